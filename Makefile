@@ -21,7 +21,7 @@
 #   make partial STUDY=…      tables of what is finished of a study, marked as a part
 #   make add CORPUS=… NAME=…  a study of a corpus of your own, written from its data (FLAGS=… as `sumcurve add -h` says)
 #   make trials               what config/trials.csv lacks of the trials that chose the small form
-#   make trials TRIALS=…      the same for another file: config/trials-large.yaml, of the large form
+#   make trials TRIALS=…      the same for another study with a grid: trials-large, of the large form
 #   make fairseq-env          fairseq, for methods of `kind: fairseq`: an environment of its own, built once in minutes
 #   make help                 this list
 #   make lint  bench  pull  push  recipes  schema  lock  clean-env
@@ -46,7 +46,7 @@ TO ?=
 NAME ?=
 FLAGS ?=
 TESTS ?=
-TRIALS ?= config/trials.yaml
+TRIALS ?= trials
 HOME_FOLDER ?= .
 # fairseq's own environment, for methods of `kind: fairseq`; it needs Python 3.11 with its headers, and a C++ compiler.
 SUMCURVE_FAIRSEQ ?= .venv-fairseq
@@ -223,8 +223,10 @@ add: env
 	python -m sumcurve add "$$CORPUS" --name "$$NAME" $(FLAGS)
 
 trials: env
-	$(SNAKEMAKE) corpora annotations --config "study=$$($(STUDY_OF) "$$TRIALS")"
-	python -m sumcurve trials --settings "$$TRIALS"
+	for stage in first again last; do  # each is planned by the rows of those before
+	    $(SNAKEMAKE) runs outputs --config "study=$$TRIALS" "home=$$HOME_FOLDER"
+	    python -m sumcurve trials --study "$$TRIALS" --home "$$HOME_FOLDER"
+	done
 
 recipes: env
 	python -m sumcurve recipes

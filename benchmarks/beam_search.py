@@ -18,12 +18,12 @@ from transformers import PegasusConfig, PegasusForConditionalGeneration
 
 from sumcurve.decoding.search import generate
 from sumcurve.models.batch import Batch
-from sumcurve.models.build import build
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import BOS, EOS, PAD
 from sumcurve.settings.models import TransformerSettings
 from sumcurve.settings.search import Search
 from sumcurve.store.records import Record
+from sumcurve.systems.families import build
 
 NAMES = {
     "attention.query": "self_attn.q_proj",

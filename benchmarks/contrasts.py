@@ -21,12 +21,12 @@ import torch
 
 from sumcurve.capabilities.contrasts.alternatives import TOGETHER, targets_logp, together
 from sumcurve.models.batch import Example, collate
-from sumcurve.models.build import build
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import ReadoutSummarizer
 from sumcurve.models.vocabulary import BOS, EOS, MARKS
-from sumcurve.settings.config import read_method
 from sumcurve.store.records import Record, write_csv
+from sumcurve.study.methods import read_method
+from sumcurve.systems.families import build
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"
 NAMES = ("abs", "pcov", "trans")

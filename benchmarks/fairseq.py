@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
+from sumcurve.capabilities.fairseq.settings import FairseqSettings
 from sumcurve.machine import sums
-from sumcurve.settings.config import read_method
 from sumcurve.settings.forms import Form
-from sumcurve.settings.models import FairseqSettings
+from sumcurve.study.methods import read_method
 from sumcurve.study.plan import Plan
 
 
@@ -52,7 +52,7 @@ def main() -> None:
     from sumcurve.corpora.store import Corpus
     from sumcurve.models.batch import encode
     from sumcurve.models.vocabulary import Vocabulary
-    from sumcurve.systems.families import FAMILIES
+    from sumcurve.systems.families import MODELS
     from sumcurve.training.fit import fit
     from sumcurve.training.history import History
     from sumcurve.training.run import compute_clock
@@ -76,7 +76,7 @@ def main() -> None:
     vocabulary = Vocabulary.from_counts(ordered, ours.training.vocabulary, ours.training.min_count)
 
     told = {"source_tokens": lengths[0], "target_tokens": lengths[1], "seed": 1}
-    learner = FAMILIES[ours.model.kind].learner_of(told, ours, train, valid, vocabulary, device, search=search)
+    learner = MODELS[ours.model.kind].learner_of(told, ours, train, valid, vocabulary, device, search=search)
     fitted = fit(learner, ours.training, seed=1, clock=compute_clock(device), device=device)
     found: dict[str, tuple[int, History]] = {"TRANS-nocopy": (learner.parameter_counts()["total"], fitted.history)}
     assert isinstance(theirs.model, FairseqSettings)

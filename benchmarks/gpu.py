@@ -42,11 +42,11 @@ from torch import Tensor
 
 from sumcurve.machine import devices
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings.config import read_method
 from sumcurve.settings.forms import Form
 from sumcurve.settings.training import PhaseSettings
 from sumcurve.store.records import Record
-from sumcurve.systems.families import FAMILIES
+from sumcurve.study.methods import read_method
+from sumcurve.systems.families import MODELS
 from sumcurve.training import optimization
 from sumcurve.training.extract_rewrite import ExtractRewriteLearner, RewardedBatch, actor_critic, look_up
 from sumcurve.training.fit import fit
@@ -186,7 +186,7 @@ def learner_for(form: Form, sizes: Sizes, count: int, device: torch.device) -> L
     records = generated(count, sizes, vocabulary.words[5:], SEED)
     told = {"source_tokens": sizes.source, "target_tokens": sizes.target, "seed": SEED}
     salient = [[(0, 2)] for _ in records]
-    return FAMILIES[form.model.kind].learner_of(
+    return MODELS[form.model.kind].learner_of(
         told, form, records, records[:2], vocabulary, device, lambda part: iter(salient)
     )
 

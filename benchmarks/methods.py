@@ -19,13 +19,13 @@ from pcov_step import random_batch
 from torch import Tensor
 
 from sumcurve.models.batch import Batch
-from sumcurve.models.build import build
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings.config import read_method
 from sumcurve.settings.training import PhaseSettings
+from sumcurve.study.methods import read_method
+from sumcurve.systems.families import build
 from sumcurve.training import losses, optimization
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"

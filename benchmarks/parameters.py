@@ -9,20 +9,19 @@ python benchmarks/parameters.py [--words 49000 98000]
 import argparse
 from pathlib import Path
 
-from sumcurve.models.build import build
-from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.summarizer import parameter_counts
-from sumcurve.settings.config import read_method
-from sumcurve.settings.models import Model
+from sumcurve.settings.models import ModelSettings
+from sumcurve.study.methods import read_method
+from sumcurve.systems.families import build
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"
 SUBWORDS = ("bart", "transformers", "fairseq")  # kinds whose vocabulary is no number of words
 PRINTED = {"ABS": "15M / 22M", "PCOV": "14M / 21M", "NATS": "15M", "GLOBEN": "68M", "TRANS": "81M / 129M"}
 
 
-def counts(model: Model, words: int) -> dict[str, int]:
+def counts(model: ModelSettings, words: int) -> dict[str, int]:
     if model.kind == "extract-rewrite":
-        return parameter_counts(build_extract_rewrite(model, words, 0))
+        return parameter_counts(build(model, words, 0))
     return parameter_counts(build(model, words, 0))
 
 

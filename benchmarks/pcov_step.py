@@ -18,11 +18,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from sumcurve.models.batch import Batch, collate, encode
-from sumcurve.models.build import build
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.vocabulary import PAD, Vocabulary
 from sumcurve.settings.models import RecurrentSettings
 from sumcurve.store.records import Record
+from sumcurve.systems.families import build
 from sumcurve.training.losses import coverage, example_means
 
 

@@ -24,9 +24,9 @@ from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTok
 
 from sumcurve.capabilities.pretrained.learner import PretrainedLearner, pretrained_learner
 from sumcurve.capabilities.pretrained.model import load
+from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.decoding.search import generate, greedy
 from sumcurve.models.batch import Batch
-from sumcurve.settings.models import TransformersSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.training import Training
 from sumcurve.store.records import Record, Text

@@ -22,13 +22,14 @@ from rouge_score.rouge_scorer import _score_lcs
 from torch import Tensor
 
 from sumcurve.decoding.extract_rewrite import chosen, rewrite, rewriter
-from sumcurve.models.extract_rewrite import ExtractRewrite, Slots, build
+from sumcurve.models.extract_rewrite import ExtractRewrite, Slots
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.rouge.rewards import Reference, f1_of_ngrams, words
 from sumcurve.settings.models import ExtractRewriteSettings, RecurrentSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.training import Optimizer, PhaseSettings, Stop
 from sumcurve.store.records import Record
+from sumcurve.systems.families import build
 from sumcurve.training.extract_rewrite import ExtractRewriteLearner, RewardedBatch, actor_critic, look_up
 
 LONGEST = 30  # tokens of a rewrite

@@ -21,7 +21,9 @@ from typing import Any, get_args
 
 from sumcurve.machine import sums
 from sumcurve.settings.forms import Form
+from sumcurve.settings.training import Training
 from sumcurve.store.records import Record, write_text
+from sumcurve.systems.families import MODELS
 
 TABLE = Path(__file__).with_suffix(".csv")
 COLUMNS = ("cpu", "emulated", "sums", "torch", "numpy", "pcov", "trans")
@@ -63,7 +65,7 @@ def form_of(method: str) -> Form:
     else:
         model |= {"kind": "transformer", "width": 48, "heads": 4, "feedforward": 96}
         model |= {"encoder_layers": 1, "decoder_layers": 1}
-    return Form.model_validate({"model": model, "training": training | {"phases": phases}})
+    return Form(model=MODELS[model["kind"]].settings(**model), training=Training(**training, phases=phases))
 
 
 def trained(method: str) -> str:
@@ -71,7 +73,6 @@ def trained(method: str) -> str:
     import torch
 
     from sumcurve.models.vocabulary import Vocabulary
-    from sumcurve.systems.families import FAMILIES
     from sumcurve.training.fit import fit
 
     torch.set_num_threads(1)
@@ -80,7 +81,7 @@ def trained(method: str) -> str:
     rng, cpu = random.Random("same bytes"), torch.device("cpu")
     vocabulary = Vocabulary(f"w{number}" for number in range(WORDS - WORDS // 10))  # the rest is unknown
     train, valid = list(generated(TRAIN, rng)), list(generated(VALID, rng))
-    learner = FAMILIES[form.model.kind].learner_of(LENGTHS, form, train, valid, vocabulary, cpu)
+    learner = MODELS[form.model.kind].learner_of(LENGTHS, form, train, valid, vocabulary, cpu)
     fit(learner, form.training, seed=1, clock=lambda: 0.0, device=cpu)
     whole = hashlib.sha256()
     for name, tensor in sorted(learner.model.state_dict().items()):

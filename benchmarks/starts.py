@@ -39,7 +39,7 @@ def timed(*given, **named):
 builtins.__import__ = timed
 from dataclasses import replace
 from pathlib import Path
-from sumcurve import __main__ as program
+from sumcurve.cli import make as program
 from sumcurve.study.kinds import KINDS
 
 def told(kind):

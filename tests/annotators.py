@@ -5,7 +5,6 @@ else guesses; a lenient one calls some bad summaries good.
 """
 
 import csv
-import io
 import json
 import random
 from dataclasses import dataclass
@@ -45,13 +44,13 @@ class Annotator:
         if protocol is KUMAR_CHEUNG:
             return {"issue": self.sees(text, ISSUES)}
         outcome = self.sees(text, WORDS)
-        found = {}
+        answers = {}
         for question in WEI.questions:
             failed = outcome == f"not {question.name}"
-            found[question.name] = "no" if failed else "yes"
+            answers[question.name] = "no" if failed else "yes"
             if failed:
                 break
-        return found
+        return answers
 
 
 def write_corpus(home: Path, shares: dict[str, dict[str, float]], records=120, per_group=2, seed=1) -> list[Path]:
@@ -84,25 +83,24 @@ def read_sheet(path: Path):
         return list(csv.DictReader(stream))
 
 
-def write_filled(path: Path, rows, encoding="utf-8", delimiter=",", newline="\r\n", head=""):
+def write_filled(path: Path, rows, newline="\r\n"):
     """Rows as a spreadsheet saves them."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(rows[0]), delimiter=delimiter, lineterminator=newline)
-    writer.writeheader()
-    writer.writerows(rows)
-    path.write_bytes((head + stream.getvalue()).encode(encoding))
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator=newline)
+        writer.writeheader()
+        writer.writerows(rows)
     return path
 
 
-def fill(path: Path, protocol, annotator: Annotator, to: Path, **saved) -> Path:
+def fill(path: Path, protocol, annotator: Annotator, to: Path) -> Path:
     """The sheet, filled, in folder `to`."""
     rows = [row | annotator.answers(protocol, row[protocol.judged]) for row in read_sheet(path)]
-    return write_filled(to / path.name, rows, **saved)
+    return write_filled(to / path.name, rows)
 
 
 def exported(path: Path, protocol, annotator: Annotator, by=1):
     """The tasks of Label Studio's import as its JSON export has them when they are labelled."""
-    found = []
+    exports = []
     for number, task in enumerate(json.loads(path.read_text()), start=1):
         result = [
             {
@@ -120,78 +118,15 @@ def exported(path: Path, protocol, annotator: Annotator, by=1):
             "completed_by": by,
             "result": result,
             "was_cancelled": False,
-            "ground_truth": False,
             "created_at": "2026-03-09T21:52:49.513742Z",
-            "updated_at": "2026-03-09T22:16:08.746926Z",
-            "draft_created_at": None,
             "lead_time": 4.288,
             "prediction": {},
-            "result_count": len(result),
-            "unique_id": f"0b8d4a1e-0000-4000-8000-{number:012d}",
-            "import_id": None,
-            "last_action": None,
-            "task": number,
-            "project": 83,
-            "updated_by": 1,
-            "parent_prediction": None,
             "parent_annotation": None,
-            "last_created_by": None,
         }
-        found.append(
-            {
-                "id": number,
-                "annotations": [annotation],
-                "file_upload": "1a2b3c4d-tasks.json",
-                "drafts": [],
-                "predictions": [],
-                "data": task["data"],
-                "meta": {},
-                "created_at": "2026-03-09T21:52:49.513742Z",
-                "updated_at": "2026-03-09T22:16:08.746926Z",
-                "inner_id": number,
-                "total_annotations": 1,
-                "cancelled_annotations": 0,
-                "total_predictions": 0,
-                "comment_count": 0,
-                "unresolved_comment_count": 0,
-                "last_comment_updated_at": None,
-                "project": 83,
-                "updated_by": 1,
-                "comment_authors": [],
-            }
-        )
-    return found
+        exports.append({"id": number, "annotations": [annotation], "drafts": [], "data": task["data"], "meta": {}})
+    return exports
 
 
 def write_export(path: Path, tasks) -> Path:
     path.write_text(json.dumps(tasks, ensure_ascii=False))
-    return path
-
-
-def write_csv_export(path: Path, tasks) -> Path:
-    """What Label Studio's converter makes of a JSON export: columns sorted, all but numbers in quotes.
-
-    A choice is its bare value, several are JSON; a question that a task does not have is an empty cell. Data of the
-    task win over its answers where both have a name.
-    """
-    rows = []
-    for task in tasks:
-        for annotation in task["annotations"]:
-            if annotation["was_cancelled"]:
-                continue
-            row = {"id": task["id"]}
-            for result in annotation["result"]:
-                choices = result["value"]["choices"]
-                row[result["from_name"]] = choices[0] if len(choices) == 1 else json.dumps([result["value"]])
-            row |= task["data"]
-            by = annotation["completed_by"]
-            row["annotator"] = by["email"] if isinstance(by, dict) else str(by)
-            row["annotation_id"] = annotation["id"]
-            row |= {name: annotation[name] for name in ("created_at", "updated_at", "lead_time")}
-            rows.append(row)
-    names = sorted({name for row in rows for name in row})
-    with path.open("w", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, names, quoting=csv.QUOTE_NONNUMERIC)
-        writer.writeheader()
-        writer.writerows(rows)
     return path

@@ -28,11 +28,6 @@ class Story:
     def id(self) -> str:
         return hashlib.sha1(self.url.encode()).hexdigest()
 
-    def text(self, end: str = "\n") -> str:
-        """As published: lines with empty ones between them, and each highlight behind its mark."""
-        lines = [*self.article, *(line for one in self.highlights for line in ("@highlight", one))]
-        return (end * 2).join(lines)
-
 
 def invented(counts: Mapping[str, int], paper: str = "cnn", seed: int = 1) -> list[Story]:
     """So many stories of every part; highlights are the article's first and last deed."""
@@ -67,26 +62,6 @@ def tarball(path: Path, files: Mapping[str, bytes], more: Iterable[tarfile.TarIn
         for member in more:
             opened.addfile(member, io.BytesIO(b"0" * member.size) if member.size else None)
     return path
-
-
-def write_lists(folder: Path, stories: Sequence[Story], end: str = "\n") -> None:
-    """The lists of urls of See et al. 2017."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for part, name in {"train": "all_train.txt", "valid": "all_val.txt", "test": "all_test.txt"}.items():
-        urls = [story.url for story in stories if story.part == part]
-        (folder / name).write_bytes("".join(url + end for url in urls).encode())
-
-
-def write_stories(folder: Path, counts: Mapping[str, int]) -> list[Story]:
-    """`cnn_stories.tgz`, `dailymail_stories.tgz` and the lists of urls; returns the stories, those of CNN first."""
-    found = []
-    for paper in ("cnn", "dailymail"):
-        stories = invented(counts, paper)
-        files = {f"{paper}/stories/{story.id}.story": story.text().encode() for story in stories}
-        tarball(folder / f"{paper}_stories.tgz", files)
-        found += stories
-    write_lists(folder, found)
-    return found
 
 
 def hub_rows(stories: Iterable[Story]) -> list[dict[str, str]]:

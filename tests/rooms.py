@@ -38,6 +38,7 @@ CAPABILITIES = {
     "programs": 850,
     "fairseq": 600,
     "labels": 300,
+    "trials": 300,
 }
 CORE = 27_000
 ORDER = tuple(BUDGETS)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from sumcurve.__main__ import make
+from sumcurve.cli.make import make
 from sumcurve.corpora.store import Corpus
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan

@@ -22,22 +22,23 @@ from invented import WORDS, records
 from sumcurve.capabilities.fairseq import learner as fairseq
 from sumcurve.capabilities.fairseq.decoding import write
 from sumcurve.capabilities.fairseq.model import THEIRS, Fairseq, FairseqError, FairseqModel, environment
+from sumcurve.capabilities.fairseq.settings import FairseqSettings
 from sumcurve.models import transformer
 from sumcurve.models.batch import Example, collate, encode
-from sumcurve.models.build import build
 from sumcurve.models.emission import Emission
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
-from sumcurve.settings.config import read_method
 from sumcurve.settings.forms import Form
-from sumcurve.settings.models import FairseqSettings, TransformerSettings
+from sumcurve.settings.models import TransformerSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store import manifest, resume
 from sumcurve.store.stage import Stage
 from sumcurve.study.collect import collect
 from sumcurve.study.kinds import KINDS
+from sumcurve.study.methods import read_method
 from sumcurve.study.plan import Plan
+from sumcurve.systems.families import build
 from sumcurve.tables import scores as scores_table
 from sumcurve.tables.results import Results
 from sumcurve.training.fit import Fitted

@@ -14,12 +14,12 @@ from sumcurve.harvest.harvest import harvest
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import EOS, Vocabulary
-from sumcurve.settings.config import read_method
 from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
 from sumcurve.settings.training import Optimizer, Stop
 from sumcurve.store.records import Record, read_jsonl
-from sumcurve.systems.families import FAMILIES
+from sumcurve.study.methods import read_method
+from sumcurve.systems.families import MODELS
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.learner import Learner
 
@@ -65,7 +65,7 @@ def widened(method: str, max_updates: int, rate: float) -> Form:
 
 
 def trained(form: Form, train: list[Record], valid: list[Record], vocabulary: Vocabulary) -> tuple[Learner, Fitted]:
-    learner = FAMILIES[form.model.kind].learner_of(LENGTHS, form, train, valid, vocabulary, CPU)
+    learner = MODELS[form.model.kind].learner_of(LENGTHS, form, train, valid, vocabulary, CPU)
     fitted = fit(learner, form.training, seed=1, clock=lambda: 0.0, device=CPU)
     learner.model.load_state_dict(fitted.weights)
     learner.model.eval()
@@ -150,7 +150,7 @@ def test_thirty_two_real_pairs_are_learned_by_heart(method: str, pairs: list[Rec
     _, fitted = trained(form, pairs, pairs, vocabulary)
     assert next(row["nll"] for row in fitted.history.rows()[::-1] if row["phase"] == "nll") < 0.05
     assert fitted.selected.rouge1 > 0.99
-    system = FAMILIES[form.model.kind].decoder_of(
+    system = MODELS[form.model.kind].decoder_of(
         form, Search(beam=1, max_tokens=12, block_ngram=0), LENGTHS, vocabulary, fitted.weights, "cpu"
     )
     examples = [encode(pair, vocabulary, LENGTHS["source_tokens"], LENGTHS["target_tokens"]) for pair in pairs]

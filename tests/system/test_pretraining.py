@@ -10,8 +10,8 @@ from safetensors.torch import load_file
 
 from pretrained import bart_method, fables, pretraining
 from sumcurve.capabilities.pretrained.bart import opened
+from sumcurve.capabilities.pretrained.settings import BartSettings
 from sumcurve.capabilities.pretrained.tables import pretraining as pretraining_table
-from sumcurve.settings.models import BartSettings
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store import manifest
 from sumcurve.store.records import read_jsonl

@@ -13,9 +13,9 @@ import torch
 
 from invented import CONFIG, METHODS, WORDS, records
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings.config import read_method
 from sumcurve.settings.forms import Form
-from sumcurve.systems.families import FAMILIES
+from sumcurve.study.methods import read_method
+from sumcurve.systems.families import MODELS
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.run import read_state, write_state
 
@@ -46,7 +46,7 @@ def _form(method: str) -> Form:
 
 def _train(method: str, state: Path, watch: Callable[[Any], None] = lambda progress: None) -> Fitted:
     form = _form(method)
-    learner = FAMILIES[form.model.kind].learner_of(
+    learner = MODELS[form.model.kind].learner_of(
         {"source_tokens": 24, "target_tokens": 8, "seed": 5},
         form,
         records(30, 1),

@@ -20,10 +20,10 @@ from safetensors.torch import load_file, save_file
 
 from invented import CONFIG, METHODS, WORDS, records
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings.config import read_method
 from sumcurve.settings.forms import Form
 from sumcurve.settings.training import Optimizer
-from sumcurve.systems.families import FAMILIES
+from sumcurve.study.methods import read_method
+from sumcurve.systems.families import MODELS
 from sumcurve.training.fit import Fitted, State, TrainingError, digest_of, fit
 from sumcurve.training.learner import Learner
 from sumcurve.training.notice import Notice
@@ -53,7 +53,7 @@ def form_of(method: str, accumulate: int = 1, **stop: int) -> Form:
 
 def learner_for(form: Form) -> Learner:
     torch.set_num_threads(1)
-    return FAMILIES[form.model.kind].learner_of(
+    return MODELS[form.model.kind].learner_of(
         {"source_tokens": 24, "target_tokens": 8, "seed": 5},
         form,
         records(30, 1),

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from invented import METHODS
-from sumcurve.settings.config import read_method
+from sumcurve.study.methods import read_method
 from sumcurve.training import fit
 
 ROOT = Path(__file__).parents[2]

@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import sumcurve
-from sumcurve.settings.models import FAIRSEQ as FAIRSEQ_RELEASE
+from sumcurve.capabilities.fairseq.settings import FAIRSEQ as FAIRSEQ_RELEASE
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -18,6 +18,7 @@ BETWEEN = {
 # What a capability reads of rooms that put capabilities together, when one of its verbs runs: each with its reason.
 VERBS = {
     ("capabilities.people", "study"): "`correlate` takes the scores of a study's finished folders, by its plan",
+    ("capabilities.trials", "study"): "`trials` takes up the finished trainings of a study's plan",
 }
 # What the core still knows of capabilities: this list only shrinks.
 LEFT: dict[str, set[str]] = {}

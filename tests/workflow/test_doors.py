@@ -1,4 +1,6 @@
-"""The doors are one file wide: a metric, a system and a source are each a new file and one line; a capability a folder.
+"""The doors are one file wide: a metric, a system and a source are each a new file and one line.
+
+A family of models and a capability are a folder and one line.
 
 All are added to a copy of the finished smoke study, and one run of Snakemake makes a study that uses them. What
 a study must say to use them (config/studies/doors.yaml) is not counted. That a new metric has verdicts, too, which
@@ -62,8 +64,75 @@ def rows(path, names):
 
 SOURCE = Source(suffixes=[".csv"], unit="row", rows=rows)
 '''
+FAMILY = {
+    "__init__.py": '''"""The family of models that see a source as a bag of words."""
+
+from typing import Literal
+
+from sumcurve.settings.base import Positive
+from sumcurve.settings.models import ModelSettings
+from sumcurve.systems.families.words import OfWords
 
 
+class BagSettings(ModelSettings):
+    """The next word by the last one and the mean of the source's words."""
+
+    kind: Literal["bag"]
+    width: Positive
+    """Of a word."""
+
+
+class Bag(OfWords):
+    settings = BagSettings
+
+    def network(self):
+        from sumcurve.systems.families.bag.model import BagSummarizer
+
+        return BagSummarizer
+''',
+    "model.py": '''"""The next word by the last one and the mean of the source's words."""
+
+import torch
+from torch import nn
+
+from sumcurve.models.emission import Emission
+from sumcurve.models.summarizer import Memory, Summarizer
+
+
+class BagSummarizer(Summarizer):
+    def __init__(self, settings, vocabulary_size):
+        super().__init__()
+        self.vocabulary_size = vocabulary_size
+        self.embedding = nn.Embedding(vocabulary_size, settings.width)
+        self.output = nn.Linear(2 * settings.width, vocabulary_size)
+
+    def initialize(self, generator):
+        with torch.no_grad():
+            for parameter in self.parameters():
+                parameter.normal_(0.0, 0.1, generator=generator)
+
+    def encode(self, batch):
+        mask = torch.arange(batch.src.shape[1], device=batch.src.device) < batch.src_len.unsqueeze(1)
+        states = self.embedding(batch.src).masked_fill(~mask.unsqueeze(2), 0.0)
+        share = mask / batch.src_len.unsqueeze(1)  # [B, S]
+        return Memory(states, mask, {"share": share, "bag": (states * share.unsqueeze(2)).sum(1)})
+
+    def start(self, memory, q):
+        return {}
+
+    def step(self, tok, memory, state):
+        bag = memory.cache["bag"].unsqueeze(1).expand(-1, tok.shape[1], -1)  # [B, Q, D]
+        logits = self.output(torch.cat((self.embedding(tok), bag), 2))
+        return Emission(logits), memory.cache["share"].unsqueeze(1).expand(-1, tok.shape[1], -1), state
+''',
+}
+METHOD = {
+    "title": "BAG",
+    "paper": "None.",
+    "model": {"kind": "bag"},
+    "phases": {"nll": {"loss": "nll"}},
+    "forms": {"smoke": {"model": {"width": 16}}},
+}
 CAPABILITY = {
     "__init__.py": '''"""How long references are."""
 ''',
@@ -234,6 +303,12 @@ DOORS = {
         '        "parquet",\n',
         '        "csv",\n',
     ),
+    "family": Door(
+        {f"src/sumcurve/systems/families/bag/{name}": content for name, content in FAMILY.items()},
+        "src/sumcurve/systems/families/__init__.py",
+        '        "extract-rewrite": ("extract_rewrite", "ExtractRewrite"),\n',
+        '        "bag": ("bag", "Bag"),\n',
+    ),
     "capability": Door(
         {f"src/sumcurve/capabilities/lengths/{name}": content for name, content in CAPABILITY.items()},
         "src/sumcurve/capabilities/__init__.py",
@@ -259,7 +334,8 @@ def study_of(checkout):
     return {
         "title": "Three doors",
         "extends": "smoke",
-        "corpora": {"modules": None, "told": told},
+        "corpora": {"modules": None, "told": told | {"methods": ["bag"]}},
+        "methods": ["pcov", "fastrl", "ent", "bag"],
         "scores": {"chrf": None, "extractiveness": None, "characters": {}, "words": {}},
         "lengths": {"longest": 5},
         "systems": {"first": {}, **dict.fromkeys(("random", "best-sentence", "sumbasic", "lexrank", "lsa"))},
@@ -330,6 +406,7 @@ def opened(finished, tmp_path_factory) -> Opened:
     )
     checkout.share_kernels(cache.stdout.strip())  # the new scorer has none
     write_csv(path / "told.csv", list(read_jsonl(path / "tests" / "data" / "tales.jsonl")))
+    (path / "config" / "methods" / "bag.yaml").write_text(yaml.safe_dump(METHOD, sort_keys=False))
     (path / "config" / "studies" / "doors.yaml").write_text(yaml.safe_dump(study_of(checkout), sort_keys=False))
     checkout.run("snakemake", "--cores", "2", "--config", "study=doors")
     said = checkout.run("python", "-m", "sumcurve", "status", "--folders", "--study", "doors").stdout
@@ -362,7 +439,8 @@ def test_a_metric_is_one_file_and_one_line(opened, one_file_and_one_line):
     assert labels.count(f"{title} (characters)") == labels.count("ROUGE-1 (points)") == 2
     page = opened.page
     charts = [re.findall(rf'id="chart-(\w+)-{metric}"', page) for metric in ("characters", "rouge1")]
-    assert charts == [["tales"]] * 2  # nothing is trained on the other corpus
+    assert charts[0] == charts[1]
+    assert "tales" in charts[0]
     summaries = list(read_jsonl(opened.folder("outputs/tales-pcov-100-s1") / "summaries.jsonl"))
     lengths = {row["id"]: len(" ".join(row["summary"])) for row in summaries}
     (row,) = (row for row in opened.csv("scores") if (row["method"], row["percent"]) == ("pcov", "100"))
@@ -414,15 +492,31 @@ def test_a_source_is_one_file_and_one_line(opened, one_file_and_one_line):
 
 
 def test_nothing_is_renamed_or_trained(opened):
-    """What the smoke study has keeps its name: all that is new is of the new metric, system or corpus."""
+    """What the smoke study has keeps its name: all that is new is of the new metric, system, family or corpus."""
     new = set(opened.folders) - opened.before
-    assert {key.split("/")[0] for key in new} == {"corpora", "annotations", "outputs", "scores"}
+    assert {key for key in new if key.startswith("runs/")} == {
+        str(opened.folder("runs/told-bag-100-s1").relative_to(opened.results))
+    }
     strange = [
         key
         for key in new
         if not re.fullmatch(r"\w+/(told-.*|tales-lengths-\w{8}|tales-first-.*|tales-.*-(characters|words)-\w{8})", key)
     ]
     assert strange == []
+
+
+def test_a_family_of_models_is_one_folder_and_one_line(opened, one_file_and_one_line):
+    """Its method is trained, its checkpoint decoded and scored, and it reads its source; editors know its kind."""
+    one_file_and_one_line("family")
+    run = opened.folder("runs/told-bag-100-s1")
+    with (run / "history.csv").open(newline="") as stream:
+        losses = [float(row["nll"]) for row in csv.DictReader(stream)]
+    assert min(losses) < 0.8 * losses[0]
+    (row,) = (row for row in opened.csv("scores") if (row["corpus"], row["method"]) == ("told", "bag"))
+    assert float(row["rouge1"]) > 0
+    assert (opened.folder("outputs/told-bag-100-s1") / "logp.safetensors").is_file()
+    opened.checkout.run("python", "-m", "sumcurve", "config", "--schema")
+    assert '"bag"' in (opened.checkout.path / "config" / "schema" / "method.json").read_text()
 
 
 def test_a_capability_is_one_folder_and_one_line(opened, one_file_and_one_line):

@@ -415,10 +415,10 @@ def test_a_training_killed_while_its_folder_is_sealed_is_not_trained_again(prepa
     folder = prepared(tmp_path / "home")
     state = resume.state(tmp_path / "home", folder.name)
     ends = (
-        "import os, sys, pathlib; from sumcurve import __main__; from sumcurve.store import manifest; "
+        "import os, sys, pathlib; from sumcurve.cli.make import make; from sumcurve.store import manifest; "
         "end = lambda *given: os._exit(137); "
     )
-    makes = "; __main__.make(pathlib.Path(sys.argv[1]))"
+    makes = "; make(pathlib.Path(sys.argv[1]))"
     sealing = [sys.executable, "-c", f"{ends}manifest.write_sealed = end{makes}", str(folder)]
     assert brief.run(*sealing, check=False).returncode == 137
     assert state.exists()

@@ -13,4 +13,5 @@ CAPABILITIES = (
     "people",
     "pretrained",
     "programs",
+    "trials",
 )

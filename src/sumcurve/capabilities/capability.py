@@ -109,6 +109,9 @@ class Capability:
     def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
         """Add folders that read trained runs of a corpus, whose rows are planned."""
 
+    def plan_study(self, plan: "Plan") -> None:
+        """Change what a study asks for when all of its corpora are planned."""
+
     def contents(self, settings: StudySettings) -> list[tuple[Raw, Preparation]]:
         """Raw content that it reads beside the corpora's, and how it is prepared."""
         return []

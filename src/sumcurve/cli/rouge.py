@@ -1,14 +1,9 @@
-"""`sumcurve rouge` and `sumcurve power`: scores of any summaries, and what it takes to tell two systems apart.
-
-Heavy packages are imported when a command runs.
-"""
+"""`sumcurve rouge`: scores of any summaries. Heavy packages are imported when it runs."""
 
 import argparse
-import csv
-import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,16 +18,13 @@ if TYPE_CHECKING:
 
     from sumcurve.rouge.scorer import Scorer
     from sumcurve.rouge.texts import Texts
-    from sumcurve.statistics.power import Aim, Noise
 
 METRICS = tuple(metric.name for metric in RougeF1.metrics)  # unless others are asked for
 MODES = ("rouge-score", "rouge-1.5.5", "unicode", "characters")
 FEW = 100  # resamples below which the ends of an interval are a handful of draws
 CHUNK = 16_384  # items scored between two moves of the progress bar
-SEEDS = (2, 3, 5, 10, 20)  # for which `power` lists the items needed
 SYSTEMS = ("candidates", "compare")  # how a file of per-item scores names them
 PARTS = ("precision", "recall", "f")
-ROUNDING = 1e-12  # share of a score, below which a spread is none
 POINTS = 100  # scores are shares in files, percent ("points") on paper
 
 ROUGE = """\
@@ -51,16 +43,6 @@ An item without a word in its references scores 0 and stays, as in rouge-score a
 --compare prints candidates minus C2 on the same items: difference, its interval, the two-sided p of random sign flips
 of the items' differences, corrected over the metrics (Holm), and on how many items candidates win, tie and lose. That
 two systems' intervals overlap is no test.
-"""
-
-POWER = """\
-Says how many test items, and seeds of each system, it takes to see a difference between two systems; all figures are
-points (100 F). Noise of the items: standard deviation of the per-item differences, given or taken from files that
-`sumcurve rouge --per-item` wrote. Noise of the seeds: standard deviation of one system's mean score between seeds,
-given or pooled from mean scores. Without noise of seeds the question is about two trained models, not about methods.
-
-Items in groups count for fewer: --design-effect. Seeds that share their records over systems are --paired. With
---systems every answer is also given for all pairs of so many systems, of which none is to be falsely told apart.
 """
 
 
@@ -115,7 +97,7 @@ class Outcome:
 
 
 def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add both commands. `arguments.run(arguments)` runs one; it raises CommandError."""
+    """Add the verb; `arguments.run(arguments)` raises CommandError."""
     rouge = verbs.add_parser(
         "rouge",
         help="score a file of summaries",
@@ -153,49 +135,6 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     )
     rouge.set_defaults(run=run_rouge)
 
-    power = verbs.add_parser(
-        "power",
-        help="items and seeds needed to see a difference",
-        description=POWER,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    items = power.add_mutually_exclusive_group(required=True)
-    items.add_argument("--sd-items", type=float, metavar="SD", help="of the per-item differences, in points")
-    items.add_argument(
-        "--per-item",
-        type=Path,
-        nargs="+",
-        metavar="CSV",
-        help="one file written with --compare, or one for each system",
-    )
-    power.add_argument("--metric", help=f"column of --per-item (default: {METRICS[0]})")
-    seeds = power.add_mutually_exclusive_group()
-    seeds.add_argument("--sd-seed", type=float, default=0.0, metavar="SD", help="of mean scores, in points")
-    seeds.add_argument(
-        "--seed-scores",
-        nargs="+",
-        metavar="S,S,...",
-        help="mean scores in points, one list of seeds for each system, such as 31.2,31.5,30.9",
-    )
-    power.add_argument(
-        "--paired",
-        action="store_true",
-        help="the n-th seed shares its records over systems; the seeds' SD is the residual's of systems x seeds",
-    )
-    power.add_argument(
-        "--systems", type=positive, default=2, metavar="M", help="over which seeds are pooled, and a family has pairs"
-    )
-    power.add_argument(
-        "--design-effect", type=float, default=1.0, metavar="D", help="of groups of items on differences (default: 1)"
-    )
-    power.add_argument("--effect", type=float, default=1.0, help="the true difference, in points (default: 1)")
-    power.add_argument("--power", type=float, default=0.8, help="how surely it is to be seen (default: 0.8)")
-    power.add_argument("--level", type=float, default=0.05, help="of the two-sided test (default: 0.05)")
-    power.add_argument("--items", type=positive, metavar="N", help="ask for seeds, or with --seeds for the power")
-    power.add_argument("--seeds", type=positive, metavar="K", help="ask for items, or with --items for the power")
-    power.add_argument("--json", type=Path, metavar="OUT")
-    power.set_defaults(run=run_power)
-
 
 def run_rouge(arguments: argparse.Namespace) -> None:
     """Print the scores and write the files asked for."""
@@ -211,7 +150,7 @@ def run_rouge(arguments: argparse.Namespace) -> None:
             f"{scorer.mode}; give the references, or --mode unicode or characters for other scripts"
         )
     settings = Bootstrap(seed=arguments.seed, resamples=arguments.resamples)
-    intervals = [_intervals(one, settings) for one in scored]
+    intervals = [_intervals(system, settings) for system in scored]
     family = _differences(scored[0], scored[1], settings) if arguments.compare else {}
     outcome = Outcome(scorer.signature_for(references.items), scored, intervals, family)
     if arguments.per_item:
@@ -239,237 +178,6 @@ def _files(arguments: argparse.Namespace) -> "list[Texts]":
         return [in_order_of(first, file) for file in files]
     except TextError as error:
         raise CommandError(str(error)) from error
-
-
-def run_power(arguments: argparse.Namespace) -> None:
-    """Print what was asked for and write the file asked for."""
-    from sumcurve.statistics.power import Aim, Noise
-
-    check_written([arguments.json], arguments.per_item or [])
-    if arguments.metric and not arguments.per_item:
-        raise CommandError(f"--metric {arguments.metric}: no --per-item, whose column it is; add it")
-    metric = arguments.metric or METRICS[0]
-    sd_items = _sd_items(arguments.per_item, metric) if arguments.per_item else arguments.sd_items
-    try:
-        sd_seed = _sd_seed(arguments)
-        noise = Noise(sd_items, sd_seed, arguments.design_effect, arguments.paired, arguments.systems)
-        aim = Aim(arguments.effect, arguments.power, arguments.level)
-    except ValueError as error:
-        raise CommandError(str(error)) from error
-    _check_finite(noise, aim, arguments.items, arguments.seeds)
-    rows = _answers(noise, aim, arguments.items, arguments.seeds)
-    if noise.systems > 2:
-        alone = [row | {"question": "alone", "answer": f"alone: {row['answer']}"} for row in rows]
-        together = _answers(noise, replace(aim, family=True), arguments.items, arguments.seeds)
-        family = f"all pairs of {noise.systems}"
-        rows = alone + [row | {"question": family, "answer": f"{family}: {row['answer']}"} for row in together]
-    if arguments.json:
-        write_json(arguments.json, {"noise": asdict(noise), "aim": asdict(aim), "answers": rows})
-    points = "point" if aim.effect == 1 else "points"
-    print(
-        f"To see a difference of {aim.effect:g} {points} with power {aim.power:g} in a t-test of level {aim.level:g},"
-    )
-    grouped = f" and a design effect of {noise.design_effect:g}" if noise.design_effect != 1 else ""
-    print(
-        f"where items' differences have SD {noise.sd_items:.4g}{grouped} and mean scores between "
-        f"{'paired ' if noise.paired else ''}seeds SD {noise.sd_seed:.4g}:"
-    )
-    for row in rows:
-        print(f"  {row['answer']}")
-    if not noise.sd_seed:
-        print("No noise of seeds was given: this is about two trained models, not about their methods.")
-
-
-def _check_finite(noise: "Noise", aim: "Aim", items: int | None, seeds: int | None) -> None:
-    """CommandError for numbers beyond which the power cannot be computed."""
-    from sumcurve.statistics.power import MOST_ITEMS, MOST_SDS, MOST_SEEDS, power
-
-    for name, value, most in (("items", items, MOST_ITEMS), ("seeds", seeds, MOST_SEEDS)):
-        if value and value > most:
-            raise CommandError(f"--{name} {value}: no study has more than {most:,}; give a smaller number")
-    if aim.effect > MOST_SDS * noise.sd_items:
-        raise CommandError(
-            f"--effect {aim.effect:g}: more than {MOST_SDS:,} times the items' SD of {noise.sd_items:.4g}; give the "
-            "difference in points"
-        )
-    if not math.isfinite(power(noise, aim, items or MOST_ITEMS, seeds or 2)):
-        raise CommandError(
-            f"--design-effect {noise.design_effect:g} gives no finite power with --effect {aim.effect:g}; it is 1 for "
-            "independent items, above 1 in groups"
-        )
-
-
-def _answers(noise: "Noise", aim: "Aim", items: int | None, seeds: int | None) -> list[dict[str, Any]]:
-    """Each answer with the numbers in it; `items` or `seeds` is null where no number is enough."""
-    from sumcurve.statistics.power import Unreachable, items_needed, power, seeds_needed, visible_effect
-
-    rows: list[dict[str, Any]] = []
-    several = noise.sd_seed > 0
-    if items and (seeds or not several):
-        count = seeds or 1
-        row: dict[str, Any] = {"items": items, "seeds": count, "power": float(power(noise, aim, items, count))}
-        with_seeds = f" and {_seeds(count)}" if several else ""
-        answer = f"{items:,} items{with_seeds}: power {row['power']:.3f}"
-        try:
-            row["effect"] = visible_effect(noise, aim, items, count)
-            answer += f"; the least difference seen with power {aim.power:g} is {row['effect']:.3g} points"
-        except Unreachable as error:
-            answer += f" ({error})"
-        rows.append(row | {"answer": answer})
-    if items and several:
-        try:
-            needed: int | None = seeds_needed(noise, aim, items)
-            answer = f"{items:,} items: {_seeds(needed)} of each system"
-        except Unreachable as error:
-            needed, answer = None, f"{items:,} items: {error}"
-        rows.append({"items": items, "seeds": needed, "answer": answer})
-    for count in [seeds] if seeds else SEEDS if several else [1]:
-        if items and not seeds and several:
-            break
-        try:
-            needed = items_needed(noise, aim, count)
-            answer = f"{needed:,} items"
-        except Unreachable as error:
-            needed, answer = None, str(error)
-        rows.append({"items": needed, "seeds": count, "answer": (f"{_seeds(count)}: " if several else "") + answer})
-    return rows
-
-
-def _seeds(count: int | None) -> str:
-    return f"{count:,} {'seed' if count == 1 else 'seeds'}"
-
-
-@dataclass
-class ItemScores:
-    """A metric's F of every item of one system, by the item's id, and by its number; without ids `by_id` is empty."""
-
-    path: Path
-    by_id: dict[str, float] = field(default_factory=dict)
-    by_number: dict[str, float] = field(default_factory=dict)
-
-
-def _sd_items(paths: Sequence[Path], metric: str) -> float:
-    """Standard deviation, in points, of the per-item differences of two systems in files of per-item scores."""
-    from sumcurve.statistics.power import sd_of_differences
-
-    if len(paths) > 2:
-        raise CommandError(f"--per-item takes one file with two systems or two files, not {len(paths)}")
-    systems = [system for path in paths for system in _systems(path, f"{metric}_f", alone=len(paths) > 1)]
-    if len(systems) == 1:
-        raise CommandError(f"{paths[0]} holds one system; write it with --compare, or give a second file")
-    try:
-        return sd_of_differences(*_joined(*systems))
-    except ValueError as error:
-        raise CommandError(f"{paths[0]}: {error}") from error
-
-
-def _joined(first: ItemScores, second: ItemScores) -> tuple[list[float], list[float]]:
-    """Scores of the same items in points, joined by id; by number where `rouge` has done so, or no file has ids."""
-    one, other, what = first.by_id, second.by_id, "id"
-    if first.path == second.path and not (one and other):
-        one, other, what = first.by_number, second.by_number, "item"
-    elif not one and not other:
-        print(f"No ids in {first.path} and {second.path}: items are joined by their order")
-        one, other, what = first.by_number, second.by_number, "item"
-    elif not (one and other):
-        has, lacks = (first, second) if one else (second, first)
-        raise CommandError(
-            f"{has.path} has ids, {lacks.path} has none, so that items cannot be joined; score both with ids, or both "
-            "without, in one order"
-        )
-    for here, there, path, without in ((one, other, first.path, second.path), (other, one, second.path, first.path)):
-        if alone := [key for key in here if key not in there]:
-            raise CommandError(
-                f"{first.path} and {second.path} hold other items: {what} {alone[0]!r} of {path} is not among those of "
-                f"{without} ({len(alone):,} are so); score both systems on the same items"
-            )
-    return [POINTS * one[key] for key in one], [POINTS * other[key] for key in one]
-
-
-def _systems(path: Path, column: str, alone: bool) -> list[ItemScores]:
-    """The one system, or both, of a file that `--per-item` wrote; CommandError for two where one is to be `alone`."""
-    found: dict[str, ItemScores] = {}
-    lines: dict[tuple[str, str, str], int] = {}
-    try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream)
-            missing = [name for name in ("system", "item", column) if name not in (reader.fieldnames or ())]
-            if missing:
-                raise CommandError(f"{path} has no column {missing[0]!r}; give a file of `sumcurve rouge --per-item`")
-            for row in reader:
-                name, where = row["system"], f"{path}:{reader.line_num}"
-                score = _share(row[column], f"{where}: {column}")
-                system = found.setdefault(name, ItemScores(path))
-                for kind, scores in (("id", system.by_id), ("item", system.by_number)):
-                    if key := row.get(kind):
-                        if key in scores:
-                            raise CommandError(
-                                f"{where}: {kind} {key!r} of {name} is that of line {lines[name, kind, key]}, too; "
-                                "remove one row"
-                            )
-                        scores[key], lines[name, kind, key] = score, reader.line_num
-                if len(system.by_id) not in (0, len(system.by_number)):
-                    raise CommandError(f"{where}: {name} has ids in some rows only; write the file anew")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path} cannot be read: {error}") from error
-    if SYSTEMS[0] not in found:
-        raise CommandError(f"{path} has no rows of system {SYSTEMS[0]!r}; give a file of `sumcurve rouge --per-item`")
-    if strange := [name for name in found if name not in SYSTEMS]:
-        raise CommandError(f"{path}: system {strange[0]!r}; a file of `sumcurve rouge --per-item` has {SYSTEMS}")
-    if alone and len(found) > 1:
-        raise CommandError(
-            f"{path} holds two systems ({', '.join(found)}), and there is a second file; give {path} alone, or two "
-            "files of one system each"
-        )
-    return [found[name] for name in SYSTEMS if name in found]
-
-
-def _share(text: str | None, where: str) -> float:
-    """A score in 0 to 1; CommandError for another number, and for what is none."""
-    try:
-        score = float(text or "")
-    except ValueError:
-        score = math.nan
-    if not math.isfinite(score):
-        raise CommandError(f"{where} is {text!r}, no number; write the file anew")
-    if not 0 <= score <= 1:
-        raise CommandError(f"{where} is {text}; scores of a file of `sumcurve rouge --per-item` are in 0 to 1")
-    return score
-
-
-def _sd_seed(arguments: argparse.Namespace) -> float:
-    """Noise of the seeds, 0 where none is given; CommandError for options that do nothing without it."""
-    from sumcurve.statistics.power import paired_sd, pooled_sd
-
-    sd_seed: float = arguments.sd_seed
-    if arguments.seed_scores:
-        lists = [_numbers(text) for text in arguments.seed_scores]
-        sd_seed = (paired_sd if arguments.paired else pooled_sd)(lists)
-        if sd_seed <= ROUNDING * max(abs(score) for scores in lists for score in scores):
-            beside = " but for what all systems share" if arguments.paired else ""
-            raise CommandError(
-                f"--seed-scores {' '.join(arguments.seed_scores)}: the seeds of each system score the same{beside}, so "
-                "that their spread is unknown; give more digits or seeds, or leave the option out"
-            )
-    for option, value in (("--paired", arguments.paired), ("--seeds", arguments.seeds)):
-        if value and not sd_seed:
-            raise CommandError(f"{option}: without noise of seeds it changes nothing; add --sd-seed or --seed-scores")
-    return sd_seed
-
-
-def _numbers(text: str) -> list[float]:
-    try:
-        scores = [float(number) for number in text.split(",")]
-    except ValueError:
-        scores = []
-    if not scores or not all(map(math.isfinite, scores)):
-        raise CommandError(f"--seed-scores {text!r}: give numbers with commas between, such as 31.2,31.5,30.9")
-    if len(scores) == 1:
-        raise CommandError(
-            f"--seed-scores {text!r}: one seed says nothing of the spread between seeds; give two scores of each "
-            "system at least, or leave the system out"
-        )
-    return scores
 
 
 def _scorer(arguments: argparse.Namespace) -> "Scorer":
@@ -517,8 +225,8 @@ def _score(scorer: "Scorer", system: "Texts", references: "Texts") -> Scored:
         joined("precision"),
         joined("recall"),
         joined("f"),
-        np.concatenate([one.empty for one in pieces]),
-        np.concatenate([one.empty_references for one in pieces]),
+        np.concatenate([piece.empty for piece in pieces]),
+        np.concatenate([piece.empty_references for piece in pieces]),
     )
 
 
@@ -573,9 +281,9 @@ def _result(outcome: Outcome) -> dict[str, Any]:
     if outcome.family:
         result["comparison"] = {
             metric: _means(outcome.scored[1], metric)
-            | {"difference": one.mean, "low": one.low, "high": one.high, "p": one.p, "p_holm": one.p_holm}
-            | {"wins": one.wins, "ties": one.ties, "losses": one.losses}
-            for metric, one in outcome.family.items()
+            | {"difference": test.mean, "low": test.low, "high": test.high, "p": test.p, "p_holm": test.p_holm}
+            | {"wins": test.wins, "ties": test.ties, "losses": test.losses}
+            for metric, test in outcome.family.items()
         }
     return result
 
@@ -619,10 +327,10 @@ def _report(
     if outcome.family:
         yield f"{_named(systems[0])} minus {_named(systems[1])}"
         yield f"{'':10} {'F':>7}   {level + ' interval':18}        p  p (Holm)    wins    ties  losses"
-        for metric, one in outcome.family.items():
-            ends = f"{POINTS * one.low:+.2f} to {POINTS * one.high:+.2f}"
-            counts = f"{one.wins:7,} {one.ties:7,} {one.losses:7,}"
-            yield f"{metric:10} {POINTS * one.mean:+7.2f}   {ends:18} {one.p:8.2g} {one.p_holm:9.2g} {counts}"
+        for metric, test in outcome.family.items():
+            ends = f"{POINTS * test.low:+.2f} to {POINTS * test.high:+.2f}"
+            counts = f"{test.wins:7,} {test.ties:7,} {test.losses:7,}"
+            yield f"{metric:10} {POINTS * test.mean:+7.2f}   {ends:18} {test.p:8.2g} {test.p_holm:9.2g} {counts}"
         yield ""
     if official:
         for peer, scored in enumerate(outcome.scored, start=1):

@@ -6,6 +6,10 @@ can: characters, sets, groups, alternatives, repetitions, one character of looka
 
 A state is an ordered list of threads, as in RE2's matching without captures (Cox 2010): a thread behind one that has
 matched is cut off. States are made when a text first needs them.
+
+No engine at hand comes near with the rules of `ptb` (one core, characters a second, 35.6 million here): `re` takes 119
+times as long, tokenizers' `Split` 148 times, `regex` 613 times, google-re2 without lookahead and without telling which
+rule matched 40 times.
 """
 
 # Python's own parser of regular expressions has no public name.
@@ -175,11 +179,11 @@ class Rules:
             for branch in branches:
                 if len(branch) != 1:
                     raise ValueError("a pattern may look ahead at one character")
-                ((what, told),) = branch
-                if what is op.AT and told is op.AT_END_STRING:
+                ((what, at),) = branch
+                if what is op.AT and at is op.AT_END_STRING:
                     end = True
                 else:
-                    sets.add(self._set(_items(what, told)))
+                    sets.add(self._set(_items(what, at)))
             return self._add(("look", frozenset(sets), end, kind is op.ASSERT, then))
         if kind is op.AT and value is op.AT_END_STRING:
             return self._add(("look", frozenset(), True, True, then))
@@ -189,7 +193,7 @@ class Rules:
 
     def _closure(self, starts: Sequence[int]) -> tuple[int, ...]:
         """The threads at these instructions and behind their splits, in order."""
-        found: dict[int, None] = {}
+        threads: dict[int, None] = {}
         passed: set[int] = set()
         stack = list(reversed(starts))
         while stack:
@@ -200,8 +204,8 @@ class Rules:
             if self._program[at][0] == "split":
                 stack.extend(reversed(self._program[at][1:]))
             else:
-                found[at] = None
-        return tuple(found)
+                threads[at] = None
+        return tuple(threads)
 
     def _state(self, threads: tuple[int, ...]) -> int:
         if threads not in self._states:
@@ -263,7 +267,7 @@ def reference(rules: Rules) -> Callable[[str], str]:
     """
     letters = str.maketrans(rules.letters)
     compiled: dict[str, re.Pattern[str]] = {}
-    told = [(rule.text, rule.back, rule.again) for rule in rules.rules]
+    writing = [(rule.text, rule.back, rule.again) for rule in rules.rules]
 
     def expression(letter: str) -> re.Pattern[str]:
         numbers = rules.beginning_with(letter)
@@ -279,7 +283,7 @@ def reference(rules: Rules) -> Callable[[str], str]:
             match = compiled[letter].match(text, place)
             if match is None or match.lastgroup is None:
                 raise ValueError(f"no rule matches {text[place : place + 20]!r}")
-            written, back, again = told[int(match.lastgroup[1:])]
+            written, back, again = writing[int(match.lastgroup[1:])]
             end = match.end() - back
             if written is None:
                 lines[-1].append(text[place:end].translate(letters))

@@ -150,7 +150,7 @@ KINDS: dict[str, Kind] = {
         modules=(
             "sumcurve.corpora.prepare",
             "sumcurve.corpora.shards",
-            *(f"sumcurve.sources.{name}" for name in ("jsonl", "parquet", "questions", "stories", "tagged")),
+            *(f"sumcurve.sources.{name}" for name in ("jsonl", "parquet")),
         ),
         further=_source,
         mem_mb=3000,

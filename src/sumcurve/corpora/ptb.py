@@ -274,17 +274,17 @@ def sentences(text: str) -> list[str]:
     follows, not behind initials but before a word as `The`, and not before a small letter. A sign between blanks ends
     one whatever follows: such a text is in tokens already.
     """
-    found: list[str] = []
+    lines: list[str] = []
     for paragraph in PARAGRAPH.split(text):
         line = " ".join(paragraph.split())
         start = 0
         for end in _END.finditer(line):
             if _ends(line, end.start(), end.group(1), end.end()):
-                found.append(line[start : end.end() - 1])
+                lines.append(line[start : end.end() - 1])
                 start = end.end()
         if start < len(line):
-            found.append(line[start:])
-    return found
+            lines.append(line[start:])
+    return lines
 
 
 def _ends(line: str, sign: int, signs: str, behind: int) -> bool:

@@ -56,14 +56,14 @@ def extract(model: ExtractRewrite, documents: Sequence[Document], stops: bool, d
     With `stops` until the policy stops, at least one; without, `settings.sentences` of them or all there are.
     """
     model.eval()
-    found: list[list[int]] = []
+    extracted: list[list[int]] = []
     for start in range(0, len(documents), DOCUMENTS):
         slots = model.extractor.encode(collate(documents[start : start + DOCUMENTS]).to(device))
         if stops:
-            found += model.extract(model.with_stop(slots))
+            extracted += model.extract(model.with_stop(slots))
         else:
-            found += model.extract(slots, model.settings.sentences)
-    return found
+            extracted += model.extract(slots, model.settings.sentences)
+    return extracted
 
 
 def chosen(documents: Sequence[Document], extracted: Sequence[list[int]]) -> Iterator[str]:
@@ -137,16 +137,16 @@ class ExtractRewriteDecoder:
                 for source in document.sentences
             ]
         order = sorted(range(len(pairs)), key=lambda index: (len(pairs[index].target), len(pairs[index].source)))
-        found = np.empty(len(pairs))
+        logps = np.empty(len(pairs))
         for start in range(0, len(order), PAIRS):
             part = order[start : start + PAIRS]
             (together,) = batches([pairs[index] for index in part], PAIRS)
-            found[part] = score(self.model.abstractor, together.to(batch.src.device)).sum(1).cpu().numpy()
+            logps[part] = score(self.model.abstractor, together.to(batch.src.device)).sum(1).cpu().numpy()
         from scipy.optimize import linear_sum_assignment  # half a second to import, which other methods do not need
 
         totals, first = [], 0
         for rows, columns in shapes:
-            matrix = found[first : first + rows * columns].reshape(rows, columns)
+            matrix = logps[first : first + rows * columns].reshape(rows, columns)
             first += rows * columns
             copies = np.tile(matrix, math.ceil(rows / columns))
             totals.append(copies[linear_sum_assignment(copies, maximize=True)].sum())
@@ -155,13 +155,13 @@ class ExtractRewriteDecoder:
 
 def _within(record: Record, most: int) -> list[tuple[str, int]]:
     """The target's sentences that begin within its first `most` words, and how many words of each lie there."""
-    found = []
+    sentences = []
     for sentence in filter(None, record.target):
         if most <= 0:
             break
         tokens = sentence.count(" ") + 1
-        found.append((sentence, min(tokens, most)))
+        sentences.append((sentence, min(tokens, most)))
         most -= tokens
-    if not found:
+    if not sentences:
         raise ValueError(f"record {record.id!r} has an empty target; drop it when the corpus is prepared")
-    return found
+    return sentences

@@ -31,10 +31,10 @@ class TargetLogp:
     target_tokens: int
 
 
-def write_logp(folder: Path, found: TargetLogp, ids: Sequence[str]) -> None:
+def write_logp(folder: Path, logp: TargetLogp, ids: Sequence[str]) -> None:
     """Write logp.safetensors, whose header holds a sha256 of the records' ids in their order."""
-    tensors = {name: np.ascontiguousarray(value) for name, value in vars(found).items() if name != LENGTH}
-    tensors[LENGTH] = np.array([found.target_tokens], dtype=np.int32)
+    tensors = {name: np.ascontiguousarray(value) for name, value in vars(logp).items() if name != LENGTH}
+    tensors[LENGTH] = np.array([logp.target_tokens], dtype=np.int32)
     write_bytes(folder / FILE, save(tensors, {"ids": _digest(ids)}))  # two keys would come in any order
 
 

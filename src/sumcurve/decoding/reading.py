@@ -29,16 +29,16 @@ def target_logp(
     targets = [[sentence.split(" ") for sentence in example.record.target if sentence] for example in examples]
     starts = np.cumsum([0, *(len(example.target) for example in examples)], dtype=np.int32)
     logp = np.zeros((1 + len(sources), starts[-1]), dtype=np.float32)
-    asked: list[list[tuple[int, int]]] = [[(0, number)] for number in range(len(examples))]  # by source: round, target
+    wanted: list[list[tuple[int, int]]] = [[(0, number)] for number in range(len(examples))]  # by source: round, target
     for index, row in enumerate(sources.tolist(), start=1):
         for number, source in enumerate(row):
-            asked[source].append((index, number))
+            wanted[source].append((index, number))
     order = sorted(range(len(examples)), key=lambda number: len(examples[number].source))
     for first in range(0, len(order), BATCH):
         together = [examples[number] for number in order[first : first + BATCH]]
         batch = collate(together).to(device)
         memory = model.encode(batch)
-        pairs = [(row, *pair) for row, number in enumerate(order[first : first + BATCH]) for pair in asked[number]]
+        pairs = [(row, *pair) for row, number in enumerate(order[first : first + BATCH]) for pair in wanted[number]]
         pairs.sort(key=lambda pair: len(examples[pair[2]].target))
         for start in range(0, len(pairs), BATCH):
             part = pairs[start : start + BATCH]

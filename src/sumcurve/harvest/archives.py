@@ -116,8 +116,8 @@ def chosen(archives: Sequence[Archive], without: Sequence[str], only: Sequence[s
     ArchiveError for a name that is not on the list.
     """
     names = {normalized(archive.name) for archive in archives}
-    for key, told in (("without", without), ("only", only)):
-        if strange := [name for name in told if normalized(name) not in names]:
+    for key, packages in (("without", without), ("only", only)):
+        if strange := [name for name in packages if normalized(name) not in names]:
             raise ArchiveError(f"raw.harvest.{key}: {strange[0]!r} is not on the list of archives; take it out")
     taken = set(map(normalized, only)) if only else names
     taken -= set(map(normalized, without))
@@ -189,12 +189,12 @@ def fetch_wheel(archive: Archive, path: Path) -> None:
     for platform in tags["platform"].split("."):
         command += ["--platform", platform]
     command += ["--dest", str(path.parent), "--requirement", str(requirements)]
-    found = subprocess.run(command, capture_output=True, text=True)
-    if found.returncode or not path.is_file():
-        said = (found.stderr.strip() or found.stdout.strip()).splitlines()[-3:]
+    download = subprocess.run(command, capture_output=True, text=True)
+    if download.returncode or not path.is_file():
+        output = (download.stderr.strip() or download.stdout.strip()).splitlines()[-3:]
         raise ArchiveError(
             f"pip cannot download {archive.file} of {archive.name} {archive.version} with sha256 {archive.sha256} "
-            f"({' '.join(said) or 'it gave another file'}): is there a network, and is this release still there?"
+            f"({' '.join(output) or 'it gave another file'}): is there a network, and is this release still there?"
         )
 
 
@@ -211,9 +211,9 @@ def fetch_url(archive: Archive, path: Path) -> None:
     except ArchiveError:
         raise
     except (HTTPException, OSError, ValueError) as error:  # ValueError: it is no valid url
-        said = without_password(str(error))
+        reason = without_password(str(error))
         raise ArchiveError(
-            f"{archive.file} cannot be fetched from {url} ({said}): is there a network, and does the url hold?"
+            f"{archive.file} cannot be fetched from {url} ({reason}): is there a network, and does the url hold?"
         ) from None
 
 
@@ -297,18 +297,20 @@ def licence_of(archive: Archive, path: Path, metadata: dict[str, bytes]) -> str:
     """What the metadata says of the licence; ArchiveError where they are those of another release, or missing."""
     if not metadata:
         raise ArchiveError(f"{path} holds no METADATA or PKG-INFO: it is no wheel or source archive of a release")
-    said = email.message_from_bytes(metadata[min(metadata)])
-    name, version = str(said["Name"]), str(said["Version"])
+    fields = email.message_from_bytes(metadata[min(metadata)])
+    name, version = str(fields["Name"]), str(fields["Version"])
     if normalized(name) != normalized(archive.name) or version.split("+")[0] != archive.version.split("+")[0]:
         raise ArchiveError(
             f"{path} is {name} {version}, the list says {archive.name} {archive.version}: correct the list"
         )
-    if said["License-Expression"]:
-        return str(said["License-Expression"])
+    if fields["License-Expression"]:
+        return str(fields["License-Expression"])
     classified = [
-        line.rsplit(" :: ", 1)[1] for line in map(str, said.get_all("Classifier", [])) if line.startswith("License ::")
+        line.rsplit(" :: ", 1)[1]
+        for line in map(str, fields.get_all("Classifier", []))
+        if line.startswith("License ::")
     ]
     if classified:
         return "; ".join(classified)
-    lines = str(said["License"] or "").strip().splitlines()
+    lines = str(fields["License"] or "").strip().splitlines()
     return lines[0].strip() if lines else "not stated"

@@ -38,8 +38,8 @@ LOCK_HEAD = """\
 class Bar(tqdm):
     """Shown on a terminal alone, whatever log is kept."""
 
-    def __init__(self, *arguments: Any, name: str = "", disable: bool | None = None, **told: Any) -> None:
-        super().__init__(*arguments, **told, file=sys.__stderr__, disable=None)
+    def __init__(self, *arguments: Any, name: str = "", disable: bool | None = None, **options: Any) -> None:
+        super().__init__(*arguments, **options, file=sys.__stderr__, disable=None)
 
 
 def sha256_of_model(folder: Path) -> str:
@@ -135,27 +135,27 @@ def fetch_file(hub: str, revision: str, name: str, path: Path, kind: Literal["mo
     from huggingface_hub.utils import build_hf_headers
 
     url = hf_hub_url(hub, name, repo_type=kind, revision=revision, endpoint=endpoint())
-    told = get_hf_file_metadata(url, endpoint=endpoint())
+    stated = get_hf_file_metadata(url, endpoint=endpoint())
     headers = build_hf_headers()
-    if urlsplit(told.location).netloc != urlsplit(url).netloc:
+    if urlsplit(stated.location).netloc != urlsplit(url).netloc:
         headers.pop("authorization", None)  # the hub's token is for the hub alone
     part = path.with_name(path.name + PART)
     with part.open("ab") as stream:
-        if told.size is not None and stream.tell() > told.size:
+        if stated.size is not None and stream.tell() > stated.size:
             stream.truncate(0)
         http_get(
-            told.location,
+            stated.location,
             stream,
             resume_size=stream.tell(),
             headers=headers,
-            expected_size=told.size,
+            expected_size=stated.size,
             displayed_filename=name,
             tqdm_class=Bar,
         )
-    if SHA256.fullmatch(told.etag or "") and (found := sha256_file(part)) != told.etag:
+    if SHA256.fullmatch(stated.etag or "") and (observed := sha256_file(part)) != stated.etag:
         part.unlink()
         raise CorpusError(
-            f"{name} of {hub} at {revision} arrived with sha256 {found}, the hub says {told.etag}: fetch it again"
+            f"{name} of {hub} at {revision} arrived with sha256 {observed}, the hub says {stated.etag}: fetch it again"
         )
     os.replace(part, path)
 
@@ -206,10 +206,10 @@ def reachable(hub: str, revision: str) -> Iterator[None]:
     except CorpusError:
         raise
     except Exception as error:
-        said = without_password(str(error))  # a mirror's address may hold one
+        reason = without_password(str(error))  # a mirror's address may hold one
         raise CorpusError(
-            f"{hub} at {revision} cannot be fetched ({type(error).__name__}: {said}); look whether this machine has a "
-            "network, whether HF_HUB_OFFLINE is set, and whether commit and files are the hub's. What has arrived is "
+            f"{hub} at {revision} cannot be fetched ({type(error).__name__}: {reason}); look whether this machine has "
+            "a network, whether HF_HUB_OFFLINE is set, and whether commit and files are the hub's. What has arrived is "
             "kept: run this again to go on"
         ) from error
 

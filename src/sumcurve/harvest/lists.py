@@ -42,15 +42,15 @@ def fetch(codename: str, language: str, folder: Path) -> str:
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".apt-") as place:
         lists = Path(place).resolve() / "lists"
         (lists / "partial").mkdir(parents=True)
-        said = update(lists, language)
+        output = update(lists, language)
         releases = {path: fields_of(path) for path in sorted([*lists.glob("*_InRelease"), *lists.glob("*_Release")])}
-        debian = {path: found for path, found in releases.items() if found.get("Origin") == ORIGIN}
-        wanted = [path for path, found in debian.items() if found.get("Codename") == codename]
+        debian = {path: fields for path, fields in releases.items() if fields.get("Origin") == ORIGIN}
+        wanted = [path for path, fields in debian.items() if fields.get("Codename") == codename]
         if not wanted:
-            there = ", ".join(sorted({found.get("Codename", "") for found in debian.values()})) or "no Debian"
+            there = ", ".join(sorted({fields.get("Codename", "") for fields in debian.values()})) or "no Debian"
             raise CorpusError(
                 f"this machine's apt fetched no lists of Debian {codename}; it has {there}: name one of these in "
-                f"raw.apt.codename and its sha256, or add the release to apt's sources. apt said: {said}"
+                f"raw.apt.codename and its sha256, or add the release to apt's sources. apt said: {output}"
             )
         release = wanted[0]
         prefix = f"{release.name.rsplit('_', 1)[0]}_{COMPONENT}_"
@@ -62,11 +62,11 @@ def fetch(codename: str, language: str, folder: Path) -> str:
             if not (lists / fetched).is_file():
                 raise CorpusError(
                     f"apt fetched no list {fetched}: does Debian {codename} have package descriptions in {language!r} "
-                    f"(raw.apt.language)? apt said: {said}"
+                    f"(raw.apt.language)? apt said: {output}"
                 )
             shutil.copyfile(lists / fetched, folder / name)  # apt links to a source that is a folder of this machine
-    found = releases[release]
-    return f"{ORIGIN} {found.get('Version', codename)} of {found.get('Date', 'no date')}"
+    fields = releases[release]
+    return f"{ORIGIN} {fields.get('Version', codename)} of {fields.get('Date', 'no date')}"
 
 
 def update(lists: Path, language: str) -> str:

@@ -39,14 +39,14 @@ def yields(corpus: Corpus, raw: Path) -> list[dict[str, Any]]:
     packages = [archive["name"] for archive in archives for _ in range(archive["kept"])]  # of every line of `raw`
     part_of = {name: part.name for part in corpus.parts for name in part.ids}
     dropped = {row["line"] for row in read_jsonl(corpus.dropped_path)}
-    found: dict[str, Counter[str]] = {archive["name"]: Counter() for archive in archives}
+    by_package: dict[str, Counter[str]] = {archive["name"]: Counter() for archive in archives}
     for number, (package, row) in enumerate(zip(packages, read_jsonl(raw), strict=True), start=1):
         if number not in dropped:
-            found[package][part_of[row["id"]]] += 1
+            by_package[package][part_of[row["id"]]] += 1
     train = len(corpus.part("train"))
     rows = []
     for archive in archives:
-        parts = found[archive["name"]]
+        parts = by_package[archive["name"]]
         rows.append(
             {
                 "package": archive["name"],

@@ -34,6 +34,13 @@ def positive(text: str) -> int:
     return natural(text, least=1)
 
 
+def percent(text: str) -> int:
+    """A whole number from 1 to 100."""
+    if not (text.isdecimal() and 1 <= int(text) <= 100):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 to 100")
+    return int(text)
+
+
 def resamples(text: str) -> int:
     """A number of resamples that a 95 % interval can be read from, as `settings.study.Bootstrap` has it."""
     return natural(text, least=20)

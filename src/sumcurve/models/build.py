@@ -1,31 +1,25 @@
-"""A summarizer of every kind, from its settings."""
+"""A new model, whose weights depend on settings and seed alone."""
+
+from typing import Any, Protocol, TypeVar
 
 import torch
 
-from sumcurve.models.ngram import NgramSummarizer
-from sumcurve.models.recurrent import RecurrentSummarizer
-from sumcurve.models.summarizer import Summarizer
-from sumcurve.models.transformer import TransformerSummarizer
-from sumcurve.settings.models import NgramSettings, RecurrentSettings, TransformerSettings
+
+class Initialized(Protocol):
+    """A model that draws its weights itself."""
+
+    def initialize(self, generator: torch.Generator) -> None: ...
 
 
-def build(
-    settings: RecurrentSettings | TransformerSettings | NgramSettings, vocabulary_size: int, seed: int
-) -> Summarizer:
-    """A new summarizer on the CPU whose weights depend on the settings and `seed` alone.
+M = TypeVar("M", bound=Initialized)
+
+
+def build(model: type[M], settings: Any, vocabulary_size: int, seed: int) -> M:
+    """A new model of this class on the CPU.
 
     Matrices are Xavier uniform (Glorot & Bengio 2010), embeddings normal with variance 1 / width, biases 0
-    but for the LSTM's forget gate (1), normalisation weights 1. ValueError for settings of another kind.
+    but for the LSTM's forget gate (1), normalisation weights 1.
     """
-    model: RecurrentSummarizer | TransformerSummarizer | NgramSummarizer
-    match settings:
-        case RecurrentSettings():
-            model = RecurrentSummarizer(settings, vocabulary_size)
-        case TransformerSettings():
-            model = TransformerSummarizer(settings, vocabulary_size)
-        case NgramSettings():
-            model = NgramSummarizer(settings, vocabulary_size)
-        case _:
-            raise ValueError(f"there is no summarizer of kind {settings.kind!r}; FASTRL's is models.extract_rewrite's")
-    model.initialize(torch.Generator().manual_seed(seed))
-    return model
+    new = model(settings, vocabulary_size)  # type: ignore[call-arg]
+    new.initialize(torch.Generator().manual_seed(seed))
+    return new

@@ -166,13 +166,13 @@ class Extractor(nn.Module):
         at = torch.arange(beyond, device=device).unsqueeze(1) + torch.arange(max(self.windows), device=device)
         at = at.where(at < lengths.cumsum(0)[sentence].unsqueeze(1), beyond)  # [L, widest window]
         embedded = functional.pad(self.dropout(self.embedding(words)), (0, 0, 0, 1))
-        found = []
+        convolved = []
         for window, convolution in zip(self.windows, self.convolutions, strict=True):
             assert isinstance(convolution, nn.Conv1d)
             seen = functional.embedding(at[:, :window], embedded, padding_idx=beyond).flatten(1)  # [L, window * E]
             weight = convolution.weight.transpose(1, 2).flatten(1)  # [filters, E, window] -> [filters, window * E]
-            found.append(functional.linear(seen, weight, convolution.bias))
-        responses = torch.cat(found, 1).relu()  # [L, F]
+            convolved.append(functional.linear(seen, weight, convolution.bias))
+        responses = torch.cat(convolved, 1).relu()  # [L, F]
         nothing = responses.new_zeros(len(lengths), responses.shape[1])  # not above any response
         return nothing.scatter_reduce(0, sentence.unsqueeze(1).expand_as(responses), responses, "amax")
 
@@ -329,10 +329,3 @@ class ExtractRewrite(nn.Module):
             possible[rows, choice] = False
             inputs = slots.states[rows, choice]
         return torch.stack(choices, 1)
-
-
-def build(settings: ExtractRewriteSettings, vocabulary_size: int, seed: int) -> ExtractRewrite:
-    """A new model on the CPU whose weights depend on the settings and `seed` alone."""
-    model = ExtractRewrite(settings, vocabulary_size)
-    model.initialize(torch.Generator().manual_seed(seed))
-    return model

@@ -84,7 +84,7 @@ class BiLSTM(nn.LSTM):
             if direction:  # what lies behind an example's first word is padding
                 read = torch.cat((read[:, :, :-1], padding.unsqueeze(2).to(read.dtype)), 2)
             outputs, _, c = torch.lstm(
-                read, tuple(one.contiguous() for one in first), weights, True, 1, 0.0, self.training, False, True
+                read, tuple(tensor.contiguous() for tensor in first), weights, True, 1, 0.0, self.training, False, True
             )
             hs.append(outputs.gather(1, last).squeeze(1))
             cs.append(c[0])

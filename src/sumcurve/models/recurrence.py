@@ -41,7 +41,7 @@ class AttentiveRecurrence(torch.autograd.Function):
         fed = gates.new_empty(steps, batch, weight.shape[0])
         active = torch.empty_like(gates)
         hs, cs = gates.new_empty(steps, batch, hidden), gates.new_empty(steps + 1, batch, hidden)
-        asked = gates.new_empty(steps, batch, query_weight.shape[1])
+        inputs = gates.new_empty(steps, batch, query_weight.shape[1])
         queries = gates.new_empty(steps, batch, query_weight.shape[0])
         contexts = gates.new_zeros(steps + 1, batch, width)
         logps = gates.new_empty(steps, batch, length)
@@ -60,10 +60,10 @@ class AttentiveRecurrence(torch.autograd.Function):
             g.tanh_()
             torch.addcmul(f * cs[t], i, g, out=cs[t + 1])
             h = torch.mul(o, cs[t + 1].tanh(), out=hs[t])
-            asked[t, :, :hidden] = h
+            inputs[t, :, :hidden] = h
             if sees_c:
-                asked[t, :, hidden:] = cs[t + 1]
-            torch.mm(asked[t], query_weight.t(), out=queries[t])
+                inputs[t, :, hidden:] = cs[t + 1]
+            torch.mm(inputs[t], query_weight.t(), out=queries[t])
             if query_bias is not None:
                 queries[t] += query_bias
             query = queries[t].unsqueeze(1)
@@ -78,7 +78,7 @@ class AttentiveRecurrence(torch.autograd.Function):
             if covered is not None:
                 torch.add(covered[t], attention, out=covered[t + 1])
         given = (weight, states, keys, v, w, query_weight, query_bias)
-        made = (fed, active, cs, asked, queries, logps, covered)
+        made = (fed, active, cs, inputs, queries, logps, covered)
         ctx.save_for_backward(*given, *made)  # type: ignore[arg-type]
         return hs, cs[1:].clone(), contexts[1:].clone(), logps
 
@@ -95,7 +95,7 @@ class AttentiveRecurrence(torch.autograd.Function):
             fed,
             active,
             cs,
-            asked,
+            inputs,
             queries,
             logps,
             covered,
@@ -146,7 +146,7 @@ class AttentiveRecurrence(torch.autograd.Function):
             back = before[:, :width] if width else None
         flat = grad_gates.flatten(0, 1)
         grad_weight = fed.flatten(0, 1).t() @ flat
-        grad_query_weight = grad_queries.flatten(0, 1).t() @ asked.flatten(0, 1)
+        grad_query_weight = grad_queries.flatten(0, 1).t() @ inputs.flatten(0, 1)
         grad_query_bias = None if query_bias is None else grad_queries.sum((0, 1))
         # [B, S, T] @ [B, T, D] -> [B, S, D]
         grad_states = attention.permute(1, 2, 0) @ grad_contexts.transpose(0, 1)

@@ -65,14 +65,14 @@ class RecurrentSummarizer(ReadoutSummarizer):
             dropout=settings.dropout if settings.decoder_layers > 1 else 0.0,
         )
 
-        asked = 2 * d if settings.query == "hc" else d
+        query_width = 2 * d if settings.query == "hc" else d
         additive = settings.attention == "additive"
         width = (settings.attention_width or 2 * h) if additive else context
         self.query: nn.Module
         if settings.attention == "gated":
-            self.query = selu_net(asked, width, settings.dropout)
+            self.query = selu_net(query_width, width, settings.dropout)
         else:
-            self.query = nn.Linear(asked, width, bias=additive)
+            self.query = nn.Linear(query_width, width, bias=additive)
         self.keys = nn.Linear(2 * h, width, bias=False) if additive or projected else None
         self.v = nn.Parameter(torch.zeros(width)) if additive else None
         self.register_parameter("w_coverage", None)

@@ -53,6 +53,14 @@ class Summarizer(nn.Module, ABC):
     vocabulary_size: int
     marks: Marks = Marks()
 
+    def initialize(self, generator: torch.Generator) -> None:
+        """Draw new weights: see `models.build`."""
+        raise NotImplementedError
+
+    def enable_coverage(self) -> None:
+        """Let attention see the sum of earlier attention, with weight 0. ValueError for models that cannot."""
+        raise ValueError("only recurrent models have coverage")
+
     @abstractmethod
     def encode(self, batch: Batch) -> Memory: ...
 

@@ -156,7 +156,8 @@ def count(
     """What each pair shares: [pairs, metrics, 3] hits, units of the candidate, units of the reference.
 
     `ids` are the tokens of all texts, `firsts` the first token of each sentence, `texts` the first sentence of each
-    text (both with the end behind); `candidates` and `references` name a text of each pair.
+    text (both with the end behind); `candidates` and `references` name a text of each pair. In one function, so that
+    a pair's words are numbered, and work arrays made, once for all metrics.
     """
     longest = order = units = broad = 0
     for text in range(len(texts) - 1):
@@ -375,7 +376,7 @@ def _fill(
     Bit i of row j is 0 where the subsequence of source[start : j + 1] and target[: i + 1] is longer than that of
     target[:i] (Hyyrö 2004, "Bit-parallel LCS-length computation revisited").
     """
-    found = False
+    shared = False
     words = (length + _WORD - 1) // _WORD
     if words == 1:
         row = _ALL
@@ -383,24 +384,24 @@ def _fill(
             token = source[j]
             if token >= 0:
                 here = places[token, 0]
-                found |= here != _ZERO
+                shared |= here != _ZERO
                 matches = row & here
                 row = (row + matches) | (row - matches)
             rows[j, 0] = row
-        return found
+        return shared
     for j in range(start, stop):
         carry = _ZERO
         for word in range(words):
             row = rows[j - 1, word] if j > start else _ALL
             here = places[source[j], word] if source[j] >= 0 else _ZERO
             matches = row & here
-            found |= here != _ZERO
+            shared |= here != _ZERO
             total = row + matches
             over = np.uint64(total < row)
             total += carry
             carry = over | np.uint64(total < carry)
             rows[j, word] = total | (row & ~here)
-    return found
+    return shared
 
 
 @njit(cache=True, nogil=True)

@@ -188,19 +188,19 @@ class Scorer:
         joined = "\n".join(pieces)
         if joined.count("\n") + 1 != sentences[-1]:
             _name_line_break(candidates, references, start, stop)
-        found = tokens(joined, sentences[-1], self.mode, self._stemmer, with_words=False)
+        tokenised = tokens(joined, sentences[-1], self.mode, self._stemmer, with_words=False)
         bounds = np.array(sentences, np.int64)
         our_texts, their_texts = np.array(ours, np.int64), np.array(theirs, np.int64)
         shared = rouge_kernels.count(
-            found.ids,
-            found.firsts,
+            tokenised.ids,
+            tokenised.firsts,
             bounds,
             our_texts,
             their_texts,
             self._numbers,
-            found.distinct,
+            tokenised.distinct,
         )
-        firsts = found.firsts[bounds]
+        firsts = tokenised.firsts[bounds]
         empty = firsts[:-1] == firsts[1:]  # of each text
         items = np.flatnonzero(np.r_[True, our_texts[1:] != our_texts[:-1]])  # the first pair of each
         return _Chunk(shared, empty[our_texts[items]], np.logical_and.reduceat(empty[their_texts], items))

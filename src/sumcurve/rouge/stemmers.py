@@ -142,11 +142,11 @@ def _stemmer_155(wordnet: Path | None) -> tuple[Stemmer, str]:
 
 def _by_ending(rules: str) -> dict[str, list[tuple[str, str]]]:
     """Rules such as ``ational>ate``, by the last two letters of their suffixes, longest suffix first."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    by_ending: dict[str, list[tuple[str, str]]] = {}
     for rule in sorted(rules.split(), key=lambda rule: -len(rule.split(">")[0])):
         suffix, replacement = rule.split(">")
-        found.setdefault(suffix[-2:], []).append((suffix, replacement))
-    return found
+        by_ending.setdefault(suffix[-2:], []).append((suffix, replacement))
+    return by_ending
 
 
 class Porter155:

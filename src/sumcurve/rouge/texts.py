@@ -121,10 +121,10 @@ def _by_line(path: Path, role: Role, key: str | None) -> Texts:
             raise TextError(f"{place}: the key {error.args[0]!r} stands twice in an object; keep one") from None
         except ValueError as error:
             raise TextError(f"{place}: not JSON ({error}); in JSON lines every line is one JSON value") from None
-        item, found, name = _item(value, role, key, place)
-        form = form or found
-        if found and found != form:
-            raise TextError(f"{place}: {found}, but earlier lines are {form}; write all lines in one form")
+        item, form_here, name = _item(value, role, key, place)
+        form = form or form_here
+        if form_here and form_here != form:
+            raise TextError(f"{place}: {form_here}, but earlier lines are {form}; write all lines in one form")
         texts.add(number, item, name)
     return texts
 
@@ -156,16 +156,16 @@ def _table(path: Path, role: Role, key: str | None, separator: str) -> Texts:
 
 def _column(heads: Sequence[str], role: Role, wanted: str | None, place: str) -> str:
     """The column that holds the texts."""
-    found = _keys(heads, role, wanted)
+    columns = _keys(heads, role, wanted)
     ids = [name for name in heads if _names_items(name)]
-    if not found and wanted is None and ids:  # without it line 1 may be no heads
-        found = [name for name in heads if name not in ids]
+    if not columns and wanted is None and ids:  # without it line 1 may be no heads
+        columns = [name for name in heads if name not in ids]
     if len(ids) > 1:
         raise TextError(f"{place}: the columns {' and '.join(map(repr, ids))} may both be the ids'; rename all but one")
-    if len(found) == 1 and heads.count(found[0]) > 1:
-        raise TextError(f"{place}: column {found[0]!r} stands {heads.count(found[0])} times; rename all but one")
-    if len(found) == 1:
-        return found[0]
+    if len(columns) == 1 and heads.count(columns[0]) > 1:
+        raise TextError(f"{place}: column {columns[0]!r} stands {heads.count(columns[0])} times; rename all but one")
+    if len(columns) == 1:
+        return columns[0]
     what = f"column {wanted!r}" if wanted is not None else f"one column of {role}s"
     raise TextError(
         f"{place}: not {what} among {', '.join(map(repr, heads))}; call the texts' column {KEYS[role][0]!r} and the "
@@ -227,34 +227,33 @@ def long_item(candidates: Texts, references: Texts, whole: bool, words: Callable
 
 def places_of(texts: Texts) -> dict[str, int]:
     """The place of each id, in order; TextError where an item has none or another's."""
-    found: dict[str, int] = {}
+    places: dict[str, int] = {}
     for place, (name, line) in enumerate(zip(texts.ids, texts.lines, strict=True)):
         if name is None:
             raise TextError(f"{texts.path}:{line}: no id, but other lines have one; give every line an id or none")
-        if name in found:
-            raise TextError(
-                f"{texts.path}:{line}: id {name!r} comes a second time, after line {texts.lines[found[name]]}; keep one"
-            )
-        found[name] = place
-    return found
+        if name in places:
+            first = texts.lines[places[name]]
+            raise TextError(f"{texts.path}:{line}: id {name!r} comes a second time, after line {first}; keep one")
+        places[name] = place
+    return places
 
 
 def places_by_id(texts: Texts, wanted: Mapping[str, str]) -> list[int]:
     """The place of each wanted id, of which `wanted` says in words where it stands; TextError unless they are all."""
-    found = places_of(texts)
-    for name, place in found.items():
+    places = places_of(texts)
+    for name, place in places.items():
         if name not in wanted:
             first, where = next(iter(wanted.items()))
             raise TextError(
                 f"{texts.path}:{texts.lines[place]}: id {name!r} is of no test item; the first is {first!r} ({where}); "
                 "correct the id or remove the item"
             )
-    if missing := [name for name in wanted if name not in found]:
+    if missing := [name for name in wanted if name not in places]:
         raise TextError(
             f"{texts.path}: no summary of id {missing[0]!r} ({wanted[missing[0]]}; {len(missing)} of {len(wanted)} "
             'items have none); add it, an empty one as ""'
         )
-    return [found[name] for name in wanted]
+    return [places[name] for name in wanted]
 
 
 def sentences(text: str) -> Text:
@@ -286,12 +285,12 @@ class _RepeatedKey(ValueError):
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in mapping:
             raise _RepeatedKey(key)
-        found[key] = value
-    return found
+        mapping[key] = value
+    return mapping
 
 
 def _is_object(line: str) -> bool:

@@ -115,8 +115,8 @@ def stemmer_of(mode: Mode, stem: bool, wordnet: Path | None = None) -> tuple[Ste
 def tokenize(text: str | Sequence[str], mode: Mode = "rouge-score", stem: bool = False) -> list[str]:
     """The tokens of a text, or of its sentences one after the other."""
     text = text if isinstance(text, str) else "\n".join(text)
-    found = tokens(text, text.count("\n") + 1, mode, stemmer_of(mode, stem)[0])
-    return [found.words[token] for token in found.ids.tolist()]
+    tokenised = tokens(text, text.count("\n") + 1, mode, stemmer_of(mode, stem)[0])
+    return [tokenised.words[token] for token in tokenised.ids.tolist()]
 
 
 def token_ids(
@@ -127,8 +127,8 @@ def token_ids(
     np.cumsum([text.count("\n") + 1 for text in texts], out=breaks[1:])
     if not texts:
         return np.empty(0, np.int32), breaks, []
-    found = tokens("\n".join(texts), int(breaks[-1]), mode, stemmer_of(mode, stem)[0])
-    return found.ids, found.firsts[breaks], found.words
+    tokenised = tokens("\n".join(texts), int(breaks[-1]), mode, stemmer_of(mode, stem)[0])
+    return tokenised.ids, tokenised.firsts[breaks], tokenised.words
 
 
 @cache

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from sumcurve.settings.forms import Form, FormFile, Layer, MethodFile, MethodSettings
+from sumcurve.settings.forms import FormFile, Layer
 from sumcurve.settings.study import FORMER
 
 S = TypeVar("S", bound=BaseModel)
@@ -193,17 +193,18 @@ def _constructed(loader: yaml.SafeLoader, node: yaml.Node, path: Path) -> Any:
 
 def read_settings(path: Path, schema: type[S]) -> S:
     """A validated file of settings that stands for itself; PlanError names file, line, key and value."""
-    return _read_mapping(path).validated(schema)
+    return read_mapping(path).validated(schema)
 
 
-def _read_mapping(path: Path) -> Block:
+def read_mapping(path: Path) -> Block:
+    """The content of a file that holds keys and values; PlanError for any other."""
     block = read(path)
     return block.holding(block.mapping)
 
 
 def _extended(path: Path, below: Sequence[Path] = ()) -> Block:
     """A file over what it extends, and so on, without the key `extends`; PlanError for a circle and a missing file."""
-    block = _read_mapping(path)
+    block = read_mapping(path)
     keys = dict(block.mapping)
     if "extends" not in keys:
         return block
@@ -242,7 +243,7 @@ def read_study(path: Path) -> Block:
     """A study over what it extends, not yet validated; files of the hub have the sha256 that the lock file states."""
     lock = path.parents[1] / HUB_LOCK
     study = _extended(path)
-    return _stated(study, _read_mapping(lock)) if lock.is_file() else study
+    return _stated(study, read_mapping(lock)) if lock.is_file() else study
 
 
 def _stated(block: Block, lock: Block) -> Block:
@@ -267,25 +268,6 @@ def read_form(path: Path) -> Block:
     block = _extended(path)
     block.validated(FormFile)
     return block
-
-
-def read_method(path: Path) -> MethodSettings:
-    """A method in all of its forms, complete; PlanError names file, line, key and value."""
-    file = _read_mapping(path)
-    content = file.validated(MethodFile)
-    forms = {name: _validated(block, path) for name, block in form_blocks(file).items()}
-    return MethodSettings(
-        title=content.title, paper=content.paper, begins_as=content.begins_as, trials=content.trials, forms=forms
-    )
-
-
-def _validated(form: Block, path: Path) -> Form:
-    try:
-        return form.validated(Form)
-    except PlanError as error:
-        if str(path) in str(error):
-            raise
-        raise PlanError(f"{error}\n{form.where()}: takes this up, and may say otherwise") from None
 
 
 def form_blocks(method: Block) -> dict[str, Block]:

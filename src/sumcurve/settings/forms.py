@@ -3,100 +3,30 @@
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import (
-    BaseModel,
-    Field,
-    create_model,
-    model_validator,
-)
+from pydantic import BaseModel, Field, InstanceOf, SerializeAsAny, create_model, model_validator
 
 from sumcurve.settings.base import Dropout, Settings
-from sumcurve.settings.models import FairseqSettings, Model, RecurrentSettings, SubwordSettings, TransformerSettings
-from sumcurve.settings.search import Decoding, MethodSearch
+from sumcurve.settings.models import ModelSettings
+from sumcurve.settings.search import MethodSearch
 from sumcurve.settings.training import CONTROL, PhaseSettings, Training
-
-
-def fairseq_search(search: Decoding) -> str:
-    """What fairseq's search cannot do of what `search` asks; empty where it can all."""
-    if search.length_penalty == "gnmt":
-        return "fairseq's search has no length_penalty gnmt; say average or none"
-    if search.coverage_penalty or search.entity_penalty:
-        return "fairseq's search has no penalties of attention; set coverage_penalty and entity_penalty to 0"
-    return ""
-
-
-def _suits_fairseq(model: FairseqSettings, training: Training, search: Decoding | None) -> None:
-    """ValueError for what fairseq is not asked to do."""
-    if len(training.phases) > 1:
-        raise ValueError("a model of kind fairseq is trained in one phase")
-    [phase] = training.phases
-    where = f"phase {phase.name!r}"
-    if phase.loss != "nll" or phase.own_words:
-        raise ValueError(f"{where}: a model of kind fairseq is trained on loss nll, without own_words")
-    if phase.label_smoothing and model.copies:
-        raise ValueError(
-            f"{where}: label_smoothing is for models that do not copy (an extended vocabulary has no fixed uniform "
-            "distribution); set it to 0"
-        )
-    if phase.optimizer.name != "adam" or phase.optimizer.schedule == "plateau":
-        raise ValueError(f"{where}: a model of kind fairseq is trained by adam, on schedule constant or noam")
-    if training.accumulate > 1 or training.precision != "single":
-        raise ValueError("a model of kind fairseq is trained with accumulate 1 and precision single")
-    if search is not None and (reason := fairseq_search(search)):
-        raise ValueError(f"search: {reason}")
 
 
 class Form(Settings):
     """A method in one form, complete: small, paper, …"""
 
-    model: Model
+    model: SerializeAsAny[InstanceOf[ModelSettings]]
+    """Of its family's class: `sumcurve.study.methods` reads the block by its kind."""
     training: Training
     search: MethodSearch | None = None
     """What the method's paper asks of decoding, beside the corpus's search."""
 
     @model_validator(mode="after")
-    def phases_suit_the_model(self) -> "Form":
-        model = self.model
-        inner = model.abstractor if model.kind == "extract-rewrite" else model
-        copies = isinstance(inner, RecurrentSettings | TransformerSettings) and inner.copy_attention
-        for phase in self.training.phases:
-            where = f"phase {phase.name!r}"
-            if phase.label_smoothing and copies:
-                raise ValueError(
-                    f"{where}: label_smoothing is for models without copy_attention "
-                    "(an extended vocabulary has no fixed uniform distribution); set it to 0"
-                )
-            covers = phase.coverage or phase.loss == "nll+coverage"
-            if covers and not (inner.kind == "recurrent" and inner.attention == "additive" and not inner.temporal):
-                raise ValueError(f"{where}: coverage needs a recurrent model with additive attention")
-            extracts = phase.loss in ("extraction", "actor-critic")
-            if extracts and model.kind != "extract-rewrite":
-                raise ValueError(f"{where}: loss {phase.loss!r} needs a model of kind extract-rewrite")
-            if model.kind == "extract-rewrite" and not extracts and phase.loss != "nll":
-                raise ValueError(f"{where}: a model of kind extract-rewrite has losses nll, extraction, actor-critic")
-            if phase.loss == "nll+entity" and not (inner.kind == "recurrent" and inner.entity_attention):
-                raise ValueError(f"{where}: loss nll+entity needs entity_attention")
-            if phase.loss == "dual-train" and not (inner.kind == "recurrent" and inner.second_output):
-                raise ValueError(f"{where}: loss dual-train needs second_output")
-            if isinstance(model, SubwordSettings) and (phase.loss != "nll" or phase.own_words):
-                raise ValueError(f"{where}: a model of kind {model.kind} is trained on loss nll, without own_words")
-            if phase.loss in ("self-train", "dual-train") and copies:
-                raise ValueError(f"{where}: loss {phase.loss!r} is for models without copy_attention")
-        search = self.search
-        if isinstance(model, SubwordSettings) and search and (search.coverage_penalty or search.entity_penalty):
-            raise ValueError(f"search: a model of kind {model.kind} shows no attention; set its penalties to 0")
-        if model.kind == "fairseq":
-            _suits_fairseq(model, self.training, search)
-        marks = inner.kind == "recurrent" and inner.entity_attention
-        if search and search.entity_penalty and search.entity_positions != "gold" and not marks:
-            raise ValueError("search.entity_penalty needs entity_attention, or entity_positions gold")
+    def the_family_can_do_it(self) -> "Form":
+        if reason := self.model.training_refusal(self.training):
+            raise ValueError(reason)
+        if self.search is not None and (reason := self.model.search_refusal(self.search)):
+            raise ValueError(f"search: {reason}")
         return self
-
-    @classmethod
-    def of_run(cls, specification: dict[str, Any]) -> "Form":
-        """What a run's specification says of its training."""
-        model = {key: value for key, value in specification["model"].items() if key != "release"}
-        return cls.of_specification({"model": model, "training": specification["training"]})
 
     def _with(self, phases: list[PhaseSettings]) -> "Form":
         return self.model_copy(update={"training": self.training.model_copy(update={"phases": phases})})
@@ -142,7 +72,7 @@ class MethodSettings(Settings):
     once, as that method's.
     """
     trials: list[Trial] | None = None
-    """What `make trials` tries in place of the `first` of its file, at most as many; null: what is there."""
+    """What `make trials` tries in place of `first` of a study's grid, at most as many; null: what is there."""
     forms: dict[str, Form]
     """By name."""
 
@@ -172,7 +102,7 @@ class MethodFile(Layer):
     once, as that method's.
     """
     trials: list[Trial] | None = None
-    """What `make trials` tries in place of the `first` of its file, at most as many; null: what is there."""
+    """What `make trials` tries in place of `first` of a study's grid, at most as many; null: what is there."""
     forms: dict[str, Layer | None]
     """By form, a file of `config/forms/` without its ending: what of the method is like this in that form alone."""
 

@@ -1,20 +1,105 @@
-"""Models, a class for each family."""
+"""What every family of models says of its models, and the settings of the families that learn words.
 
-import re
-from typing import Annotated, Any, Literal
+A family's class of settings is named by its line of `MODELS` (`sumcurve.systems.families`), or by its capability.
+"""
 
-from pydantic import (
-    Field,
-    StringConstraints,
-    model_validator,
-)
+from typing import Annotated, Any, Literal, Self
 
-from sumcurve.settings.base import Dropout, HubName, Positive, Settings, Sha256
+from pydantic import Field, model_validator
+
+from sumcurve.settings.base import Dropout, Positive, Settings
+from sumcurve.settings.search import Decoding
+from sumcurve.settings.training import PhaseSettings, Training
+
+
+class ModelSettings(Settings):
+    """Base of the settings of every family: `kind` is the family's name, the block `model` of a method says the rest.
+
+    The properties say what a model has that some losses and searches need.
+    """
+
+    kind: str
+
+    @property
+    def copies(self) -> bool:
+        """Whether it can copy words of its source."""
+        return False
+
+    @property
+    def covers(self) -> bool:
+        """Whether its attention can see the sum of earlier attention."""
+        return False
+
+    @property
+    def learns_entities(self) -> bool:
+        """Whether it learns which tokens of a source are salient."""
+        return False
+
+    @property
+    def dual(self) -> bool:
+        """Whether it has a second output layer."""
+        return False
+
+    @property
+    def extracts(self) -> bool:
+        """Whether it has an extractor of sentences."""
+        return False
+
+    def decides(self) -> dict[str, Any]:
+        """What of the settings decides a training, as plain values."""
+        return self.model_dump(mode="json")
+
+    def with_dropout(self, dropout: float) -> Self:
+        """The same with another dropout everywhere."""
+        return self.model_copy(update={"dropout": dropout})
+
+    def phase_refusal(self, phase: PhaseSettings) -> str:
+        """Why a phase cannot train such a model; empty where it can."""
+        if phase.label_smoothing and self.copies:
+            return (
+                "label_smoothing is for models without copy_attention "
+                "(an extended vocabulary has no fixed uniform distribution); set it to 0"
+            )
+        if (phase.coverage or phase.loss == "nll+coverage") and not self.covers:
+            return "coverage needs a recurrent model with additive attention"
+        if phase.loss in ("extraction", "actor-critic") and not self.extracts:
+            return f"loss {phase.loss!r} needs a model of kind extract-rewrite"
+        if phase.loss == "nll+entity" and not self.learns_entities:
+            return "loss nll+entity needs entity_attention"
+        if phase.loss == "dual-train" and not self.dual:
+            return "loss dual-train needs second_output"
+        if phase.loss in ("self-train", "dual-train") and self.copies:
+            return f"loss {phase.loss!r} is for models without copy_attention"
+        return ""
+
+    def training_refusal(self, training: Training) -> str:
+        """Why such a model cannot be trained like this; empty where it can."""
+        refusals = ((phase.name, self.phase_refusal(phase)) for phase in training.phases)
+        return next((f"phase {name!r}: {reason}" for name, reason in refusals if reason), "")
+
+    def search_refusal(self, search: Decoding) -> str:
+        """Why such a model cannot be decoded so; empty where it can."""
+        if search.entity_penalty and search.entity_positions != "gold" and not self.learns_entities:
+            return "entity_penalty needs entity_attention, or entity_positions gold"
+        return ""
+
+    def multiply_adds(self, source: int, target: int, vocabulary: int) -> float | None:
+        """About how many a forward pass takes for one record, for ratios alone; None where nobody knows."""
+        return None
+
+
+def transformer_adds(
+    width: int, feedforward: int, layers: tuple[int, int], source: float, target: float, vocabulary: int
+) -> float:
+    """Multiply-adds of a Transformer's forward pass, by tokens; `layers` are the encoder's and the decoder's."""
+    layer = 4 * width**2 + 2 * width * feedforward
+    return source * layers[0] * layer + target * (layers[1] * (layer + 4 * width**2) + vocabulary * width)
+
 
 GateInput = Literal["context", "intra", "h", "c", "input", "embedding", "readout"]
 
 
-class RecurrentSettings(Settings):
+class RecurrentSettings(ModelSettings):
     """One encoder-decoder with attention; most methods are settings of it (models.recurrent).
 
     H is `hidden`, D the decoder's width, E `embedding`; the encoder's states are 2H wide.
@@ -81,6 +166,30 @@ class RecurrentSettings(Settings):
         """D, of the decoder."""
         return self.decoder or self.hidden
 
+    @property
+    def copies(self) -> bool:
+        return self.copy_attention
+
+    @property
+    def covers(self) -> bool:
+        return self.attention == "additive" and not self.temporal
+
+    @property
+    def learns_entities(self) -> bool:
+        return self.entity_attention
+
+    @property
+    def dual(self) -> bool:
+        return self.second_output
+
+    def multiply_adds(self, source: int, target: int, vocabulary: int) -> float:
+        e, h, d = self.embedding, self.hidden, self.width
+        encode = source * self.encoder_layers * 8 * h * (e + h)
+        attend = source * 2 * h * (4 if self.temporal or self.coverage else 2)
+        step = self.decoder_layers * 4 * d * (e + d + (2 * h if self.feed != "nothing" else 0)) + attend
+        out = vocabulary * (e if self.output == "tied" else d + 4 * h * (self.readout == "none"))
+        return encode + target * (step + out) + (source * 2 * h * h * 9 if self.convolutional_gate else 0)
+
     @model_validator(mode="after")
     def parts_fit(self) -> "RecurrentSettings":
         if self.bridge in ("concat", "direction") and self.width != 2 * self.hidden:
@@ -104,7 +213,7 @@ class RecurrentSettings(Settings):
         return self
 
 
-class NgramSettings(Settings):
+class NgramSettings(ModelSettings):
     """Rush et al.'s feed-forward language model with an attention-based encoder (models.ngram)."""
 
     kind: Literal["ngram"]
@@ -125,8 +234,11 @@ class NgramSettings(Settings):
             raise ValueError(f"smoothing {self.smoothing} is even: a window has a word in its middle; use an odd width")
         return self
 
+    def multiply_adds(self, source: int, target: int, vocabulary: int) -> float:
+        return target * (self.hidden * self.embedding * self.context + self.hidden * vocabulary + source)
 
-class TransformerSettings(Settings):
+
+class TransformerSettings(ModelSettings):
     """Pre-norm encoder-decoder with sinusoidal positions (models.transformer)."""
 
     kind: Literal["transformer"]
@@ -147,8 +259,16 @@ class TransformerSettings(Settings):
     dropout: Dropout = 0.1
     """Share of values that training sets to zero."""
 
+    @property
+    def copies(self) -> bool:
+        return self.copy_attention
 
-class ExtractRewriteSettings(Settings):
+    def multiply_adds(self, source: int, target: int, vocabulary: int) -> float:
+        layers = self.encoder_layers, self.decoder_layers
+        return transformer_adds(self.width, self.feedforward, layers, source, target, vocabulary)
+
+
+class ExtractRewriteSettings(ModelSettings):
     """Chen and Bansal's extractor and abstractor (models.extract_rewrite)."""
 
     kind: Literal["extract-rewrite"]
@@ -171,154 +291,26 @@ class ExtractRewriteSettings(Settings):
     rewrite_tokens: Positive = 30
     """Of one rewritten sentence."""
 
-
-class Lora(Settings):
-    """Low-rank adaptation (Hu et al. 2022) by `peft`: small matrices are trained beside the model's, which stay."""
-
-    rank: Positive = 8
-    """Of the matrices."""
-    alpha: Annotated[float, Field(gt=0.0)] = 16.0
-    """What they add is scaled by alpha / rank."""
-    dropout: Dropout = 0.0
-    """Share of what enters them that training sets to zero."""
-    modules: tuple[str, ...] | None = None
-    """Endings of the names of the layers that get them; null: those that peft has for the architecture."""
-
-
-class TransformersSettings(Settings):
-    """A pretrained model of Hugging Face transformers (capabilities.pretrained.model), a local folder's or the hub's.
-
-    It reads and writes text as people do, in subwords of its own. Its identity is the sha256 of the lines `sha256sum`
-    prints of its files (those of `MODEL_FILES`), in the order of their names; where it lies is no part of any name.
-    """
-
-    kind: Literal["transformers"]
-    sha256: Sha256
-    """Of the model's files: its identity."""
-    path: str | None = None
-    """The folder of the model; or `hub`."""
-    hub: HubName | None = None
-    """The model's name on the hub, `owner/name`; `revision` goes with it."""
-    revision: Annotated[str, StringConstraints(to_lower=True)] | None = None
-    """The commit on the hub, 40 hex digits: branches and tags move."""
-    architecture: Literal["encoder-decoder", "decoder"] = "encoder-decoder"
-    """By which of transformers' auto classes it is read: AutoModelForSeq2SeqLM or AutoModelForCausalLM."""
-    template: str = "{source}"
-    """What the model reads: `{source}` is the source, and stands in it once."""
-    lora: Lora | None = None
-    """What is trained: low-rank matrices beside the weights; null: all weights."""
-    zero_shot: bool = False
-    """Whether the model's summaries before any training are a row of the tables, at 0 records."""
-    tokens_a_word: Annotated[float, Field(ge=1.0)] = 2.0
-    """Subwords that a search may write for each word of the corpus's longest summary, which is cut to that afterwards.
-    """
-    gradient_checkpointing: bool = False
-    """Whether activations are computed again in the backward pass, which takes less memory and more time."""
-    dropout: Dropout | None = None
-    """Share of values that training sets to zero; null: the model's own."""
-
-    @model_validator(mode="after")
-    def one_place(self) -> "TransformersSettings":
-        if self.path is not None and self.hub is not None:
-            raise ValueError("give either `path` or `hub`")
-        if (self.hub is None) != (self.revision is None):
-            raise ValueError("`hub` and `revision` go together: the hub's name of a model, and the commit")
-        if self.revision is not None and not re.fullmatch(r"[0-9a-f]{40}", self.revision):
-            raise ValueError(
-                f"revision {self.revision!r} is a branch or a tag, which moves, or a part of a commit's name; give all "
-                "40 hex digits of the commit (the hub shows them under `Files and versions`, `History`)"
-            )
-        if self.template.count("{source}") != 1:
-            raise ValueError(f"template {self.template!r} must hold {{source}} once")
-        if self.architecture == "decoder" and self.template.endswith("{source}"):
-            raise ValueError(
-                "a model of architecture decoder goes on with what it reads: end the template with what asks for a "
-                'summary, as "{source}\nSummary:"'
-            )
-        return self
-
-    def decides(self) -> dict[str, Any]:
-        """What decides the outcome of a training, as plain values: not where the model lies, nor what else is asked."""
-        return self.model_dump(mode="json", exclude={"path", "hub", "revision", "zero_shot"})
-
-
-class BartSettings(Settings):
-    """BART (Lewis et al. 2020), made here: its architecture and subwords are those of the study's `pretraining`.
-
-    It differs from others of its kind by what it has learned of the pretraining's packages, and by nothing else.
-    """
-
-    kind: Literal["bart"]
-    outside: Literal["nothing", "bodies", "pairs"]
-    """What it learns of the packages outside of the study's: nothing (weights are drawn from the seed alone); bodies
-    (its weights are the pretraining's); pairs (weights as for nothing, and it is trained on their sources and targets,
-    too, all of them among the fraction's).
-    """
-    dropout: Dropout = 0.1
-    """Share of values that training sets to zero."""
-    tokens_a_word: Annotated[float, Field(ge=1.0)] = 2.0
-    """Subwords that a search may write for each word of the corpus's longest summary, which is cut to that afterwards.
-    """
-
-
-SubwordSettings = TransformersSettings | BartSettings  # of models that read and write text in subwords of their own
-FAIRSEQ = "fairseq-fixed 0.12.3.1"  # the release that `make fairseq-env` installs, and its version
-
-
-class FairseqSettings(Settings):
-    """A model of fairseq (Ott et al. 2019), which fairseq itself trains from new weights (`make fairseq-env`).
-
-    Source and target share their embedding, which is the output layer, too. What is not said here is as the
-    architecture has it in fairseq, but that a Transformer's layers are normalised first, as ours are.
-    """
-
-    kind: Literal["fairseq"]
-    architecture: Literal["transformer", "transformer_pointer_generator", "lstm"]
-    """fairseq's word for it. The pointer generator is the plug-in that comes with fairseq (Enarvi et al. 2020), which
-    copies by the attention of one head of the last decoder layer.
-    """
-    width: Positive
-    """Of a word, and of every layer of a Transformer."""
-    heads: Positive | None = None
-    """Of each attention of a Transformer."""
-    feedforward: Positive | None = None
-    """Width between the two layers behind each attention of a Transformer."""
-    hidden: Positive | None = None
-    """Width of the LSTM's encoder, each direction, and of its decoder."""
-    encoder_layers: Positive = 1
-    """Layers of the encoder."""
-    decoder_layers: Positive = 1
-    """Layers of the decoder."""
-    dropout: Dropout = 0.1
-    """Share of values that training sets to zero."""
-
-    @model_validator(mode="after")
-    def sizes_of_the_architecture(self) -> "FairseqSettings":
-        wanted = ("hidden",) if self.architecture == "lstm" else ("heads", "feedforward")
-        for key in ("heads", "feedforward", "hidden"):
-            if (getattr(self, key) is not None) != (key in wanted):
-                verb = "needs" if key in wanted else "has no"
-                raise ValueError(f"architecture {self.architecture} {verb} {key}")
-        if self.heads is not None and (self.width % self.heads or self.width % 2):
-            raise ValueError(f"width {self.width} must be even and divisible by heads {self.heads}")
-        return self
-
     @property
     def copies(self) -> bool:
-        return self.architecture == "transformer_pointer_generator"
+        return self.abstractor.copies
 
-    def decides(self) -> dict[str, Any]:
-        """What decides the outcome of a training, as plain values: the release of fairseq, too."""
-        return self.model_dump(mode="json") | {"release": FAIRSEQ}
+    @property
+    def covers(self) -> bool:
+        return self.abstractor.covers
 
+    @property
+    def extracts(self) -> bool:
+        return True
 
-Model = Annotated[
-    RecurrentSettings
-    | TransformerSettings
-    | NgramSettings
-    | ExtractRewriteSettings
-    | TransformersSettings
-    | BartSettings
-    | FairseqSettings,
-    Field(discriminator="kind"),
-]
+    def with_dropout(self, dropout: float) -> Self:
+        return self.model_copy(update={"dropout": dropout, "abstractor": self.abstractor.with_dropout(dropout)})
+
+    def phase_refusal(self, phase: PhaseSettings) -> str:
+        if phase.loss not in ("nll", "extraction", "actor-critic"):
+            return "a model of kind extract-rewrite has losses nll, extraction, actor-critic"
+        return super().phase_refusal(phase)
+
+    def multiply_adds(self, source: int, target: int, vocabulary: int) -> float:
+        inner = self.abstractor.multiply_adds(source, target, vocabulary)
+        return inner + source * len(self.windows) * self.filters * self.abstractor.embedding * 4

@@ -13,7 +13,7 @@ import torch
 from sumcurve.corpora.tokens import TOKEN
 from sumcurve.models.transformer import TransformerSummarizer, sinusoids
 from sumcurve.models.vocabulary import BOS, EOS, MARKS, PAD, SEP, UNK, Vocabulary
-from sumcurve.settings.models import Model, TransformerSettings
+from sumcurve.settings.models import ModelSettings, TransformerSettings
 from sumcurve.settings.search import Search
 
 
@@ -21,7 +21,7 @@ class NoCounterpart(ValueError):
     """A model that no architecture of transformers computes; the message says what it lacks."""
 
 
-def refusal(model: Model) -> str:
+def refusal(model: ModelSettings) -> str:
     """Why transformers has no architecture that computes what this model does; empty where it has one."""
     if not isinstance(model, TransformerSettings):
         return f"transformers has no architecture of kind {model.kind!r}"

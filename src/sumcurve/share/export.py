@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from sumcurve import __version__
-from sumcurve.settings.config import PlanError, read_method
 from sumcurve.settings.forms import Form
 from sumcurve.settings.models import TransformerSettings
 from sumcurve.share.use import TOLD, TRANSFORMERS, VOCABULARY, WEIGHTS, Run
 from sumcurve.store import manifest
 from sumcurve.store.records import write_json, write_text
 from sumcurve.study.collect import items
-from sumcurve.study.plan import Plan
+from sumcurve.study.methods import read_method
+from sumcurve.study.plan import Plan, PlanError
 from sumcurve.systems.rows import Scored
 
 CARD = "README.md"

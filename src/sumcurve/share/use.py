@@ -16,13 +16,12 @@ from sumcurve.sources.raw import EMPTY_SOURCE, Refused, check_text
 from sumcurve.store import manifest
 from sumcurve.store.records import Record, RecordError, Text
 from sumcurve.store.stage import Inputs
-from sumcurve.study.doors import MODELS
-from sumcurve.study.plan import Plan, plan_holding
-from sumcurve.study.planning.folder import Folder
+from sumcurve.study.doors import MODELS, TRAINABLES
+from sumcurve.study.methods import form_of_run
+from sumcurve.study.plan import Folder, Plan, plan_holding
 from sumcurve.systems.family import Family, FinishedRun
-from sumcurve.systems.outside import LearningSettings
 from sumcurve.systems.rows import Scored
-from sumcurve.systems.system import Item
+from sumcurve.systems.system import LOG_OF, Item
 
 TOGETHER = 500  # texts that are read before they are summarized
 TOLD = "sumcurve.json"  # in an exported folder: what decides how its model is used
@@ -35,8 +34,8 @@ OF_A_STUDY = {"pretrain"} | {kind for kind, family in MODELS.items() if not fami
 class Run:
     """What it takes to summarize: the run's specification, the search, whether words are in small letters, and files.
 
-    `inputs` are what its model is made of beside, by sha256. `program` is what a trained program is told, `settings`
-    what its study says of it. `row` and `plan` are of a run that still lies among results.
+    `inputs` are what its model is made of beside, by sha256. `program` is the kind of a trained program and what it is
+    told. `row` and `plan` are of a run that still lies among results.
     """
 
     specification: Mapping[str, Any]
@@ -45,15 +44,14 @@ class Run:
     folder: Path
     tokenizer: str = "words"
     inputs: Inputs = field(default_factory=dict)
-    program: Mapping[str, Any] | None = None
-    settings: LearningSettings | None = None
+    program: tuple[str, Mapping[str, Any]] | None = None
     row: Scored | None = None
     plan: Plan | None = None
 
     @property
     def form(self) -> Form:
         """Its model and training; of a program there is none."""
-        return Form.of_run(dict(self.specification))
+        return form_of_run(self.specification)
 
     @property
     def family(self) -> Family | None:
@@ -110,13 +108,14 @@ def of_plan(plan: Plan, path: Path) -> Run:
         raise manifest.ManifestError(f"{path} is not finished; make it first (`make study`)")
     if absent := manifest.lacking(path):
         raise manifest.ManifestError(without(path, absent))
-    row = next(row for row in plan.rows if row.run == folder.key)
+    row = next((row for row in plan.rows if row.run == folder.key), None)
+    if row is None:
+        raise PlanError(f"{path} is a trial of settings, of which no test item is decoded; name a run of a study")
     settings = plan.settings.corpora[row.corpus]
-    program, outside = None, None
+    program = None
     if folder.kind != "train":
-        kind, of_program = plan.systems[row.method]
-        assert isinstance(of_program, LearningSettings)  # the only ones that are trained
-        program, outside = kind.specify(of_program, settings), of_program
+        system, keys = plan.systems[row.method]
+        program = keys.kind or row.method, system.specify(keys, settings)
     return Run(
         specification=folder.specification,
         search=settings.search,
@@ -125,7 +124,6 @@ def of_plan(plan: Plan, path: Path) -> Run:
         tokenizer=settings.prepare.tokenizer,
         inputs=_inputs(folder, path.parents[2]),
         program=program,
-        settings=outside,
         row=row,
         plan=plan,
     )
@@ -198,8 +196,8 @@ class Summarizer:
 def _system(run: Run, device: str) -> Any:
     if run.program is not None:
         log = run.folder.parents[2] / "logs" / "programs" / f"{run.folder.name}.summarize.log"
-        assert run.settings is not None
-        return run.settings.trained(run.program, run.folder, log)
+        kind, specified = run.program
+        return TRAINABLES[kind].of_run(specified, run.folder, {LOG_OF: log}, device, 0)
     assert run.family is not None
     try:
         with run.family.system(run.finished(device)) as system:

@@ -19,9 +19,6 @@ SOURCES: dict[
         "oags",
         "oag",
         "scientific_papers",
-        "questions",
-        "stories",
-        "tagged",
         "lcsts",
         "debian",
         "gigaword",
@@ -36,5 +33,5 @@ def format_of(path: str) -> str | None:
     name does not say.
     """
     file = PurePath(path).name
-    found = [name for name, source in SOURCES.items() if file.endswith(tuple(source.suffixes))]
-    return found[0] if len(found) == 1 or found[:1] == ["jsonl"] else None
+    formats = [name for name, source in SOURCES.items() if file.endswith(tuple(source.suffixes))]
+    return formats[0] if len(formats) == 1 or formats[:1] == ["jsonl"] else None

@@ -52,10 +52,10 @@ class Name:
     @classmethod
     def parsed(cls, text: str) -> "Name":
         """CorpusError for a name of another form."""
-        found = NAME.fullmatch(text)
-        if found is None:
+        match = NAME.fullmatch(text)
+        if match is None:
             raise CorpusError(f"{text!r} is no name of a summary as D1103-A.M.100.A.1: check the folder")
-        topic, letter, kind, words, selector, author = found.groups()
+        topic, letter, kind, words, selector, author = match.groups()
         return cls(topic, letter, kind, int(words), selector, author)
 
 
@@ -107,15 +107,15 @@ def read(path: Path) -> list[Judged]:
                     raise CorpusError(f"{path}: {where}: judged before, at {judgements[key][1]}: which holds?")
                 judgements[key] = judgement, where
             continue
-        told = Name.parsed(name)
-        if told.human != (folder == "models"):
-            raise CorpusError(f"{path}: {file} lies in {folder}, but its author is {told.author}: move it")
+        summary = Name.parsed(name)
+        if summary.human != (folder == "models"):
+            raise CorpusError(f"{path}: {file} lies in {folder}, but its author is {summary.author}: move it")
         sentences = [line.strip() for line in ENDS.split(text_of(content())) if line.strip()]
         if not sentences:
             raise CorpusError(f"{path}: {file} has no sentence: fetch the archive again")
-        if told.key in summaries:
-            raise CorpusError(f"{path}: {file}: a second summary of {' '.join(told.key)}: take one out")
-        summaries[told.key] = told, sentences
+        if summary.key in summaries:
+            raise CorpusError(f"{path}: {file}: a second summary of {' '.join(summary.key)}: take one out")
+        summaries[summary.key] = summary, sentences
     if not summaries:
         raise CorpusError(f"{path} holds no ROUGE/models/ or ROUGE/peers/: name GuidedSumm2011_eval.tgz, or its folder")
     if strange := sorted(set(judgements) - set(summaries)):

@@ -140,10 +140,10 @@ class Archive:
         """CorpusError where members overlap, and where one could be that the directory does not have."""
         infos = self.zip.infolist()
         with self.path.open("rb") as stream:
-            told = self._told(stream)
-            if told != len(infos):
+            announced = self._announced(stream)
+            if announced != len(infos):
                 raise CorpusError(
-                    f"{self.path}: its end says {told:,} members, its directory has {len(infos):,}: {REMEDY}"
+                    f"{self.path}: its end says {announced:,} members, its directory has {len(infos):,}: {REMEDY}"
                 )
             at, last = 0, "its beginning"
             for info in sorted(infos, key=lambda info: info.header_offset):
@@ -168,18 +168,18 @@ class Archive:
                 f"directory has: {REMEDY}"
             )
 
-    def _told(self, stream: BinaryIO) -> int:
+    def _announced(self, stream: BinaryIO) -> int:
         """How many members there are by the end of the archive; CorpusError where that is not its end."""
         end = stream.seek(-END.size - len(self.zip.comment), io.SEEK_END)
-        magic, told = END.unpack(stream.read(END.size))
+        magic, count = END.unpack(stream.read(END.size))
         if magic != b"PK\x05\x06":
             raise CorpusError(f"{self.path} goes on behind its end: {REMEDY}")
-        if told == 0xFFFF and end >= END_64.size:
+        if count == 0xFFFF and end >= END_64.size:
             stream.seek(end - END_64.size)
             magic, members, locator = END_64.unpack(stream.read(END_64.size))
             if (magic, locator) == (b"PK\x06\x06", b"PK\x06\x07"):
-                told = members
-        return int(told)
+                count = members
+        return int(count)
 
 
 class Content(io.RawIOBase):

@@ -20,40 +20,16 @@ Step = Callable[[str], str]
 
 # --- encoding
 
-# cp1252 has no letter for five bytes; programs write them as the control characters of the same number.
-_BYTES = {byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(0x80, 0xC0)}
-_BYTE_OF = {letter: byte for byte, letter in _BYTES.items()} | {chr(byte): byte for byte in _BYTES}
-_FOLLOWING = "[" + "".join(map(re.escape, _BYTE_OF)) + "]"
-# First bytes of Latin-1's signs and letters (C2, C3), of punctuation, currencies and arrows (E2), of ligatures, the
-# byte order mark and full-width forms (EF), of emoji (F0). Others are letters that people write before quotation marks.
-_MISREAD = re.compile(f"[ÂÃ]{_FOLLOWING}|[âï]{_FOLLOWING}{{2}}|ð{_FOLLOWING}{{3}}")
-_C1 = re.compile("[\x80-\x9f]")
-
 
 def encoding(text: str) -> str:
-    """UTF-8 that was read as cp1252 (`Â£57bn`, `donâ€™t`), once or twice, and cp1252's bytes read as Latin-1.
-
-    Only runs of characters are repaired whose bytes are UTF-8 of one printable character; what is around them stays.
+    """UTF-8 that was read in another encoding (`Â£57bn`, `donâ€™t`), also twice, and cp1252's bytes read as Latin-1, as
+    `ftfy.fix_encoding` repairs them.
     """
     if text.isascii():
         return text
-    for _ in range(2):
-        if not any(first in text for first in "ÂÃâïð"):  # seeks them faster than the expression
-            break
-        repaired = _MISREAD.sub(_decoded, text)
-        if repaired == text:
-            break
-        text = repaired
-    return text if text.isprintable() else _C1.sub(lambda one: _BYTES[ord(one[0])], text)
+    import ftfy  # where no study asks for it, it need not be there
 
-
-def _decoded(misread: re.Match[str]) -> str:
-    signs = misread[0]
-    try:
-        read = bytes([ord(signs[0]), *(_BYTE_OF[sign] for sign in signs[1:])]).decode()
-    except UnicodeDecodeError:
-        return misread[0]
-    return read if read == "\ufeff" or read == "\xa0" or read.isprintable() else misread[0]
+    return ftfy.fix_encoding(text)
 
 
 # --- markup
@@ -315,10 +291,10 @@ class Cleaner:
                     name, NOTHING_LEFT.format(name), next(t for t, a in zip(texts, after, strict=True) if not a)
                 )
         if self._identify is not None:
-            found = self._identify(" ".join(texts[0]) if isinstance(texts[0], list) else texts[0])
-            if found != self.language:
+            language = self._identify(" ".join(texts[0]) if isinstance(texts[0], list) else texts[0])
+            if language != self.language:
                 if not keep:
-                    raise StepRefused(LANGUAGE, OTHER_LANGUAGE, found)
+                    raise StepRefused(LANGUAGE, OTHER_LANGUAGE, language)
                 left.append(LANGUAGE)
         if changed:
             source, target, *references = texts

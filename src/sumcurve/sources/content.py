@@ -65,9 +65,9 @@ class Content:
         CorpusError where a part or all of them are missing, and where one is read with a file that is not among them,
         of which the content's sha256 would not tell.
         """
-        found = self._shards()
-        paths = {shard.path for shard in found}
-        for shard in found:
+        files = self._shards()
+        paths = {shard.path for shard in files}
+        for shard in files:
             for path in self.source.beside(shard.path):
                 if path not in paths and path.is_file():
                     remedy = f"name the folder of both as raw.path, not {shard.path.name}"
@@ -77,18 +77,12 @@ class Content:
                         f"{shard.path} is read with {path.name}, which is not of the content whose sha256 the study "
                         f"says: {remedy}"
                     )
-        return found
+        return files
 
     def _shards(self) -> list[Shard]:
         if not self.path.is_dir():
             if isinstance(self.ready, Mapping):
                 raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")
-            return [Shard(self.path.name, self.path)]
-        if self.source.folder:
-            if isinstance(self.ready, Mapping):
-                raise CorpusError(
-                    f"{self.path} is read as one, and its records say their parts: write `ready: records`"
-                )
             return [Shard(self.path.name, self.path)]
         if not isinstance(self.ready, Mapping):
             return [Shard(name, self.path / name) for name in names_of_shards(self.path, patterns(self.source))]
@@ -106,7 +100,7 @@ class Content:
     @property
     def several(self) -> bool:
         """Whether the content is a folder of shards, so that a row's number alone does not say where it stands."""
-        return self.path.is_dir() and not self.source.folder
+        return self.path.is_dir()
 
     def records(self) -> Iterator[RawRecord | Dropped]:
         """Every row of every shard: the record, or why it is none. Whether ids repeat is not looked at.
@@ -160,8 +154,8 @@ class Content:
     def _part_of(self, row: Mapping[str, Any]) -> str | None:
         """The part that a row says that it is of, where rows do, whatever else is wrong with it."""
         name = "split" if self.named is None else self.named.get("split")
-        said = row.get(name) if self.ready == "records" and name is not None else None
-        return SPLITS.get(said) if isinstance(said, str) else None
+        split = row.get(name) if self.ready == "records" and name is not None else None
+        return SPLITS.get(split) if isinstance(split, str) else None
 
     def _in_part(self, record: RawRecord, part: str | None) -> RawRecord:
         """The record with the part that it is ready for, or none."""

@@ -42,14 +42,14 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         return
     sources = source_packages(path.with_name(PACKAGES))
     shared = shared_paragraphs(path, sources)
-    found = False
+    any_package = False
     for entry in entries(path):
-        found = True
+        any_package = True
         try:
             yield row_of(entry, path.name.removeprefix(TRANSLATION), sources, shared)
         except Refused as refused:
             yield refused
-    if not found:
+    if not any_package:
         raise CorpusError(f"{path} has no package: it is none of Debian's lists, or empty; fetch it again")
 
 
@@ -154,18 +154,18 @@ def digest_of(paragraph: str) -> bytes:
 
 def source_packages(path: Path) -> dict[str, str]:
     """By binary package the source package that it is built from, where that has another name."""
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for entry in entries(path):
         if isinstance(entry, Refused):
             continue
-        said = {}
+        fields = {}
         for line in entry:
             if line.startswith((b"Package:", b"Source:")):
                 field, _, value = line.decode(errors="replace").partition(":")
-                said[field] = value.strip()
-        if said.get("Package") and said.get("Source"):
-            found[said["Package"]] = said["Source"].split(" ")[0]  # `apt (2.6.1)` where its version is another
-    return found
+                fields[field] = value.strip()
+        if fields.get("Package") and fields.get("Source"):
+            sources[fields["Package"]] = fields["Source"].split(" ")[0]  # `apt (2.6.1)` where its version is another
+    return sources
 
 
 def entries(path: Path) -> Iterator[list[bytes] | Refused]:

@@ -42,10 +42,10 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
     if path.suffix == ".zip":
         yield from of_zip(path)
         return
-    found = source_and_titles(path)
-    if found is None:
+    files = source_and_titles(path)
+    if files is None:
         return
-    name, titles = found
+    name, titles = files
     part = PARTS.get(name)
     yield Inside("", part)
     lines = pairs(read_lines(path), [read_lines(title) for title in titles], path, titles)
@@ -83,7 +83,7 @@ def source_and_titles(path: Path) -> tuple[str, list[Path]] | None:
         titles = [path.with_name(name) for name in REFERENCES if path.with_name(name).is_file()]
         require(path, titles[:1] or [path.with_name(REFERENCES[0])])
         return ("test" if path.parent.name == TEST_FOLDER else path.parent.name), titles
-    for ending, other in sorted(TITLES.items(), key=lambda one: -len(one[0])):
+    for ending, other in sorted(TITLES.items(), key=lambda item: -len(item[0])):
         if path.name.endswith(other):
             require(path, [path.with_name(path.name.removesuffix(other) + ending)])
             return None
@@ -99,8 +99,8 @@ def source_and_titles(path: Path) -> tuple[str, list[Path]] | None:
 
 def beside(path: Path) -> list[Path]:
     """The files of the titles, of a file of sources; CorpusError as `rows` says."""
-    found = None if path.suffix == ".zip" else source_and_titles(path)
-    return [] if found is None else found[1]
+    pair = None if path.suffix == ".zip" else source_and_titles(path)
+    return [] if pair is None else pair[1]
 
 
 def require(path: Path, others: Iterable[Path]) -> None:
@@ -129,7 +129,7 @@ def pairs(
 
 def texts(lines: Sequence[bytes | Refused]) -> list[str] | Refused:
     """The lines as text, or why one is none."""
-    found = []
+    decoded = []
     for line in lines:
         if isinstance(line, Refused):
             return line
@@ -139,21 +139,21 @@ def texts(lines: Sequence[bytes | Refused]) -> list[str] | Refused:
             return Refused(NOT_UTF8, line[error.start : error.start + 16])
         if "\x00" in text:
             return Refused(NUL, repr(text))
-        found.append(text.strip())
-    return found
+        decoded.append(text.strip())
+    return decoded
 
 
 def numbered(lines: Iterator[list[str] | Refused], name: str, part: str | None, path: Path) -> Rows:
     """The rows of one part; CorpusError behind a training part that has as many lines as the validation part."""
     number = 0
-    for number, found in enumerate(lines, start=1):
-        if isinstance(found, Refused):
-            yield found
+    for number, pair in enumerate(lines, start=1):
+        if isinstance(pair, Refused):
+            yield pair
             continue
-        source, title, *more = found
+        source, title, *more = pair
         row: dict[str, object] = {"id": f"{name}:{number}", "source": [source], "target": [title]}
         if more:
-            row["references"] = [[one] for one in more]
+            row["references"] = [[further] for further in more]
         if part is not None:
             row["split"] = part
         yield row

@@ -27,8 +27,8 @@ def identifier() -> Identifier:
 
     def identify(text: str) -> str:
         text = " ".join(text[:FIRST].split())
-        found = detector.detect(text.lower() if in_capitals(text) else text, model="lite", k=1)
-        return str(found[0]["lang"]) if found else "und"
+        languages = detector.detect(text.lower() if in_capitals(text) else text, model="lite", k=1)
+        return str(languages[0]["lang"]) if languages else "und"
 
     return identify
 

@@ -53,7 +53,7 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
     part = path.name.split(".")[0]
     yield Inside("", PARTS.get(part))
     document: Document | None = None
-    found = False
+    any_document = False
     outside = False  # inside a run of lines that belong to no document
     for number, line in enumerate(read_lines(path), start=1):
         if isinstance(line, Refused):
@@ -69,7 +69,7 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
             if document is not None:
                 yield Refused(NOT_ENDED, f"id {printable(document.id)}: before line {number}")
             document = Document(begin[1])
-            found, outside = True, False
+            any_document, outside = True, False
         elif document is not None:
             if document.ended_by(text):
                 yield document.row(part)
@@ -79,7 +79,7 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
             yield Refused(OUTSIDE, f"line {number}: {printable(text)}")
     if document is not None:
         yield Refused(NOT_ENDED, f"id {printable(document.id)}: the file ends in it")
-    if not found:
+    if not any_document:
         raise CorpusError(
             f"{path} holds no line `<doc id=…>`: it is none of LCSTS's PART_I.txt, PART_II.txt and PART_III.txt; "
             "copies as JSON lines have `format: jsonl`"

@@ -82,8 +82,8 @@ def rebuilt(index: object) -> str:
     if not isinstance(places, dict) or type(length) is not int or not 0 <= length <= LONGEST_ABSTRACT:
         raise Refused(BROKEN_INDEX, index)
     words = [""] * length
-    for word, found in places.items():
-        for place in found if isinstance(found, list) else [found]:
+    for word, positions in places.items():
+        for place in positions if isinstance(positions, list) else [positions]:
             if type(place) is not int or not 0 <= place < length:
                 raise Refused(BROKEN_INDEX, f"{word!r} at {place} of {length}")
             if words[place]:

@@ -49,10 +49,10 @@ def parts(path: Path) -> list[Member]:
                 f"{path}: {again[0]} is packed inside of the archive: unpack it once, and name the folder of the parts "
                 "as raw.path"
             )
-        found = archive.members(lambda name: name.endswith(PARTS) and PurePosixPath(name).stem.lower() not in PROSE)
-        if not found:
+        names = archive.members(lambda name: name.endswith(PARTS) and PurePosixPath(name).stem.lower() not in PROSE)
+        if not names:
             raise CorpusError(f"{path} has no member {', '.join(PARTS)}: is it the archive that the study names?")
-        infos = [archive.infos[name] for name in found]
+        infos = [archive.infos[name] for name in names]
     return [Member(info.filename, info.compress_size, f"crc32 {info.CRC:08x}") for info in infos]
 
 

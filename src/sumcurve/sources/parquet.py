@@ -47,7 +47,7 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 
 def objects(batch: "pyarrow.RecordBatch") -> Iterator[dict[str, Any] | Refused]:
     try:
-        found = batch.to_pylist()
+        rows = batch.to_pylist()
     except UnicodeDecodeError:  # of some row
         if batch.num_rows > 1:
             for number in range(batch.num_rows):
@@ -56,7 +56,7 @@ def objects(batch: "pyarrow.RecordBatch") -> Iterator[dict[str, Any] | Refused]:
         columns = [name for name, column in zip(batch.schema.names, batch.columns, strict=True) if not decodes(column)]
         yield Refused(NOT_UTF8, ", ".join(columns))
         return
-    for row in found:
+    for row in rows:
         yield {name: str(value) if type(value) is int else value for name, value in row.items()}
 
 

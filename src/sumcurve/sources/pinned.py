@@ -62,8 +62,8 @@ class File:
         for name, sha256 in self.files:
             if name not in there:
                 yield f"{name} is missing"
-            elif sha256 is not None and (found := sha256_file(folder / name)) != sha256:
-                yield f"{name} has sha256 {found}, not {sha256}"
+            elif sha256 is not None and (observed := sha256_file(folder / name)) != sha256:
+                yield f"{name} has sha256 {observed}, not {sha256}"
         for name in sorted(there - {name for name, _ in self.files}):
             yield f"{name} is not of it"
 

@@ -7,16 +7,15 @@ too. Their folders are the parts: training, validation and test.
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
 
 from sumcurve.sources.raw import ENDS, NOT_UTF8, SPLITS, Refused
-from sumcurve.sources.source import Source
 from sumcurve.store.members import members_in
 
 ENDING, ARCHIVES = ".question", ("cnn.tgz", "dailymail.tgz")
+PATTERNS = tuple(f"**/*{ending}" for ending in (ENDING, *ARCHIVES))  # of the files of a folder
 ENTITY, PLACEHOLDER = re.compile(r"@entity\d+"), "@placeholder"
 LARGEST = 10_000_000  # bytes of a file
 
@@ -71,12 +70,12 @@ def question(name: str, text: str) -> Question:
             break
         entities[entity] = called.strip()
         lines.pop()
-    told = [line.strip() for line in lines if line.strip()]
-    if len(told) != 4:
-        raise Refused(NOT_FOUR, f"{name}: {len(told)} of 4")
-    url, document, asked, answer = told
-    if asked.split().count(PLACEHOLDER) != 1:
-        raise Refused(NO_PLACEHOLDER, f"{name}: {asked}")
+    blocks = [line.strip() for line in lines if line.strip()]
+    if len(blocks) != 4:
+        raise Refused(NOT_FOUR, f"{name}: {len(blocks)} of 4")
+    url, document, cloze, answer = blocks
+    if cloze.split().count(PLACEHOLDER) != 1:
+        raise Refused(NO_PLACEHOLDER, f"{name}: {cloze}")
     if answer not in entities:
         raise Refused(NO_ANSWER, f"{name}: {answer}")
     folders = PurePath(name).parts[:-1]
@@ -85,18 +84,8 @@ def question(name: str, text: str) -> Question:
         url=url,
         story=hashlib.sha1(url.encode()).hexdigest(),
         document=document,
-        question=asked,
+        question=cloze,
         answer=answer,
         entities=dict(reversed(entities.items())),
         split=SPLITS.get(folders[-1]) if folders else None,
     )
-
-
-def rows(path: Path, names: Sequence[str] | None) -> Iterator[Mapping[str, Any] | Refused]:
-    """The questions as objects; as records they are documents and what is asked of them."""
-    for one in questions(path):
-        yield one if isinstance(one, Refused) else asdict(one)
-
-
-FIELDS = {"source": "document", "target": "question", "group": "story", "split": "split"}
-SOURCE = Source(suffixes=[ENDING, *ARCHIVES], unit="question", rows=rows, folder=True, fields=FIELDS)

@@ -128,14 +128,14 @@ def renamed(row: Mapping[str, Any], fields: Mapping[str, Any], place: Place) -> 
     for name in REQUIRED:
         if names[name] is not None and names[name] not in row:
             raise Refused(MISSING_KEY, f"{names[name]} (raw.fields: {name})")
-    found = {ours: row[theirs] for ours, theirs in names.items() if theirs is not None and theirs in row}
+    record = {ours: row[theirs] for ours, theirs in names.items() if theirs is not None and theirs in row}
     if names["id"] is None:
-        found["id"] = f"{place.file}:{place.number}" if place.several else str(place.number)
+        record["id"] = f"{place.file}:{place.number}" if place.several else str(place.number)
     for name, kind in fields.get("lines", {}).items():
-        if isinstance(text := found.get(name), str):
+        if isinstance(text := record.get(name), str):
             lines = [line for line in ENDS.split(text) if line.strip()]
-            found[name] = lines if kind == "sentences" else "\n\n".join(lines)
-    return found
+            record[name] = lines if kind == "sentences" else "\n\n".join(lines)
+    return record
 
 
 def check_numbers(row: Mapping[str, Any], least: Mapping[str, int]) -> None:

@@ -39,13 +39,13 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         return
     with Archive(path) as archive:
         members = archive.members(lambda name: PurePosixPath(name).name in PARTS)
-        found = [PurePosixPath(member).name for member in members]
-        if sorted(found) != sorted(PARTS):
+        names_inside = [PurePosixPath(member).name for member in members]
+        if sorted(names_inside) != sorted(PARTS):
             raise CorpusError(
                 f"{path} has {', '.join(members) or 'no part'} where {', '.join(PARTS)} belong: is it the archive that "
                 "the study names?"
             )
-        for member, name in zip(members, found, strict=True):
+        for member, name in zip(members, names_inside, strict=True):
             yield Inside(member, PARTS[name])
             for row in jsonl.rows_of(archive.lines(member)):
                 yield paper(row, PARTS[name])

@@ -12,7 +12,7 @@ from sumcurve.sources.raw import Refused
 class Inside:
     """What a source yields before the rows of a file in an archive: they are numbered from 1 in it.
 
-    One without a name says the part of what follows alone: of a file that is no archive, or of the next row.
+    One without a name says the part alone, of a file that is no archive.
     """
 
     name: str  # the file's path in the archive; empty where there is none
@@ -38,8 +38,7 @@ class Source:
     `rows(path, names)` yields the rows of one file in order and in constant memory: each an object with its fields
     under the names that the file gives them, or `Refused` for one that cannot be read. `names` are the fields that the
     study reads, None all. It raises CorpusError, with file and remedy, for a file that it cannot read. A source of
-    archives yields `Inside` before the rows of each file in one. With `folder` the path may be a folder, of which it
-    does the same.
+    archives yields `Inside` before the rows of each file in one.
 
     What can be cut into shards says where. Of a file whose rows are lines, as `lines(path)` says, `between(path, start,
     end)` yields the rows that begin in these bytes, the first of which begins a line. Of an archive, `members(path)`
@@ -59,5 +58,4 @@ class Source:
     members: Callable[[Path], Sequence[Member]] = lambda path: ()
     member: Callable[[Path, str], Rows] | None = None
     beside: Callable[[Path], Sequence[Path]] = lambda path: ()
-    folder: bool = False  # whether `rows` reads a folder as one, because files of it tell of the rows of others
     fields: Mapping[str, str | None] | None = None

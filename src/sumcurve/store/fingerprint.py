@@ -158,7 +158,7 @@ def modules(*entries: str) -> list[str]:
 
 def files(*entries: str) -> list[Path]:
     """The files of code behind the modules, and those that read settings, call builders and name and seal folders."""
-    shared = ("study/kinds.py", "__main__.py", "store/manifest.py")
+    shared = ("study/kinds.py", "cli/make.py", "store/manifest.py")
     behind = {path for module in modules(*entries) if (path := _path(module)) is not None}
     return sorted(
         behind

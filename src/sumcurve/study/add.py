@@ -308,7 +308,7 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
     files = {part: getattr(arguments, part) for part in PARTS}
     if any(files.values()) and not all(files.values()):
         raise PlanError("say all of --train, --valid and --test, or none")
-    ready: Any = files if all(files.values()) else None if SOURCES[kind].folder else ready_files(path)
+    ready: Any = files if all(files.values()) else ready_files(path)
     fields = fields_in(Content(path, SOURCES[kind], None, ready), {name: getattr(arguments, name) for name in NAMES})
     if ready is None and fields.get("split", "split" if not fields else None):
         ready = "records" if _says_parts(path, kind, fields) else None

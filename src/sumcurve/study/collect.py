@@ -15,14 +15,12 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
 from sumcurve.models.vocabulary import MARKS, Vocabulary
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings.models import SubwordSettings
 from sumcurve.settings.search import Search
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.store.records import read_csv, read_jsonl
-from sumcurve.study.doors import CAPABILITIES
-from sumcurve.study.plan import Plan
-from sumcurve.study.planning.folder import Folder
+from sumcurve.study.doors import CAPABILITIES, MODELS
+from sumcurve.study.plan import Folder, Plan
 from sumcurve.systems.rows import Scored
 from sumcurve.tables.evidence import (
     CorpusStatistics,
@@ -191,9 +189,7 @@ def _words_used(plan: Plan, results: Path, fraction: Folder) -> int | None:
     runs = {row.run: plan.methods[row.method] for row in plan.rows if row.run and row.method in plan.methods}
     forms = [form for run, form in runs.items() if fraction.key in plan.folder(run).inputs]
     limits = {
-        (form.training.vocabulary, form.training.min_count)
-        for form in forms
-        if not isinstance(form.model, SubwordSettings)
+        (form.training.vocabulary, form.training.min_count) for form in forms if not MODELS[form.model.kind].reads_texts
     }
     known = [Vocabulary.from_counts(read_words(results / fraction.key), *limit) for limit in limits]
     return max((len(summary) - len(MARKS) for summary in known), default=None)

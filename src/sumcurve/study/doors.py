@@ -11,7 +11,7 @@ from sumcurve import capabilities, scores, systems, tables
 from sumcurve.capabilities.capability import Capability
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings import corpus, study
-from sumcurve.systems.families import FAMILIES
+from sumcurve.systems import families
 from sumcurve.systems.family import Family
 from sumcurve.systems.system import System, Trainable
 from sumcurve.tables import Listing, ranked
@@ -44,7 +44,7 @@ else:
 
 SCORERS: dict[str, type[Scorer]] = dict(scores.SCORERS)
 SYSTEMS: dict[str, type[System]] = dict(systems.SYSTEMS)
-MODELS: dict[str, Family] = dict(FAMILIES)
+MODELS: dict[str, Family] = dict(families.MODELS)
 TRAINABLES: dict[str, type[Trainable]] = {}
 for _one in CAPABILITIES.values():
     SCORERS |= _one.scorers

@@ -32,11 +32,10 @@ def baseline(specification: BaselineSpecification, inputs: Inputs, stage: Stage)
     _summarize(specification["corpus"], specification["system"], specification, inputs, stage)
 
 
-# `system` is a kind of `sumcurve.systems.SYSTEMS`, `told` decides its summaries beside the corpus and its code.
 class SystemSpecification(TypedDict):
     corpus: str
-    system: str
-    told: Block
+    system: str  # a kind of `sumcurve.systems.SYSTEMS`
+    told: Block  # what decides its summaries beside the corpus and its code
 
 
 def system(specification: SystemSpecification, inputs: Inputs, stage: Stage) -> None:

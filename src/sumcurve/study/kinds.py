@@ -47,6 +47,7 @@ TABLES_MODULES = (
 # writes has a version of its own, which stands in the names of corpora that use it where it is above 1.
 CORPUS_PARTS = {name: (source.rows.__module__,) for name, source in SOURCES.items()} | {
     "boilerplate": ("sumcurve.sources.cleaning",),
+    "encoding": ("sumcurve.sources.cleaning",),
     "markup": ("sumcurve.sources.cleaning",),
     "wayback": ("sumcurve.sources.cleaning",),
     "ptb": ("sumcurve.corpora.tokenizers",),

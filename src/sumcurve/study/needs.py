@@ -12,11 +12,10 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from sumcurve.settings.forms import Form
 from sumcurve.study.doors import MODELS
 from sumcurve.study.kinds import KINDS
-from sumcurve.study.plan import Plan
-from sumcurve.study.planning.folder import Folder
+from sumcurve.study.methods import form_of_run
+from sumcurve.study.plan import Folder, Plan
 from sumcurve.systems.family import PRETRAINED_MB
 
 LIGHT = tuple(name for name, kind in KINDS.items() if kind.light)
@@ -73,7 +72,7 @@ def _of_model(plan: Plan, folder: Folder) -> int:
 @lru_cache(maxsize=1024)
 def _of_form(model_and_training: str, source_tokens: int, target_tokens: int) -> int:
     """As `_of_model`, by what a run's specification says of its training: all seeds and most sizes say the same."""
-    form = Form.of_run(json.loads(model_and_training))
+    form = form_of_run(json.loads(model_and_training))
     return MODELS[form.model.kind].memory_mb(form, source_tokens, target_tokens)
 
 

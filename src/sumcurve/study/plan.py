@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from sumcurve.machine.sums import Sums
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.content import Raw
@@ -29,6 +30,7 @@ from sumcurve.study.planning.outputs import (
     decoded,
     makes_a_curve,
     plan_held_out_outputs,
+    plan_learned,
     plan_systems,
     reads_entities,
 )
@@ -55,6 +57,8 @@ class Plan:
         self.titles = dict(study.titles)  # of methods, and of what else makes a curve
         self.twins = study.twins  # of a method that begins as another: that one and its form
         self.config = config
+        self.others: dict[str, Plan] = {}  # of other studies, by name, whose folders this one has, too
+        self.planned: dict[str, PlannedCorpus] = {}
         self.corpora: dict[str, CorpusSettings] = {}  # also of parts that are held out, by the names of their rows
         self.prepared: dict[str, tuple[str, Preparation]] = {}  # by keys of prepared corpora, their names and settings
         self.folders: dict[str, Folder] = {}
@@ -94,6 +98,8 @@ class Plan:
                 plan_held_out_outputs(plan, unseen)
                 _plan_scored(plan, unseen)
         check_files(plan)
+        for capability in CAPABILITIES.values():
+            capability.plan_study(plan)
         plan.tables = digest(plan.decides_tables())
         return plan
 
@@ -123,9 +129,22 @@ class Plan:
         """A prepared corpus."""
         return plan_prepared(self, name, settings, raw)
 
-    def plan_run(self, corpus: PlannedCorpus, method: str, form: Form, size: int, seed: int) -> tuple[str, str]:
+    def plan_run(
+        self,
+        corpus: PlannedCorpus,
+        method: str,
+        form: Form,
+        size: int,
+        seed: int,
+        twin: tuple[str, Form] | None = None,
+        sums: Sums | None = None,
+    ) -> tuple[str, str]:
         """Stem and key of a training."""
-        return plan_run(self, corpus, method, form, size, seed)
+        return plan_run(self, corpus, method, form, size, seed, twin=twin, sums=sums)
+
+    def plan_learned(self, corpus: PlannedCorpus, name: str, size: int, seed: int) -> Scored:
+        """The row of a training that is none of ours."""
+        return plan_learned(self, corpus, name, size, seed)
 
     def decoded(self, row: Scored, output: str) -> None:
         """Add the row of a run's output, which one process makes with all others of the run."""
@@ -162,6 +181,8 @@ class Plan:
         contents: list[tuple[Raw, Preparation]] = [(corpus.raw, corpus) for corpus in self.settings.corpora.values()]
         for capability in CAPABILITIES.values():
             contents += capability.contents(self.settings)
+        for plan in self.others.values():
+            contents += plan.contents
         return contents
 
     @property
@@ -215,9 +236,10 @@ def _plan_learned(plan: Plan, corpus: PlannedCorpus) -> PlannedCorpus:
         method: form for method, form in plan.methods.items() if settings.methods is None or method in settings.methods
     }
     searches = [settings.search, *(paper_search(form, settings) for form in methods.values())]
-    learned = any(MODELS[form.model.kind].learns_entities(form.model) for form in methods.values())
+    learned = any(form.model.learns_entities for form in methods.values())
     if learned or any(map(reads_entities, searches)):
         corpus = replace(corpus, entities=plan_entities(plan, corpus))
+    plan.planned[corpus.name] = corpus
     for capability in CAPABILITIES.values():
         capability.plan_models(plan, corpus, methods)
     plan_trainings(plan, corpus, methods)

@@ -19,30 +19,10 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from sumcurve.settings.base import Settings
 from sumcurve.settings.forms import FormFile, Layer, MethodFile, part_of
-from sumcurve.settings.models import (
-    BartSettings,
-    ExtractRewriteSettings,
-    FairseqSettings,
-    NgramSettings,
-    RecurrentSettings,
-    TransformerSettings,
-    TransformersSettings,
-)
 from sumcurve.settings.search import MethodSearch
 from sumcurve.settings.training import PhaseSettings, Training
 from sumcurve.store.records import write_text
-from sumcurve.study import trials
-from sumcurve.study.doors import SCORERS, StudySettings
-
-MODELS: tuple[type[BaseModel], ...] = (
-    RecurrentSettings,
-    TransformerSettings,
-    NgramSettings,
-    ExtractRewriteSettings,
-    TransformersSettings,
-    BartSettings,
-    FairseqSettings,
-)
+from sumcurve.study.doors import MODELS, SCORERS, StudySettings
 
 
 class _Generator(GenerateJsonSchema):
@@ -65,7 +45,7 @@ def _study() -> type[BaseModel]:
 
 
 def _method() -> type[BaseModel]:
-    parts = tuple(part_of(model) for model in MODELS)
+    parts = tuple(part_of(family.settings) for family in MODELS.values())
     schema: dict[str, Any] = {
         "model": (Union[parts], {}),  # noqa: UP007
         "search": (part_of(MethodSearch) | None, None),
@@ -116,7 +96,6 @@ def schemas() -> dict[str, dict[str, Any]]:
         "study": _study(),
         "method": _method(),
         "form": FormFile,
-        "trials": trials.TrialsSettings,
     }
     return {name: _described(model) for name, model in models.items()}
 
@@ -148,7 +127,7 @@ names methods, `methods/NAME.yaml`, and the *form* in which they are trained, `f
 - A **form** holds what all methods share: batch, vocabulary, optimiser and stopping rule of first and last phases.
 - A **method** says what it is in every form, and under `forms:` what differs in one. What it says of a form stands
   over what it says of all, and that over what the form says. Phases have the order of their keys. Values that trials
-  have chosen (`trials.yaml`, `trials-large.yaml`) stand in the method's file.
+  have chosen (`studies/trials.yaml`, `studies/trials-large.yaml`) stand in the method's file.
 - A **study** may say `extends: NAME` and then only what differs from that study; a form may do so, too.
 
 Mappings are merged key by key; anything else, lists too, replaces what it stands over. In a study a corpus or a scorer
@@ -163,7 +142,7 @@ merged.
 
 def page(schemas: dict[str, dict[str, Any]]) -> str:
     """The Markdown of `config/README.md`: every block of every schema once, in the order in which they are reached."""
-    titles = {"study": "Studies", "method": "Methods", "form": "Forms", "trials": "Trials"}
+    titles = {"study": "Studies", "method": "Methods", "form": "Forms"}
     shown: set[str] = set()
     parts = [HEAD]
     for name, schema in schemas.items():

@@ -40,8 +40,8 @@ class _Baseline:
     needs: ClassVar[Mapping[str, str]] = {}
     recipe: ClassVar[bool] = True
 
-    def __init__(self, told: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.told, self.inputs = told, inputs
+    def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+        self.settings, self.inputs = settings, inputs
 
     @classmethod
     def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class Lead(_Baseline):
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
         for item in items:
-            yield lead(item.record, self.told["sentences"], self.told["max_tokens"])
+            yield lead(item.record, self.settings["sentences"], self.settings["max_tokens"])
 
 
 class Random(_Baseline):
@@ -65,7 +65,7 @@ class Random(_Baseline):
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
         for item in items:
-            yield random(item.record, self.told["sentences"], self.told["max_tokens"])
+            yield random(item.record, self.settings["sentences"], self.settings["max_tokens"])
 
 
 class BestSentence(_Baseline):
@@ -80,6 +80,6 @@ class BestSentence(_Baseline):
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
         from sumcurve.corpora.extraction import read_best  # which compiles rewards
 
-        best = read_best(self.inputs[self.told["annotation"]])
+        best = read_best(self.inputs[self.settings["annotation"]])
         for item, index in zip(items, best, strict=True):
-            yield best_sentence(item.record, index, self.told["max_tokens"])
+            yield best_sentence(item.record, index, self.settings["max_tokens"])

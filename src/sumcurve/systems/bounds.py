@@ -21,12 +21,12 @@ def shuffled(record: Record) -> list[str]:
         range(len(words)), key=lambda place: blake2b(f"{record.id}\t{place}".encode(), digest_size=8).digest()
     )
     mixed = [words[place] for place in order]
-    found = []
+    shuffled = []
     for sentence in record.target:
         many = len(sentence.split(" "))
-        found.append(" ".join(mixed[:many]))
+        shuffled.append(" ".join(mixed[:many]))
         mixed = mixed[many:]
-    return found
+    return shuffled
 
 
 class Bound:
@@ -35,8 +35,8 @@ class Bound:
     needs: ClassVar[Mapping[str, str]] = {}
     recipe: ClassVar[bool] = False
 
-    def __init__(self, told: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.told, self.inputs = told, inputs
+    def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+        self.settings, self.inputs = settings, inputs
 
     @classmethod
     def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:

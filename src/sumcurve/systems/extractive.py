@@ -54,8 +54,8 @@ class Extractive:
     needs: ClassVar[Mapping[str, str]] = {}
     recipe: ClassVar[bool] = False
 
-    def __init__(self, told: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.told = told
+    def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+        self.settings = settings
 
     @classmethod
     def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:
@@ -71,12 +71,12 @@ class Extractive:
 
     def extract(self, source: Sequence[str], count: int) -> list[int]:
         """The positions, rising, of the `count` sentences that it takes, or of all where there are no more."""
-        stopped = self.told["stop_words"] == "english"
+        stopped = self.settings["stop_words"] == "english"
         words = [content_words(sentence, stopped) for sentence in source]
         return sorted(self.choose(words, min(count, len(source))))
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
         for item in items:
             source = item.record.source
-            taken = self.extract(source, self.told["sentences"])
-            yield cut([source[place] for place in taken], self.told["max_tokens"])
+            taken = self.extract(source, self.settings["sentences"])
+            yield cut([source[place] for place in taken], self.settings["max_tokens"])

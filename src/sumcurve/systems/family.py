@@ -1,7 +1,8 @@
 """What the study asks of a family of models: how one is trained (`Trainer`), and how a trained one is put to use.
 
-A family is one class, for the models of one `kind`, and one line of `sumcurve.study.doors.MODELS`. The plan asks for
-families on each parse: heavy packages are imported where work begins.
+A family is one class, for the models of one `kind`, in a file or folder beside the others, and one line of
+`sumcurve.systems.families.MODELS`; or of a capability's `families`. The plan asks for families on each parse: heavy
+packages are imported where work begins.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,22 +55,6 @@ class FinishedRun:
     lower: bool = False
     salient: Mapping[str, Any] = field(default_factory=dict)
 
-    @classmethod
-    def selected(
-        cls,
-        run: Path,
-        inputs: Inputs,
-        sums: Sums,
-        device: str,
-        search: Search | None = None,
-        lower: bool = False,
-    ) -> "FinishedRun":
-        """The run of this folder at its selected checkpoint; log-probabilities depend on no `search`."""
-        specification = sealed(run)["specification"] | {"sums": sums}
-        search = search or Search(max_tokens=specification["target_tokens"])
-        form, weights = Form.of_run(specification), run / WEIGHTS["selected"]
-        return cls(form, specification, run, weights, search, device, inputs, lower)
-
     @property
     def lengths(self) -> tuple[int, int]:
         """How many tokens of a source and of a target it has seen."""
@@ -99,11 +84,6 @@ class Family(Trainer):
 
     # --- what the plan asks
 
-    def decides(self, model: Any) -> dict[str, Any]:
-        """What of the settings decides a training, as plain values."""
-        block: dict[str, Any] = model.model_dump(mode="json")
-        return block
-
     def files(self, model: Any, pinned: Path) -> list[File]:
         """What a training reads beside folders; `pinned` is the method's file. PlanError where no place is said."""
         return []
@@ -111,10 +91,6 @@ class Family(Trainer):
     def refusal(self, corpus: CorpusSettings) -> Refusal | None:
         """Why a corpus cannot serve such a model; None where it can."""
         return None
-
-    def learns_entities(self, model: Any) -> bool:
-        """Whether its training reads which tokens are salient."""
-        return False
 
     def scores_tokens(self) -> bool:
         """Whether its systems give the log-probability of a single token."""
@@ -132,13 +108,17 @@ class Family(Trainer):
         # what backpropagation keeps, a few tensors of each size.
         return int(32 * weights + 12 * activations) // 1_000_000
 
-    def multiply_adds(
-        self, model: Any, source_tokens: int, target_tokens: int, vocabulary: int, study: StudySettings
-    ) -> float | None:
+    def multiply_adds(self, form: Form, source_tokens: int, target_tokens: int, study: StudySettings) -> float | None:
         """About how many multiply-adds a forward pass takes for one record; None where nobody knows. For ratios."""
-        return None
+        return form.model.multiply_adds(source_tokens, target_tokens, form.training.vocabulary)
 
     # --- trained systems
+
+    def selected(self, run: Path, inputs: Inputs, sums: Sums, device: str, lower: bool = False) -> FinishedRun:
+        """The run of this folder at its selected checkpoint, for log-probabilities, which depend on no search."""
+        specification = sealed(run)["specification"] | {"sums": sums}
+        search, weights = Search(max_tokens=specification["target_tokens"]), run / WEIGHTS["selected"]
+        return FinishedRun(self.form(specification), specification, run, weights, search, device, inputs, lower)
 
     def system(self, run: FinishedRun) -> AbstractContextManager[RunSystem]:
         """The system of a finished run, while it is open."""

@@ -75,8 +75,8 @@ class File:
     needs: ClassVar[Mapping[str, str]] = {}
     recipe: ClassVar[bool] = False
 
-    def __init__(self, told: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.told, self.path = told, inputs[told["sha256"]]
+    def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+        self.settings, self.path = settings, inputs[settings["sha256"]]
 
     @classmethod
     def specify(cls, settings: FileSettings, corpus: CorpusSettings) -> dict[str, Any]:
@@ -91,6 +91,7 @@ class File:
         return {settings.sha256 or sha256_of(Path(settings.path), remedy): settings.path}
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
+        lower, split, most = (self.settings[key] for key in ("lower", "split", "max_tokens"))
+        tokenizer = self.settings.get("tokenizer", "words")
         for summary in read_summaries(self.path, [item.record.id for item in items]):
-            told = self.told
-            yield tokenized(summary, told["lower"], told["split"], told["max_tokens"], told.get("tokenizer", "words"))
+            yield tokenized(summary, lower, split, most, tokenizer)

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Literal, NotRequired, TypedDict
 
 from sumcurve.corpora.folders import in_small_letters
-from sumcurve.corpora.store import Corpus
+from sumcurve.corpora.store import Corpus, Part
 from sumcurve.machine.sums import Sums
-from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Reading
 from sumcurve.store.kind import Kind
@@ -18,7 +17,12 @@ from sumcurve.training.place import WEIGHTS
 
 
 def test_items(corpus: Path) -> list[Item]:
-    return [Item(record, text) for record, text in Corpus(corpus).part("test").with_text]
+    return items_of(Corpus(corpus).part("test"))
+
+
+def items_of(part: Part) -> list[Item]:
+    """What a system sees of a part, and its references."""
+    return [Item(record, text) for record, text in part.with_text]
 
 
 def log_of_program(stage: Stage) -> Path:
@@ -48,8 +52,8 @@ def write_output(family: Family, run: FinishedRun, corpus: Path, reading: Readin
             items = test_items(corpus)
             family.write(system, items, stage)
             if reading is not None:
-                found = system.reading(items, reading)
-                write_logp(stage.folder, found, [item.record.id for item in items])
+                logp = system.reading(items, reading)
+                write_logp(stage.folder, logp, [item.record.id for item in items])
     except GroupError:
         return  # the scorer that would read the file says why there is none
     except family.errors() as error:
@@ -61,7 +65,7 @@ def decode(models: Mapping[str, Family], specification: DecodeSpecification, inp
     run, corpus = inputs[specification["run"]], inputs[specification["corpus"]]
     run_manifest = sealed(run)
     family = models[run_manifest["specification"]["model"]["kind"]]
-    form = Form.of_run(run_manifest["specification"])
+    form = family.form(run_manifest["specification"])
     checkpoint: Literal["selected", "before"] = specification.get("checkpoint", "selected")
     stage.facts["weights"] = run_manifest["files"][WEIGHTS[checkpoint]]["sha256"]
     salient = {}

@@ -39,11 +39,11 @@ def similarities(
     import numpy as np
 
     counts = [Counter(sentence) for sentence in sentences]
-    holding = Counter(word for one in counts for word in one)
+    holding = Counter(word for words in counts for word in words)
     column = {word: place for place, word in enumerate(sorted(holding))}
     vectors = np.zeros((len(sentences), len(column)))
-    for row, one in enumerate(counts):
-        for word, number in one.items():
+    for row, words in enumerate(counts):
+        for word, number in words.items():
             vectors[row, column[word]] = number * weight(len(sentences), holding[word])
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
@@ -78,8 +78,8 @@ class LexRank(Extractive):
         if not sentences:
             return []
         weights = similarities(sentences)
-        if self.told["variant"] != "continuous":
-            weights = (weights > self.told["threshold"]).astype(float)
-        if self.told["variant"] == "degree":
+        if self.settings["variant"] != "continuous":
+            weights = (weights > self.settings["threshold"]).astype(float)
+        if self.settings["variant"] == "degree":
             return by_score(weights.sum(axis=1).tolist())[:count]
-        return by_score(stationary(weights, self.told["jump"]).tolist())[:count]
+        return by_score(stationary(weights, self.settings["jump"]).tolist())[:count]

@@ -51,4 +51,4 @@ class Lsa(Extractive):
     title: ClassVar[str] = "LSA: sentences of the main topics (Steinberger and Ježek 2004)"
 
     def choose(self, sentences: Sequence[list[str]], count: int) -> Sequence[int]:
-        return by_score(lengths(counts(sentences), self.told["share"]).tolist())[:count]
+        return by_score(lengths(counts(sentences), self.settings["share"]).tolist())[:count]

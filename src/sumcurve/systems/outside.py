@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from sumcurve.corpora.tokens import cut
 from sumcurve.rouge.texts import TextError, places_by_id, read_texts
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.records import RecordError
-from sumcurve.systems.system import Summarizing, SystemSettings
+from sumcurve.systems.system import SystemSettings
 
 OBJECT = re.compile(r"""\{\s*["'](id|summary)["']\s*:""")  # how a line begins that means to be a JSON object
 
@@ -40,22 +40,6 @@ class LearningSettings(OutsideSettings):
 
     def training(self) -> dict[str, Any]:
         """What decides what it learns, beside the records and the seed. RecordError as of its kind's `specify`."""
-        raise NotImplementedError
-
-    def learn(
-        self,
-        train: Sequence[Mapping[str, Any]],
-        valid: Sequence[Mapping[str, Any]],
-        seed: int,
-        run: Path,
-        scratch: Path,
-        log: Path,
-    ) -> float:
-        """Learn from these rows on one core, into the folder of a run; the seconds that it took. RecordError."""
-        raise NotImplementedError
-
-    def trained(self, told: Mapping[str, Any], run: Path, log: Path) -> Summarizing:
-        """The system that it has become, by the folder of its run; `told` is what its kind specifies."""
         raise NotImplementedError
 
 
@@ -122,7 +106,7 @@ def tokenized(
     """A summary's sentences as the corpus's tokenizer, of the name `words`, gives them, without empty ones; cut at
     `max_tokens` if given.
     """
-    told = tokenizer(words)
-    tokens = told.tokens([one for each in summary for one in (told.sentences(each) if split else [each])], lower)
-    kept = [sentence for sentence in tokens if sentence]
+    reads = tokenizer(words)
+    sentences = [sentence for text in summary for sentence in (reads.sentences(text) if split else [text])]
+    kept = [sentence for sentence in reads.tokens(sentences, lower) if sentence]
     return kept if max_tokens is None else cut(kept, max_tokens)

@@ -29,7 +29,7 @@ def sum_basic(sentences: Sequence[Sequence[str]], count: int) -> list[int]:
     while len(taken) < count:
         top = max((p[word] for words in left.values() for word in words), default=None)
         holding = [place for place, words in left.items() if any(p[word] == top for word in words)]
-        place = max(holding, key=lambda one: (mean(one), -one)) if holding else min(left)
+        place = max(holding, key=lambda candidate: (mean(candidate), -candidate)) if holding else min(left)
         for word in left.pop(place):
             p[word] *= p[word]
         taken.append(place)

@@ -110,8 +110,8 @@ class System(Summarizing, Protocol):
     needs: ClassVar[Mapping[str, str]]
     recipe: ClassVar[bool]
 
-    def __init__(self, told: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        """A system as its output's specification says: `told` is what `specify` gave, and what it `needs`.
+    def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+        """A system as its output's specification says: `settings` are what `specify` gave, and what it `needs`.
 
         `inputs` are what this is made from, verified: folders by key and `files` by sha256.
         """
@@ -136,9 +136,14 @@ class Trainable(System, Protocol):
 
     @classmethod
     def of_run(
-        cls, told: Mapping[str, Any], run: Path, inputs: Mapping[str, Path], device: str, target_tokens: int
+        cls,
+        settings: Mapping[str, Any],
+        run: Path,
+        inputs: Mapping[str, Path],
+        device: str,
+        target_tokens: int,
     ) -> Weighing:
-        """The system with what it has learned, which the folder `run` holds; `told` and `inputs` as of every system.
+        """The system with what it has learned, in the folder `run`; `settings` and `inputs` as of every system.
 
         It is asked for the first `target_tokens` tokens of a target.
         """

@@ -39,12 +39,12 @@ class Trained:
         return [encode(record, self.vocabulary, *lengths, self.salient.get(record.id)) for record in records]
 
     def summarize(self, items: Sequence[Item]) -> list[list[str]]:
-        found = {}
+        summaries = {}
         for batch in batches(self._encoded([item.record for item in items]), DECODED_TOGETHER, by_length=True):
             batch = batch.to(self.device)
             for name, summary in zip(batch.ids, self.decoder.summarize(batch), strict=True):
-                found[name] = [" ".join(sentence) for sentence in summary]
-        return [found[item.record.id] for item in items]
+                summaries[name] = [" ".join(sentence) for sentence in summary]
+        return [summaries[item.record.id] for item in items]
 
     def logp(self, items: Sequence[Item], targets: Sequence[list[str]]) -> list[float]:
         """As far as `target_tokens` reach; ValueError for an empty target. An item may be asked for several targets."""
@@ -53,12 +53,12 @@ class Trained:
             replace(item.record, id=str(place), target=target, references=[])
             for place, (item, target) in enumerate(pairs)
         ]
-        found = [0.0] * len(records)
+        logps = [0.0] * len(records)
         for batch in batches(self._encoded(records), DECODED_TOGETHER, by_length=True):
             batch = batch.to(self.device)
             for name, logp in zip(batch.ids, self.decoder.logp(batch).tolist(), strict=True):
-                found[int(name)] = logp
-        return found
+                logps[int(name)] = logp
+        return logps
 
     def reading(self, items: Sequence[Item], settings: Reading) -> TargetLogp:
         """Log-probabilities of targets token by token, given the own and other groups' sources (`decoding.reading`).

@@ -122,14 +122,14 @@ def rewards_of(rewrites: Sequence[str], references: Sequence[str]) -> Rewards:
     counts = Counter(word for sentence in sentences for word in sentence)
     column = {word: number for number, word in enumerate(counts)}
     prepared = [Reference(sentence) for sentence in sentences]
-    found = torch.zeros(len(candidates), len(counts), dtype=torch.int16)
+    table = torch.zeros(len(candidates), len(counts), dtype=torch.int16)
     for row, candidate in enumerate(candidates):
         for word, count in Counter(candidate).items():
             if word in column:
-                found[row, column[word]] = count
+                table[row, column[word]] = count
     return Rewards(
         steps=torch.tensor([[reference.rouge_l(candidate).f1 for reference in prepared] for candidate in candidates]),
-        counts=found,
+        counts=table,
         lengths=torch.tensor([len(candidate) for candidate in candidates]),
         reference=torch.tensor(list(counts.values()), dtype=torch.int16),
         reference_length=counts.total(),
@@ -184,15 +184,15 @@ def look_up(batch: RewardedBatch, choices: Tensor) -> Tensor:
     real, stopped = before_the_end(choices, sentences), choices == sentences
     rows = torch.arange(size, device=choices.device).unsqueeze(1)
     steps = torch.arange(choices.shape[1], device=choices.device)
-    found = batch.steps[rows, choices.clamp(max=sentences - 1), steps.clamp(max=references - 1)]
-    found = found.masked_fill(stopped | (steps >= references), 0.0)
+    earned = batch.steps[rows, choices.clamp(max=sentences - 1), steps.clamp(max=references - 1)]
+    earned = earned.masked_fill(stopped | (steps >= references), 0.0)
 
     chosen = torch.zeros(size, sentences + 1, device=choices.device).scatter_(1, choices, 1.0)[:, :-1]
     written = (chosen.unsqueeze(1) @ batch.counts).squeeze(1)  # [B, 1, N] @ [B, N, K]
     matches = torch.minimum(written, batch.reference).sum(1)
     total = (chosen * batch.lengths).sum(1) + batch.reference_length
     f1 = 2 * matches / total.clamp(min=1.0)
-    return found + f1.unsqueeze(1) * (stopped & real)
+    return earned + f1.unsqueeze(1) * (stopped & real)
 
 
 def discounted(rewards: Tensor, discount: float) -> Tensor:
@@ -387,22 +387,22 @@ class ExtractRewriteLearner(Learner):
             for document, choices in zip(documents, extracted, strict=True)
         ]
         items = score_items(summaries, [document.record.all_references for document in documents], Rouge())
-        found = {
+        scores = {
             "nll": fmean(nll),
             "repetition": fmean(repetition(summary) for summary in summaries),
             "tokens": fmean(len(" ".join(summary).split()) for summary in summaries),
         } | {metric: fmean(item[metric] for item in items) for metric in METRICS}
         if phase.loss == "actor-critic":
-            found["reward"] = fmean(map(_share_of_rewards, documents, self._earned, extracted))
-        return found
+            scores["reward"] = fmean(map(_share_of_rewards, documents, self._earned, extracted))
+        return scores
 
     def _label_losses(self, stops: bool) -> list[float]:
-        found: list[float] = []
+        losses: list[float] = []
         for start in range(0, len(self.valid), DECODED_TOGETHER):
             batch = collate_labelled(self.valid[start : start + DECODED_TOGETHER]).to(self.device)
             slots = self.model.extractor.encode(batch.documents)
-            found += label_means(self.model, self.model.with_stop(slots) if stops else slots, batch.labels).tolist()
-        return found
+            losses += label_means(self.model, self.model.with_stop(slots) if stops else slots, batch.labels).tolist()
+        return losses
 
     def identity(self) -> dict[str, str]:
         return {

@@ -8,7 +8,6 @@ from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
-from sumcurve.settings.forms import Form
 from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
 from sumcurve.training.place import Place
@@ -46,7 +45,7 @@ def train(models: Mapping[str, Trainer], specification: TrainSpecification, inpu
     from sumcurve.training.fit import ResumeError, TrainingError
 
     family = models[specification["model"]["kind"]]
-    learned = lessons(specification, inputs, stage)
+    learned = lessons(family, specification, inputs, stage)
     stage.facts["exclusive"] = stage.lease.exclusive
     errors: tuple[type[Exception], ...] = (TrainingError, ResumeError, *family.errors())
     with devices.bar_line(stage.home / "scratch" / "locks") as line:
@@ -56,7 +55,7 @@ def train(models: Mapping[str, Trainer], specification: TrainSpecification, inpu
             raise BuildError(f"{stage.name}: {error}") from error
 
 
-def lessons(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> "Lessons":
+def lessons(family: Trainer, specification: TrainSpecification, inputs: Inputs, stage: Stage) -> "Lessons":
     """What the model of a run learns from."""
     from sumcurve.corpora.token_ids import TokenIds
     from sumcurve.training.run import Lessons
@@ -67,7 +66,7 @@ def lessons(specification: TrainSpecification, inputs: Inputs, stage: Stage) -> 
     sha256 = sealed(corpus)["files"][part.path.name]["sha256"]
     return Lessons(
         specification=dict(specification),
-        form=Form.of_run(dict(specification)),
+        form=family.form(specification),
         corpus=corpus,
         fraction=fraction,
         tokens=TokenIds.of_part(part, sha256, stage.home / TOKEN_IDS, stage.note),

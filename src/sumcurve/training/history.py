@@ -74,18 +74,18 @@ class Row:
     @classmethod
     def of_csv(cls, row: Mapping[str, str]) -> "Row":
         """The inverse of writing a row and its seconds as text; floats come back to the bit."""
-        told: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for column in fields(cls):
             if column.name not in (*COLUMNS, "seconds"):
                 continue
             text = row[column.name]
             if column.type in (float, float | None):
-                told[column.name] = None if text == "" else float(text)
+                values[column.name] = None if text == "" else float(text)
             elif column.name == "best":
-                told[column.name] = text == "True"
+                values[column.name] = text == "True"
             else:
-                told[column.name] = text if column.name == "phase" else int(text)
-        return cls(**told)
+                values[column.name] = text if column.name == "phase" else int(text)
+        return cls(**values)
 
     def better_than(self, other: "Row | None") -> bool:
         return other is None or (self.worth, -self.nll) > (other.worth, -other.nll)

@@ -20,7 +20,7 @@ class Made(Sequence[Item], Generic[Item]):
 
     def __getitem__(self, number: Any) -> Any:
         if isinstance(number, slice):
-            return [self._make(one) for one in range(*number.indices(self._size))]
+            return [self._make(index) for index in range(*number.indices(self._size))]
         if not -self._size <= number < self._size:
             raise IndexError(number)
         return self._make(number % self._size)

@@ -122,13 +122,13 @@ def self_critical(model: Summarizer, batch: Batch, vocabulary: Vocabulary, max_t
 
 def rewards(batch: Batch, tokens: Tensor, vocabulary: Vocabulary) -> Tensor:
     """ROUGE-L F1 [B, Q] of extended ids [B, Q, L] against the records' targets; an empty text earns 0."""
-    found = []
+    earned = []
     for record, unknowns, texts in zip(batch.records, batch.unknowns, tokens.tolist(), strict=True):
         reference = [word for sentence in record.target for word in words(sentence)]
         for text in texts:
             written = chain.from_iterable(vocabulary.sentences(text, unknowns))
-            found.append(rouge_l_f1(words(" ".join(written)), reference))
-    return torch.tensor(found, device=tokens.device).view(tokens.shape[:2])
+            earned.append(rouge_l_f1(words(" ".join(written)), reference))
+    return torch.tensor(earned, device=tokens.device).view(tokens.shape[:2])
 
 
 def loss(model: Summarizer, batch: Batch, phase: PhaseSettings, vocabulary: Vocabulary, max_tokens: int) -> Tensor:

@@ -70,8 +70,8 @@ class Notice:
             if self._command:
                 # A shell, since the profile's line names variables of the allocation; nothing of the data is in it.
                 done = subprocess.run(self._command, shell=True, capture_output=True, text=True)
-                said = (done.stdout + done.stderr).strip()
-                self._note(f"`{self._command}` ended with {done.returncode}" + (f": {said}" if said else ""))
+                output = (done.stdout + done.stderr).strip()
+                self._note(f"`{self._command}` ended with {done.returncode}" + (f": {output}" if output else ""))
         if now:
             self._before[NOW] = signal.SIG_IGN  # it ends: one that comes late must not end it otherwise
             if first:

@@ -91,9 +91,9 @@ class LogLines:
             return
         self._written = now
         loss = f", loss {progress.loss:.3f}" if progress.loss is not None else ""
-        found = f", {validation(progress.row)}" if progress.validated and progress.row else ""
+        score = f", {validation(progress.row)}" if progress.validated and progress.row else ""
         where = f"{progress.phase} update {progress.update}/{progress.stop} ({limit(progress)})"
-        self._note(f"{self._title}: {where}{loss}{found}")
+        self._note(f"{self._title}: {where}{loss}{score}")
 
     def close(self) -> None:
         pass

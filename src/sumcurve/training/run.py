@@ -161,32 +161,32 @@ def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Itera
     """The spans of salient tokens of the training records drawn, or of all of another part, from their annotation."""
 
     def spans(part: str) -> Iterable[list[tuple[int, int]]]:
-        found = Spans(read_salient(entities, part))
-        return (found[position] for position in drawn) if part == "train" else found
+        places = Spans(read_salient(entities, part))
+        return (places[position] for position in drawn) if part == "train" else places
 
     return spans
 
 
 def read_checkpoint(run: Path) -> tuple[Checkpoint, int]:
     """What the last phase of a finished run started from, and how many updates that phase spent."""
-    told = json.loads((run / "training.json").read_text())
-    before = told["before"]
+    training = json.loads((run / "training.json").read_text())
+    before = training["before"]
     place = (before["phase"], str(before["update"]))
     seconds = next(
         float(row["seconds"]) for row in read_csv(run / "timings.csv") if (row["phase"], row["update"]) == place
     )
-    return Checkpoint(load_file(run / "before.safetensors"), **before, seconds=seconds), told["ended"][-1]["update"]
+    return Checkpoint(load_file(run / "before.safetensors"), **before, seconds=seconds), training["ended"][-1]["update"]
 
 
 def read_beginning(run: Path, phases: Sequence[str]) -> History:
     """The History of these phases of a finished run."""
-    told = json.loads((run / "training.json").read_text())
+    training = json.loads((run / "training.json").read_text())
     rows = [
         Row.of_csv({**row, "seconds": spent["seconds"]})
         for row, spent in zip(read_csv(run / "history.csv"), read_csv(run / "timings.csv"), strict=True)
         if row["phase"] in phases
     ]
-    return History(rows, [(one["phase"], one["reason"]) for one in told["ended"] if one["phase"] in phases])
+    return History(rows, [(ended["phase"], ended["reason"]) for ended in training["ended"] if ended["phase"] in phases])
 
 
 def _spending(training: Training, updates: int) -> Training:
@@ -253,10 +253,10 @@ def fitted(
             ) from error
 
 
-def train_run(lessons: Lessons, place: Place, opened: Callable[[Lessons], Opened]) -> None:
+def train_run(lessons: Lessons, place: Place, learner: Callable[[Lessons], Opened]) -> None:
     """Train one run and write weights.safetensors, history.csv, training.json, timings.csv, and its words.
 
-    `opened` gives the learner. Of several phases, before.safetensors is the checkpoint that the last one started from.
+    Of several phases, before.safetensors is the checkpoint that the last one started from.
     The input `parent`, of a control, is the run from whose before.safetensors it starts; it spends as many updates as
     the parent's last phase did. `begins` is a run of the same phases but the last, which are taken from it with their
     History and measured time. Measured time is in timings.csv and nowhere else. Of several processes that train
@@ -270,12 +270,12 @@ def train_run(lessons: Lessons, place: Place, opened: Callable[[Lessons], Opened
         training = _spending(training, spent)
     elif begins is not None:
         start, _ = read_checkpoint(begins)
-    one = opened(lessons)
-    place.facts.update(one.facts)
-    counts, records = one.learner.parameter_counts(), len(lessons.records)
-    told = f"{records} records, {one.words} words, {counts['total']} parameters, {place.lease.device}"
-    place.note(f"{place.name}: {told}")
-    trained = fitted(one.learner, training, lessons.specification, place, device, group, start)
+    opened = learner(lessons)
+    place.facts.update(opened.facts)
+    counts, records = opened.learner.parameter_counts(), len(lessons.records)
+    size = f"{records} records, {opened.words} words, {counts['total']} parameters, {place.lease.device}"
+    place.note(f"{place.name}: {size}")
+    trained = fitted(opened.learner, training, lessons.specification, place, device, group, start)
     history = trained.history
     if begins is not None:
         history = read_beginning(begins, [phase.name for phase in training.phases[:-1]]).followed_by(history)
@@ -283,11 +283,11 @@ def train_run(lessons: Lessons, place: Place, opened: Callable[[Lessons], Opened
         place.note(f"{place.name}: phase {phase} ended by {reason}")
     if group.rank:
         return
-    if one.vocabulary is not None:
-        write_json(place.folder / VOCABULARY, one.vocabulary.to_json())
-    for file in one.files:
+    if opened.vocabulary is not None:
+        write_json(place.folder / VOCABULARY, opened.vocabulary.to_json())
+    for file in opened.files:
         shutil.copyfile(file, place.folder / file.name)
-    write_run(place.folder, trained, history, training, records, one.words, counts, dict(one.further))
+    write_run(place.folder, trained, history, training, records, opened.words, counts, dict(opened.further))
 
 
 def write_run(
@@ -299,17 +299,17 @@ def write_run(
     words: int,
     counts: dict[str, int],
     further: dict[str, Any],
-    told: Callable[[History], list[dict[str, Any]]] = History.rows,
+    columns_of: Callable[[History], list[dict[str, Any]]] = History.rows,
 ) -> None:
     """Write weights, History, measured time and what is told of a training; `further` goes into training.json.
 
-    `told` is what history.csv holds.
+    `columns_of` gives the rows of history.csv.
     """
     before = fitted.before
     write_bytes(stage / WEIGHTS["selected"], save(fitted.weights))
     if before is not None:
         write_bytes(stage / WEIGHTS["before"], save(before.weights))
-    for name, rows in (("history.csv", told(history)), ("timings.csv", history.seconds())):
+    for name, rows in (("history.csv", columns_of(history)), ("timings.csv", history.seconds())):
         write_csv(stage / name, list(rows[0]), rows)
     write_json(
         stage / "training.json",

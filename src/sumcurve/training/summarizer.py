@@ -9,7 +9,6 @@ from torch import Tensor
 
 from sumcurve.models.batch import Batch, Example, collate
 from sumcurve.models.examples import Examples
-from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings.search import Search
@@ -52,8 +51,6 @@ class SummarizerLearner(Learner):
 
     def switch(self, phase: PhaseSettings) -> None:
         if phase.coverage:
-            if not isinstance(self.model, RecurrentSummarizer):
-                raise ValueError(f"phase {phase.name!r}: only recurrent models have coverage; remove the key")
             self.model.enable_coverage()
 
     def prepare(self, phase: PhaseSettings) -> Sequence[int]:

@@ -1,16 +1,29 @@
 """How the models of a family are trained; what else a study asks of a family is in `sumcurve.systems.family`."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sumcurve.settings.forms import Form
+from sumcurve.settings.models import ModelSettings
+from sumcurve.settings.training import Training
 
 if TYPE_CHECKING:
-    from sumcurve.training.fit import Checkpoint, Fitted
     from sumcurve.training.place import Place
     from sumcurve.training.run import Lessons, Opened
 
 
 class Trainer:
-    """Base of every family: a new model and what it learns from, as `train_run` and `fit` take them, or its own way."""
+    """Base of every family: a new model and what it learns from, as `train_run` and `fit` take them, or its own way.
+
+    `settings` is the class of the block `model` of its methods.
+    """
+
+    settings: ClassVar[type[ModelSettings]]
+
+    def form(self, specification: Mapping[str, Any]) -> Form:
+        """What a run's specification says of its model and training."""
+        model = self.settings.of_specification(specification["model"])
+        return Form(model=model, training=Training.of_specification(specification["training"]))
 
     def errors(self) -> tuple[type[Exception], ...]:
         """What it raises, beside what every training does, with a message for people."""
@@ -25,15 +38,3 @@ class Trainer:
         from sumcurve.training.run import train_run
 
         train_run(lessons, place, self.learner)
-
-    def trial(self, lessons: "Lessons", scratch: Path, start: "Checkpoint | None") -> "Fitted":
-        """One training, from a checkpoint where one is given, that keeps nothing but below `scratch`."""
-        import torch
-
-        from sumcurve.training.fit import fit
-        from sumcurve.training.run import compute_clock
-
-        device = torch.device(lessons.device)
-        opened, training = self.learner(lessons), lessons.form.training
-        seed = lessons.specification["seed"]
-        return fit(opened.learner, training, seed=seed, clock=compute_clock(device), device=device, start=start)

@@ -59,17 +59,17 @@ class Validation:
         for batch in self._batches:
             losses += (-example_means(score(model, batch), batch.tgt)).tolist()
             summaries += [[" ".join(sentence) for sentence in summary] for summary in system.summarize(batch)]
-        found = measured(losses, summaries, self._references)
+        scores = measured(losses, summaries, self._references)
         if phase.loss == "mixed":
             records = [record for batch in self._batches for record in batch.records]
-            found["reward"] = fmean(map(_reward, summaries, records))
+            scores["reward"] = fmean(map(_reward, summaries, records))
         if phase.loss == "nll+entity" and (auc := self._salience(model)) is not None:
-            found["auc"] = auc
-        return found
+            scores["auc"] = auc
+        return scores
 
     def _salience(self, model: Summarizer) -> float | None:
-        found = [_of_tokens(model, batch) for batch in self._batches]
-        return area_under_curve(np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found]))
+        pairs = [_of_tokens(model, batch) for batch in self._batches]
+        return area_under_curve(*(np.concatenate(column) for column in zip(*pairs, strict=True)))
 
 
 def measured(
@@ -91,7 +91,7 @@ def counting(references: Sequence[list[list[str]]]) -> Rouge:
     """How validation counts: rouge-score's words, or, where most letters of the references are of a script without
     blanks as Chinese, of which these are none, characters.
     """
-    text = " ".join(sentence for of_record in references for one in of_record for sentence in one)
+    text = " ".join(sentence for of_record in references for reference in of_record for sentence in reference)
     letters = sum(sign.isalpha() for sign in text)
     return Rouge(mode="characters") if 2 * len(_WITHOUT_BLANKS.findall(text)) > letters else Rouge()
 

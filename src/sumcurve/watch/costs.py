@@ -23,11 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sumcurve.machine.sums import Sums
-from sumcurve.settings.config import PlanError, read_method, read_study
+from sumcurve.settings.config import PlanError, read_study
 from sumcurve.settings.forms import Form
 from sumcurve.settings.training import PhaseSettings
 from sumcurve.store.records import read_csv
 from sumcurve.study.doors import MODELS, StudySettings
+from sumcurve.study.methods import read_method
 
 Array = NDArray[np.float64]  # of three: the lower end of the interval, the estimate, the upper end
 Cost = tuple[Array, int, float]  # of a folder: seconds, size in records, and bytes
@@ -120,7 +121,7 @@ class Measured:
 def multiply_adds(form: Form, source_tokens: int, target_tokens: int, study: StudySettings) -> float:
     """Of a forward pass, for one record. PlanError for a model from elsewhere."""
     family = MODELS[form.model.kind]
-    adds = family.multiply_adds(form.model, source_tokens, target_tokens, form.training.vocabulary, study)
+    adds = family.multiply_adds(form, source_tokens, target_tokens, study)
     if adds is None:
         raise PlanError(FROM_ELSEWHERE)
     return adds

@@ -24,6 +24,7 @@ from sumcurve.store import manifest
 from sumcurve.store.records import read_csv
 from sumcurve.study.doors import CAPABILITIES, MODELS
 from sumcurve.study.kinds import KINDS, STEPS
+from sumcurve.study.methods import form_of_run
 from sumcurve.study.needs import light
 from sumcurve.study.plan import Plan
 from sumcurve.study.planning.folder import Folder
@@ -305,7 +306,7 @@ def _unmeasured(plan: Plan, folder: Folder) -> str:
     if "model" not in trained or "training" not in trained or trained["model"].get("kind") not in MODELS:
         return ""
     try:
-        multiply_adds(Form.of_run(trained), 1, 1, plan.settings)
+        multiply_adds(form_of_run(trained), 1, 1, plan.settings)
     except PlanError as error:
         return str(error)
     return ""
@@ -366,7 +367,7 @@ def training_of(plan: Plan, folder: Folder, records: Counts) -> Training:
     if "records" not in fraction and whole is None:
         raise PlanError(_unknown(name, "training") + SAY)
     size = fraction["records"] if "records" in fraction else max(1, (int(whole or 0) * fraction["percent"] + 50) // 100)
-    training = Training.of(plan.settings, specification["method"], name, size, Form.of_run(specification))
+    training = Training.of(plan.settings, specification["method"], name, size, form_of_run(specification))
     return replace(training, last_alone="parent" in specification or "begins" in specification)
 
 

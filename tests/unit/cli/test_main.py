@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from sumcurve.__main__ import Process, Task, main, refused
+from sumcurve.__main__ import main
+from sumcurve.cli.make import Process, Task
+from sumcurve.cli.messages import refused
 from sumcurve.machine import sums
 from sumcurve.store import manifest
 from sumcurve.study.kinds import KINDS

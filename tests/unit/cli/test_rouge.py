@@ -13,8 +13,8 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 from scipy import stats
 
-from sumcurve.cli import rouge as command
-from sumcurve.cli.rouge import add_parser
+from sumcurve.cli import power as power_command
+from sumcurve.cli import rouge as rouge_command
 from sumcurve.machine.arguments import CommandError
 from sumcurve.rouge import texts as texts_module
 from sumcurve.statistics.power import Aim, Noise, items_needed, paired_sd, pooled_sd, power, seeds_needed
@@ -30,7 +30,9 @@ def sumcurve(capsys) -> Callable[..., str]:
 
     def run(*words: object) -> str:
         parser = argparse.ArgumentParser()
-        add_parser(parser.add_subparsers(required=True))
+        verbs = parser.add_subparsers(required=True)
+        rouge_command.add_parser(verbs)
+        power_command.add_parser(verbs)
         arguments = parser.parse_args([str(word) for word in words])
         arguments.run(arguments)
         return capsys.readouterr().out
@@ -303,7 +305,7 @@ def test_a_long_item_is_named_before_it_is_scored(
     path = tmp_path / "r.txt"
     path.write_text("a b\n<t> a b - c d e f </t> <t> g h i </t>\n")  # 6 words and 3
     monkeypatch.setattr(texts_module, "MANY_CELLS", most)
-    monkeypatch.setattr(command, "_score", lambda *_: pytest.fail("scored"))
+    monkeypatch.setattr(rouge_command, "_score", lambda *_: pytest.fail("scored"))
     with pytest.raises(pytest.fail.Exception, match="scored"):
         sumcurve("rouge", "--references", path, "--candidates", path, "--metrics", metrics)
     assert ("r.txt:2: item 2 has a" in capsys.readouterr().err) == warned

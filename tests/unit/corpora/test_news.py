@@ -12,9 +12,8 @@ import pytest
 import yaml
 
 from hub import Hub, serving
-from news import Story, hub_rows, invented, tarball, write_lists, write_parquet, xsum_rows
+from news import Story, hub_rows, invented, write_parquet, xsum_rows
 from sumcurve.sources import raw
-from sumcurve.sources import stories as source
 from sumcurve.study.plan import Plan
 from workplace import ROOT, check_study, configured, sumcurve
 
@@ -78,7 +77,7 @@ def fetched(home: Path, study: str, monkeypatch: pytest.MonkeyPatch) -> None:
         sumcurve(home, "fetch", corpus.files[0].path)
 
 
-def told(corpus: Path) -> dict[str, Any]:
+def statistics_of(corpus: Path) -> dict[str, Any]:
     return json.loads((corpus / "statistics.json").read_text())
 
 
@@ -107,60 +106,37 @@ def expected(found: Sequence[Story]) -> dict[str, tuple[str, list[str], list[str
     }
 
 
-def published(folder: Path) -> list[Story]:
-    """CNN/DailyMail as it was published, with its defects; returns the stories that are of use."""
-    cnn, mail = invented(COUNTS, "cnn"), invented(COUNTS, "dailymail")
-    cnn[0] = replace(cnn[0], article=[])  # in training, as all 114 of them
-    mail[1] = replace(mail[1], highlights=[*mail[1].highlights, RESIDUE])
-    lost = replace(mail[2], url="http://dailymail.example/lost")
-    for paper, found in (("cnn", cnn), ("dailymail", mail)):
-        files = {f"{paper}/stories/{story.id}.story": story.text().encode() for story in found}
-        files |= {f"{paper}/stories/{'0' * 40}.story": cnn[1].text().encode()} if paper == "cnn" else {}
-        tarball(folder / f"{paper}_stories.tgz", files)
-    write_lists(folder, [*cnn, *mail, lost])
-    return [*cnn[1:], *mail]
-
-
-def test_stories_and_lists_become_the_corpus_of_see_et_al(home: Path) -> None:
-    folder = home / "data" / "raw" / "cnndm"
-    found = published(folder)
-    as_fixture(home, "cnndm", files=sha256_of(folder))
-    corpus = made(home, "cnndm")
-    statistics = told(corpus)
-    assert texts(corpus) == expected(found)
-    assert statistics["dropped"] == {raw.EMPTY_SOURCE: 1, source.NOT_LISTED: 1, source.NO_STORY: 1}
-    assert statistics["read"] == len(found) + 3
-    kept = {part: one["kept"] for part, one in statistics["ready"].items()}
-    assert kept == Counter(story.part for story in found)
-    assert statistics["cleaning"]["wayback"]["changed"] == 1
-    assert statistics["cleaning"]["full_stops"]["changed"] == len(found)
-    record = json.loads((corpus / "test.jsonl").read_text().splitlines()[0])
-    assert record["target"][0] == record["target"][0].lower()
-    assert record["target"][0].endswith(" .")
-    cnn = next(
-        row for row in map(json.loads, (corpus / "test.jsonl").read_text().splitlines()) if "cnn" in row["source"][0]
-    )
-    assert cnn["source"][0].startswith("-lrb- cnn -rrb- -- ")
-
-
-def test_the_hubs_rows_become_the_same_records(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [story for story in published(home / "published") if story.article]
-    shards = {"train-00000-of-00003": [], "train-00001-of-00003": [], "train-00002-of-00003": []}
-    parts: dict[str, list[Story]] = {**shards, "validation-00000-of-00001": [], "test-00000-of-00001": []}
+def write_cnndm(folder: Path) -> list[Story]:
+    """The hub's files of CNN/DailyMail, with a highlight that is no text of the story."""
+    found = [*invented(COUNTS, "cnn"), *invented(COUNTS, "dailymail")]
+    found[1] = replace(found[1], highlights=[*found[1].highlights, RESIDUE])
+    parts: dict[str, list[Story]] = {f"train-0000{number}-of-00003": [] for number in range(3)}
+    parts |= {"validation-00000-of-00001": [], "test-00000-of-00001": []}
     for number, story in enumerate(found):
         train = f"train-0000{number % 3}-of-00003"
-        name = {"valid": "validation-00000-of-00001", "test": "test-00000-of-00001"}.get(story.part, train)
-        parts[name].append(story)
+        names = {"valid": "validation-00000-of-00001", "test": "test-00000-of-00001"}
+        parts[names.get(story.part, train)].append(story)
     for name, part in parts.items():
-        write_parquet(home / "hub" / "3.0.0" / f"{name}.parquet", hub_rows(part))
-    as_fixture(home, "cnndm")  # which it extends
-    fetched(home, "cnndm-hub", monkeypatch)
-    corpus = made(home, "cnndm-hub")
-    statistics = told(corpus)
+        write_parquet(folder / "3.0.0" / f"{name}.parquet", hub_rows(part))
+    return found
+
+
+def test_the_hubs_rows_become_the_corpus_of_see_et_al(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = write_cnndm(home / "hub")
+    fetched(home, "cnndm", monkeypatch)
+    corpus = made(home, "cnndm")
+    statistics = statistics_of(corpus)
     assert texts(corpus) == expected(found)
     assert (statistics["read"], statistics["dropped"]) == (len(found), {})
-    assert statistics["cleaning"]["blank_stops"]["changed"] == len(found)
-    assert statistics["cleaning"]["wayback"]["changed"] == 1
+    kept = {part: counts["kept"] for part, counts in statistics["ready"].items()}
+    assert kept == Counter(story.part for story in found)
+    changed = {step: counts["changed"] for step, counts in statistics["cleaning"].items()}
+    assert changed == {"blank_stops": len(found), "wayback": 1, "full_stops": 0}
+    records = list(map(json.loads, (corpus / "test.jsonl").read_text().splitlines()))
+    assert records[0]["target"][0] == records[0]["target"][0].lower()
+    assert records[0]["target"][0].endswith(" .")
+    cnn = next(record for record in records if "cnn" in record["source"][0])
+    assert cnn["source"][0].startswith("-lrb- cnn -rrb- -- ")
 
 
 def write_xsum(folder: Path) -> list[Story]:
@@ -180,7 +156,7 @@ def test_xsum_becomes_pages_without_what_is_around_them(home: Path, monkeypatch:
     found = write_xsum(home / "hub")
     fetched(home, "xsum", monkeypatch)
     corpus = made(home, "xsum")
-    statistics, records = told(corpus), texts(corpus)
+    statistics, records = statistics_of(corpus), texts(corpus)
     assert statistics["read"] == len(found)
     assert statistics["read"] == statistics["kept"] + sum(statistics["dropped"].values())
     assert statistics["dropped"][raw.EMPTY_SOURCE] == 1
@@ -197,10 +173,9 @@ def test_xsum_becomes_pages_without_what_is_around_them(home: Path, monkeypatch:
 
 
 @pytest.mark.slow
-def test_cnndm_goes_from_its_files_to_its_tables(home: Path) -> None:
-    folder = home / "data" / "raw" / "cnndm"
-    published(folder)
-    as_fixture(home, "cnndm", files=sha256_of(folder))
+def test_cnndm_goes_from_the_hub_to_its_tables(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_cnndm(home / "hub")
+    fetched(home, "cnndm", monkeypatch)
     check_study(home, Plan.read(home / "config", "cnndm"))
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from papers import line, oags, parts_of, scientific, write_scientific, write_zip
-from sumcurve.__main__ import make
+from sumcurve.cli.make import make
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
 from sumcurve.store.errors import CorpusError

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-import news
 import titles
 from sumcurve.corpora import shards
 from sumcurve.corpora.prepare import prepare
@@ -342,13 +341,6 @@ def test_lists_and_documents_of_many_lines_are_read_file_by_file(tmp_path: Path)
         Content(tmp_path / "lists", SOURCES["debian"]), settings_of(valid=9, test=9), tmp_path / "of-lists"
     )
     assert found["kept"]
-
-
-def test_a_format_whose_folder_is_read_as_one_is_refused(tmp_path: Path) -> None:
-    news.write_stories(tmp_path / "raw", {"train": 3})
-    content = Content(tmp_path / "raw", SOURCES["stories"])
-    with pytest.raises(CorpusError, match=r"raw is read as one by its format: take `shards` out of the corpus"):
-        cut(content, settings_of(valid=1, test=1), Work(tmp_path / "work", 2))
 
 
 def test_groups_that_are_held_out(tmp_path: Path) -> None:

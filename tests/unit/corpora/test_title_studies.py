@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from sumcurve.__main__ import fetch, make
+from sumcurve.cli.make import make
+from sumcurve.cli.raw import fetch
 from sumcurve.corpora.store import Corpus
 from sumcurve.store.errors import CorpusError
 from sumcurve.study.plan import Plan, PlanError

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from sumcurve.models.batch import Batch, Example, collate, encode
-from sumcurve.models.build import build
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import EOS, UNK, Vocabulary
 from sumcurve.settings.models import RecurrentSettings, TransformerSettings
 from sumcurve.store.records import Record
+from sumcurve.systems.families import build
 
 WORDS = 12
 WIDTHS = {"kind": "recurrent", "embedding": 8, "hidden": 8}

@@ -11,13 +11,14 @@ import torch
 from sumcurve.decoding import extract_rewrite as module
 from sumcurve.decoding.extract_rewrite import ExtractRewriteDecoder, compose, rewrite, rewriter
 from sumcurve.models.batch import Batch, collate, encode
-from sumcurve.models.extract_rewrite import ExtractRewrite, build, read_document
+from sumcurve.models.extract_rewrite import ExtractRewrite, read_document
 from sumcurve.models.extract_rewrite import collate as collate_documents
 from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import EOS, Vocabulary
 from sumcurve.settings.models import ExtractRewriteSettings, RecurrentSettings
 from sumcurve.settings.search import Search
 from sumcurve.store.records import Record
+from sumcurve.systems.families import build
 
 CPU = torch.device("cpu")
 SETTINGS = ExtractRewriteSettings(

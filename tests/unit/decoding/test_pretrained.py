@@ -15,11 +15,11 @@ from torch import Tensor
 import pretrained
 from sumcurve.capabilities.pretrained.decoding import in_subwords, target_logp, write
 from sumcurve.capabilities.pretrained.model import DecoderOnly, Pretrained, load
+from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import TextExample
 from sumcurve.capabilities.pretrained.system import PretrainedSystem
 from sumcurve.decoding.search import generate, greedy
 from sumcurve.models.batch import Batch
-from sumcurve.settings.models import TransformersSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Reading
 from sumcurve.store.records import Record, Text

@@ -12,13 +12,13 @@ from torch.nn import functional
 
 from sumcurve.decoding.search import Hypotheses, generate, greedy, length_norm
 from sumcurve.models.batch import Batch, Example, collate, encode
-from sumcurve.models.build import build
 from sumcurve.models.emission import Emission
 from sumcurve.models.summarizer import Memory, State, Summarizer, score
 from sumcurve.models.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
 from sumcurve.settings.models import RecurrentSettings, TransformerSettings
 from sumcurve.settings.search import Search
 from sumcurve.store.records import Record
+from sumcurve.systems.families import build
 
 
 def searching(**keys: object) -> Search:

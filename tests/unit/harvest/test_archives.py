@@ -158,30 +158,32 @@ def test_a_source_file_that_is_too_large_is_counted(tmp_path: Path, monkeypatch:
     assert rows == harvested(tmp_path, wheel(tmp_path, FILES))[0]
 
 
-def test_another_content_than_pinned_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "version", "sha256", "message"),
+    [
+        ("pond", "1.5", "0" * 64, "{file} has sha256 {sha256}, the list pins 0000"),
+        ("lake", "1.5", "", r"is pond 1\.5, the list says lake 1\.5"),
+        ("pond", "1.6", "", r"is pond 1\.5, the list says pond 1\.6"),
+    ],
+)
+def test_another_archive_than_listed_is_an_error(
+    tmp_path: Path, name: str, version: str, sha256: str, message: str
+) -> None:
     archive = wheel(tmp_path, FILES)
-    other = Archive(archive.name, archive.version, archive.file, "0" * 64)
-    with pytest.raises(ArchiveError, match=rf"{archive.file} has sha256 {archive.sha256}, the list pins 0000"):
-        harvested(tmp_path, other)
-    (tmp_path / archive.file).unlink()
-    with pytest.raises(ArchiveError, match=r"is missing: fetch"):
-        harvested(tmp_path, archive)
+    with pytest.raises(ArchiveError, match=message.format(file=archive.file, sha256=archive.sha256)):
+        harvested(tmp_path, Archive(name, version, archive.file, sha256 or archive.sha256))
     assert not (tmp_path / "harvest.jsonl").exists()
 
 
-def test_another_release_than_listed_is_an_error(tmp_path: Path) -> None:
-    archive = wheel(tmp_path, FILES)
-    for name, version in (("lake", "1.5"), ("pond", "1.6")):
-        with pytest.raises(ArchiveError, match=rf"is pond 1\.5, the list says {name} {version}"):
-            harvested(tmp_path, Archive(name, version, archive.file, archive.sha256))
-
-
-def test_a_broken_archive_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_and_a_broken_archive_are_errors(tmp_path: Path) -> None:
     for archive in (wheel(tmp_path, FILES), sdist(tmp_path, FILES)):
         path = tmp_path / archive.file
         path.write_bytes(path.read_bytes()[:300])
         with pytest.raises(ArchiveError, match="a broken archive"):
             harvested(tmp_path, listed(path, "pond", "1.5"))
+        path.unlink()
+        with pytest.raises(ArchiveError, match=r"is missing: fetch"):
+            harvested(tmp_path, archive)
 
 
 def test_a_file_that_does_not_parse_is_counted(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from hub import REVISION, Hub, serving
-from sumcurve import __main__ as command
+from sumcurve.cli import raw as command
 from sumcurve.harvest.fetch import fetch, fetch_model, sha256_of_model
 from sumcurve.settings.config import HUB_LOCK
 from sumcurve.store.errors import CorpusError
@@ -57,6 +57,8 @@ def test_a_model_without_safetensors_is_refused(tmp_path: Path, models: Hub) -> 
         fetch_model("owner/name", REVISION, tmp_path / "model-x")
     assert list(tmp_path.iterdir()) == []
     assert models.asked == []
+    with pytest.raises(CorpusError, match=r"owner/name is no folder.*--revision"):
+        sha256_of_model(tmp_path / "owner/name")
 
 
 def test_a_hub_out_of_reach_and_a_file_that_is_not_there_are_named(
@@ -265,8 +267,3 @@ def test_what_a_method_says_of_a_model_is_printed(project: Path, capsys: pytest.
         command.show_model("../x", REVISION)
     with pytest.raises(PlanError, match="40 hex digits"):
         command.show_model("owner/name", "main")
-
-
-def test_a_name_of_the_hub_without_a_commit_is_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"owner/name is no folder.*--revision"):
-        sha256_of_model(tmp_path / "owner/name")

@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from sumcurve.harvest import definitions
 from sumcurve.harvest import harvest as module
-from sumcurve.harvest.harvest import HarvestError, Kind, harvest
+from sumcurve.harvest.definitions import Kind
+from sumcurve.harvest.harvest import HarvestError, harvest
 
 SOURCE = Path(__file__).parents[3] / "src"
 
@@ -146,15 +148,15 @@ BODY = "\n\n    The body says more.\n    "
 @pytest.mark.parametrize(
     ("docstring", "expected"),
     [
-        ("One line.", module.ONE_PARAGRAPH),
-        ("One paragraph\n    of two lines.", module.ONE_PARAGRAPH),
-        ("Summary.\n\n    >>> swim()\n    1\n", module.EMPTY_BODY),
-        ("Summary.\n\n    See Also\n    --------\n    dive : Go below.\n", module.EMPTY_BODY),
-        ("Parameters\n    ----------\n    a : int\n        A number.\n\n        Whole.\n", module.NO_SUMMARY),
-        ("---" + BODY, module.EMPTY_BODY),
-        ("The following:" + BODY, module.INTRODUCES),
-        ("Draw %(what)s now." + BODY, module.TEMPLATE),
-        ("Draw {what} now." + BODY, module.TEMPLATE),
+        ("One line.", definitions.ONE_PARAGRAPH),
+        ("One paragraph\n    of two lines.", definitions.ONE_PARAGRAPH),
+        ("Summary.\n\n    >>> swim()\n    1\n", definitions.EMPTY_BODY),
+        ("Summary.\n\n    See Also\n    --------\n    dive : Go below.\n", definitions.EMPTY_BODY),
+        ("Parameters\n    ----------\n    a : int\n        A number.\n\n        Whole.\n", definitions.NO_SUMMARY),
+        ("---" + BODY, definitions.EMPTY_BODY),
+        ("The following:" + BODY, definitions.INTRODUCES),
+        ("Draw %(what)s now." + BODY, definitions.TEMPLATE),
+        ("Draw {what} now." + BODY, definitions.TEMPLATE),
     ],
 )
 def test_a_docstring_without_summary_and_body_is_dropped_for_a_reason(
@@ -347,37 +349,26 @@ def test_every_python_and_hash_seed_writes_the_same_without_a_package(tmp_path: 
     assert found.stdout.split() == [counts["sha256"] for counts in here]
 
 
-def test_another_version_names_both_and_the_line_to_change(tmp_path: Path) -> None:
-    with pytest.raises(HarvestError, match=r"pond is installed as 1\.5, the study pins 1\.6.*packages\.pond"):
-        harvested(site_of_many(tmp_path), {"pond": "1.6"})
-    assert not (tmp_path / "site.jsonl").exists()
-
-
-def test_a_package_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(HarvestError, match="lake is not installed, the study pins lake==3"):
-        harvested(site_of_many(tmp_path), {"lake": "3"})
-
-
-def test_a_listed_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("files", "packages", "message"),
+    [
+        ({}, {"pond": "1.6"}, r"pond is installed as 1\.5, the study pins 1\.6.*packages\.pond"),
+        ({}, {"lake": "3"}, "lake is not installed, the study pins lake==3"),
+        ({"pond/m2.py": None}, PACKAGES, r"m2\.py is missing"),
+        ({"pond/m2.py": '"""A.\n\nB."""\ndef:\n'}, PACKAGES, r"m2\.py: not Python"),
+        ({"bank.so": ""}, {"bank": "1"}, "lists no Python files"),
+    ],
+)
+def test_what_cannot_be_harvested_is_named_and_nothing_is_written(
+    tmp_path: Path, files: dict[str, str | None], packages: dict[str, str], message: str
+) -> None:
     site = site_of_many(tmp_path)
-    (site / "pond" / "m2.py").unlink()
-    with pytest.raises(HarvestError, match=r"m2\.py is missing"):
-        harvested(site, PACKAGES)
-
-
-def test_a_file_that_does_not_parse_is_an_error_and_leaves_nothing_finished(tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    install(site, "pond", "1", {"pond.py": '"""A.\n\nB."""\ndef:\n'})
-    with pytest.raises(HarvestError, match=r"pond\.py: not Python"):
-        harvested(site, {"pond": "1"})
+    install(site, "bank", "1", {"bank.so": b"\x00"})
+    for name, text in files.items():
+        (site / name).unlink() if text is None else (site / name).write_text(text)
+    with pytest.raises(HarvestError, match=message):
+        harvested(site, packages)
     assert not (tmp_path / "site.jsonl").exists()
-
-
-def test_an_installation_without_source_files_is_an_error(tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    install(site, "pond", "1", {"pond.so": b"\x00"})
-    with pytest.raises(HarvestError, match="lists no Python files"):
-        harvested(site, {"pond": "1"})
 
 
 # --- outlines
@@ -457,9 +448,9 @@ def test_an_outline_joins_all_docstrings_below_a_module_or_class_in_order(tmp_pa
         for n, one in enumerate(inventions)
         for number, below in sorted(one.below.items())
     ]
-    kept = [one for one in expected if len(one[2]) >= module.LEAST_BELOW]
+    kept = [one for one in expected if len(one[2]) >= definitions.LEAST_BELOW]
     assert [(row["group"], row["target"], row["source"].split("\n\n")) for row in rows] == kept
-    assert counts["dropped"] == {module.FEW_BELOW: len(expected) - len(kept)}
+    assert counts["dropped"] == {definitions.FEW_BELOW: len(expected) - len(kept)}
     assert counts["below"] == {
         "found": sum(len(one[2]) for one in kept),
         "kept": counts["below"]["found"],
@@ -469,7 +460,7 @@ def test_an_outline_joins_all_docstrings_below_a_module_or_class_in_order(tmp_pa
     assert min(len(kept), len(expected) - len(kept)) > 40  # the inventions are no easy ones
 
 
-METHODS = "".join(f"    def swim{n}(self):\n        'Swim {n} times.'\n" for n in range(module.LEAST_BELOW))
+METHODS = "".join(f"    def swim{n}(self):\n        'Swim {n} times.'\n" for n in range(definitions.LEAST_BELOW))
 
 
 def outline(tmp_path: Path, docstring: str, rest: str = METHODS) -> tuple[dict[str, Any] | None, dict[str, Any]]:
@@ -487,18 +478,18 @@ def test_the_target_of_an_outline_is_the_whole_running_text(tmp_path: Path) -> N
     assert isinstance(as_title, dict)
     assert row["id"] == "pond.py:Otter"
     assert row["target"] == f"{as_title['target']}.\n\n{as_title['source']}"
-    assert row["source"] == "\n\n".join(f"Swim {n} times." for n in range(module.LEAST_BELOW))
+    assert row["source"] == "\n\n".join(f"Swim {n} times." for n in range(definitions.LEAST_BELOW))
     assert (counts["found"], counts["kept"]) == (1, 1)
 
 
 @pytest.mark.parametrize(
     ("docstring", "expected"),
     [
-        ("", module.NO_SUMMARY),
-        (">>> swim()\n    1", module.NO_SUMMARY),
-        ("Parameters\n    ----------\n    a : int\n        A number.", module.NO_SUMMARY),
-        ("Swim.\n\n    With %(what)s now.", module.TEMPLATE),
-        ("Swim as {what}.", module.TEMPLATE),
+        ("", definitions.NO_SUMMARY),
+        (">>> swim()\n    1", definitions.NO_SUMMARY),
+        ("Parameters\n    ----------\n    a : int\n        A number.", definitions.NO_SUMMARY),
+        ("Swim.\n\n    With %(what)s now.", definitions.TEMPLATE),
+        ("Swim as {what}.", definitions.TEMPLATE),
     ],
 )
 def test_a_class_without_running_text_is_no_outline_for_a_reason(tmp_path: Path, docstring: str, expected: str) -> None:
@@ -512,16 +503,16 @@ def test_what_is_left_out_below_an_outline_is_counted_and_does_not_count_as_text
     empty = "    def sleep(self):\n        '>>> sleep()'\n    def dive(self):\n        'Dive %(deep)s.'\n"
     row, counts = outline(tmp_path, "An otter.", METHODS + empty)
     assert row is not None
-    assert row["source"].count("\n\n") + 1 == module.LEAST_BELOW
+    assert row["source"].count("\n\n") + 1 == definitions.LEAST_BELOW
     assert counts["below"] == {
-        "found": module.LEAST_BELOW + 2,
-        "kept": module.LEAST_BELOW,
-        "dropped": {module.NO_TEXT: 1, module.TEMPLATE: 1},
+        "found": definitions.LEAST_BELOW + 2,
+        "kept": definitions.LEAST_BELOW,
+        "dropped": {definitions.NO_TEXT: 1, definitions.TEMPLATE: 1},
     }
     fewer = METHODS[: METHODS.rindex("    def")]
     row, counts = outline(tmp_path / "fewer", "An otter.", fewer + empty)
     assert row is None
-    assert counts["dropped"] == {module.FEW_BELOW: 1}
+    assert counts["dropped"] == {definitions.FEW_BELOW: 1}
 
 
 def test_a_field_lists_descriptions_are_running_text_below_an_outline(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from sumcurve.__main__ import ERRORS, lock
+from sumcurve.cli.messages import ERRORS
+from sumcurve.cli.places import lock
 from sumcurve.machine import devices, torchrun
 from sumcurve.machine.torchrun import TorchrunError
 from sumcurve.training.parallel import Group, join, own_card
@@ -424,7 +425,7 @@ def test_waiting_for_a_folder_is_said(tmp_path):
     waiting = """
 import sys
 from pathlib import Path
-from sumcurve.__main__ import lock
+from sumcurve.cli.places import lock
 with lock(Path(sys.argv[1]), "run-1"):
     print("mine", file=sys.stderr, flush=True)
 """

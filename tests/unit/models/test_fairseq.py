@@ -6,12 +6,12 @@ import pytest
 from pydantic import ValidationError
 
 from sumcurve.capabilities.fairseq.model import END, OURS, THEIRS, Fairseq, FairseqError, FairseqModel, arguments
+from sumcurve.capabilities.fairseq.settings import FairseqSettings
 from sumcurve.models.batch import encode
 from sumcurve.models.vocabulary import BOS, UNK, Vocabulary
-from sumcurve.settings.config import read_method
 from sumcurve.settings.forms import Form
-from sumcurve.settings.models import FairseqSettings
 from sumcurve.store.records import Record
+from sumcurve.study.methods import read_method
 
 METHODS = Path(__file__).parents[3] / "config" / "methods"
 VOCABULARY = Vocabulary(["the", "cat", "sat"])
@@ -134,4 +134,4 @@ def test_what_fairseq_is_not_asked_to_do_is_refused(phase, more, said) -> None:
     else:
         told["training"] |= more
     with pytest.raises(ValidationError, match=said):
-        Form.model_validate(told)
+        Form(**told | {"model": FairseqSettings(**told["model"])})

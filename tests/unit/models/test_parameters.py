@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from sumcurve.models.build import build
-from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.summarizer import parameter_counts
-from sumcurve.settings.config import read_method
 from sumcurve.settings.models import ExtractRewriteSettings
+from sumcurve.study.methods import read_method
+from sumcurve.systems.families import build
 
 METHODS = Path(__file__).parents[3] / "config" / "methods"
 
@@ -21,7 +20,7 @@ def lstm(inputs: int, hidden: int) -> int:
 def counts(method: str, words: int, form: str = "paper") -> dict[str, int]:
     model = read_method(METHODS / f"{method}.yaml").forms[form].model
     if isinstance(model, ExtractRewriteSettings):
-        return parameter_counts(build_extract_rewrite(model, words, 0))
+        return parameter_counts(build(model, words, 0))
     return parameter_counts(build(model, words, 0))
 
 

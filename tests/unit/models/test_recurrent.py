@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 
 from sumcurve.models.batch import Batch
-from sumcurve.models.build import build
 from sumcurve.models.layers import BiLSTM
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import Summarizer, parameter_counts, score
 from sumcurve.models.vocabulary import PAD, Vocabulary
 from sumcurve.settings.models import RecurrentSettings
+from sumcurve.systems.families import build
 
 COMBINATIONS = [
     {

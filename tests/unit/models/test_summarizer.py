@@ -9,13 +9,13 @@ from torch.nn import functional
 
 from invented import CONFIG, METHODS
 from sumcurve.models.batch import Batch, Example, collate
-from sumcurve.models.build import build
 from sumcurve.models.emission import Emission
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import PAD, Vocabulary
-from sumcurve.settings.config import read_method
 from sumcurve.settings.models import ExtractRewriteSettings, NgramSettings, RecurrentSettings, TransformerSettings
+from sumcurve.study.methods import read_method
+from sumcurve.systems.families import build
 
 Summarizing = RecurrentSettings | TransformerSettings | NgramSettings
 

@@ -5,11 +5,11 @@ import torch
 from torch import nn
 
 from sumcurve.models.batch import Batch
-from sumcurve.models.build import build
 from sumcurve.models.summarizer import Summarizer, parameter_counts
 from sumcurve.models.transformer import CACHE_BLOCK, TransformerSummarizer, sinusoids
 from sumcurve.models.vocabulary import PAD, Vocabulary
 from sumcurve.settings.models import TransformerSettings
+from sumcurve.systems.families import build
 
 
 def settings(**keys: object) -> TransformerSettings:

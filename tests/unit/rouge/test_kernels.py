@@ -105,7 +105,3 @@ def test_a_metric_alone_counts_as_among_others() -> None:
     together = count(texts, pairs, metrics)
     for column, metric in enumerate(metrics):
         assert np.array_equal(count(texts, pairs, [metric])[:, 0], together[:, column])
-
-
-def test_no_pairs() -> None:
-    assert count([[[1]]], [], [1, LSUM]).shape == (0, 2, 3)

@@ -95,39 +95,64 @@ def test_references_are_one_text_or_several(file, value, expected) -> None:
     assert read_texts(file(lines(value), "r.jsonl"), "reference").items == [expected]
 
 
+TABLES = [  # content, key, message
+    ("id,model,output\n", None, r"t\.csv:1: not one column of references among 'id', 'model', 'output'; .*-column"),
+    ("the first text\nthe second\n", None, r"t\.csv:1: not one column"),  # no heads
+    ("reference,target\na,b\n", None, r"t\.csv:1: not one column"),
+    ("target,target\na,b\n", None, r"t\.csv:1: column 'target' stands 2 times; rename"),
+    ("text,text\na,b\n", "text", r"t\.csv:1: column 'text' stands 2 times; rename"),
+    ("id,_id,target\n1,2,b\n", None, r"t\.csv:1: the columns 'id' and '_id' may both be the ids'"),
+    ("id,target\n1,b\n", "text", r"t\.csv:1: not column 'text' among 'id', 'target'"),
+    ("id,target\n1,b\n2,c,d\n", None, r"t\.csv:3: 3 cells, but line 1 has 2; quote"),
+    ('id,target\n1,"b\nb"\n\n2,c\n', None, r"t\.csv:4: 0 cells, but line 1 has 2; .*remove empty lines"),
+    ('id,target\n1,"b" c\n', None, r"t\.csv:2: no row of a table"),
+    ('id,target\n1,"b\n', None, r"t\.csv:2: no row of a table"),
+    ("id,target\n1,\"['b', 'c']\"\n", None, r"t\.csv:2: a list in a cell of 'target'; write lists as JSON lines"),
+    ("id,target\n", None, "t.csv is empty; it needs one item a line below the heads"),
+    ("", None, "t.csv is empty"),
+]
+REFUSED: list[tuple[str, str | bytes | None, str]] = [  # name, content, message
+    ("nowhere.txt", None, r"nowhere\.txt cannot be read"),
+    ("a.txt", "", "a.txt is empty"),
+    ("a.jsonl", "", "a.jsonl is empty"),
+    ("a.jsonl", '"one"\ntwo\n', r"a\.jsonl:2: not JSON"),
+    ("a.jsonl", '"one"\n\n', r"a\.jsonl:2: not JSON"),
+    ("a.txt", '{"reference": "one"}\ntwo\n', r"a\.txt:2: not JSON"),
+    ("a.txt", 'one\n{"reference": "two"}\n', r"a\.txt:2: a JSON object, but line 1 is plain text"),
+    ("a.jsonl", '"one"\n["two"]\n', r"a\.jsonl:2: lists of sentences, but earlier lines are strings"),
+    ("a.jsonl", '"one"\n{"target": "two"}\n', r"a\.jsonl:2: objects with 'target': strings, but"),
+    ("a.jsonl", '{"target": "a"}\n{"reference": "b"}\n', r"a\.jsonl:2: objects with 'reference'"),
+    ("a.jsonl", '["a"]\n[]\n[["b"]]\n', r"a\.jsonl:3: lists of references, but"),
+    ("a.jsonl", '{"target": "a"}\n{"text": "b"}\n', r"a\.jsonl:2: an object without 'reference' or .*'text'"),
+    ("a.jsonl", '{"target": "a", "reference": "b"}\n', r"a\.jsonl:1: both 'reference' and 'target'"),
+    ("a.jsonl", '{"references": []}\n', r"a\.jsonl:1: no reference"),
+    ("a.jsonl", "3\n", r"a\.jsonl:1: 3 is no text"),
+    ("a.jsonl", '{"target": null}\n', r"a\.jsonl:1: null under 'target' is no text"),
+    ("a.jsonl", '["a", 3]\n', r"a\.jsonl:1: .* is no text"),
+    ("a.jsonl", '[["a", 3]]\n', r"a\.jsonl:1: sentence 3 is no string"),
+    ("a.jsonl", '["a\\nb"]\n', r"a\.jsonl:1: a line break in sentence"),
+    ("a.jsonl", '"a \\ud800 b"\n', r"a\.jsonl:1: half of a surrogate pair"),
+    ("a.txt", b"one\nt\xe9\n", r"a\.txt:2: not UTF-8"),
+    ("a.txt", b"one\nt\0wo\n", r"a\.txt:2: a NUL character, as in UTF-16"),
+    ("a.txt", "one\n".encode("utf-16-le"), r"a\.txt:1: a NUL character, as in UTF-16"),
+    ("a.csv", b"id,reference\n1,a\0b\n", r"a\.csv:2: a NUL character"),
+    ("a.jsonl", '"a\\u0000b"\n', r"a\.jsonl:1: a NUL character"),
+    ("a.jsonl", '{"target": "a", "target": "b"}\n', r"a\.jsonl:1: the key 'target' stands twice"),
+]
+
+
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("name", "content", "key", "message"),
     [
-        ("a.txt", "", "a.txt is empty"),
-        ("a.jsonl", "", "a.jsonl is empty"),
-        ("a.jsonl", '"one"\ntwo\n', r"a\.jsonl:2: not JSON"),
-        ("a.jsonl", '"one"\n\n', r"a\.jsonl:2: not JSON"),
-        ("a.txt", '{"reference": "one"}\ntwo\n', r"a\.txt:2: not JSON"),
-        ("a.txt", 'one\n{"reference": "two"}\n', r"a\.txt:2: a JSON object, but line 1 is plain text"),
-        ("a.jsonl", '"one"\n["two"]\n', r"a\.jsonl:2: lists of sentences, but earlier lines are strings"),
-        ("a.jsonl", '"one"\n{"target": "two"}\n', r"a\.jsonl:2: objects with 'target': strings, but"),
-        ("a.jsonl", '{"target": "a"}\n{"reference": "b"}\n', r"a\.jsonl:2: objects with 'reference'"),
-        ("a.jsonl", '["a"]\n[]\n[["b"]]\n', r"a\.jsonl:3: lists of references, but"),
-        ("a.jsonl", '{"target": "a"}\n{"text": "b"}\n', r"a\.jsonl:2: an object without 'reference' or .*'text'"),
-        ("a.jsonl", '{"target": "a", "reference": "b"}\n', r"a\.jsonl:1: both 'reference' and 'target'"),
-        ("a.jsonl", '{"references": []}\n', r"a\.jsonl:1: no reference"),
-        ("a.jsonl", "3\n", r"a\.jsonl:1: 3 is no text"),
-        ("a.jsonl", '{"target": null}\n', r"a\.jsonl:1: null under 'target' is no text"),
-        ("a.jsonl", '["a", 3]\n', r"a\.jsonl:1: .* is no text"),
-        ("a.jsonl", '[["a", 3]]\n', r"a\.jsonl:1: sentence 3 is no string"),
-        ("a.jsonl", '["a\\nb"]\n', r"a\.jsonl:1: a line break in sentence"),
-        ("a.jsonl", '"a \\ud800 b"\n', r"a\.jsonl:1: half of a surrogate pair"),
-        ("a.txt", b"one\nt\xe9\n", r"a\.txt:2: not UTF-8"),
-        ("a.txt", b"one\nt\0wo\n", r"a\.txt:2: a NUL character, as in UTF-16"),
-        ("a.txt", "one\n".encode("utf-16-le"), r"a\.txt:1: a NUL character, as in UTF-16"),
-        ("a.csv", b"id,reference\n1,a\0b\n", r"a\.csv:2: a NUL character"),
-        ("a.jsonl", '"a\\u0000b"\n', r"a\.jsonl:1: a NUL character"),
-        ("a.jsonl", '{"target": "a", "target": "b"}\n', r"a\.jsonl:1: the key 'target' stands twice"),
+        *((name, content, None, message) for name, content, message in REFUSED),
+        *(("t.csv", content, key, message) for content, key, message in TABLES),
     ],
 )
-def test_a_line_that_is_no_item_is_named(file, name, content, message) -> None:
+def test_a_line_that_is_no_item_is_named(file, name, content, key, message) -> None:
+    path = file("", name)
+    path.unlink() if content is None else file(content, name)
     with pytest.raises(TextError, match=message):
-        read_texts(file(content, name), "reference")
+        read_texts(path, "reference", key)
 
 
 @pytest.mark.parametrize("name", ["c.jsonl", "c.csv"])
@@ -138,16 +163,6 @@ def test_a_candidate_beside_a_summary_has_to_be_named(file, name) -> None:
         assert read_texts(path, "candidate", key).items == [[[text]]]
     with pytest.raises(TextError, match=r"c\.\w+:1: .*'candidate'.*'summary'.*`sumcurve rouge`: --column\)"):
         read_texts(path, "candidate")
-
-
-def test_a_candidate_is_one_text(file) -> None:
-    with pytest.raises(TextError, match=r"c\.jsonl:1: .* is no text; give a string, a list of sentences$"):
-        read_texts(file(lines([["a"], ["b"]]), "c.jsonl"), "candidate")
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path) -> None:
-    with pytest.raises(TextError, match=r"nowhere\.txt cannot be read"):
-        read_texts(tmp_path / "nowhere.txt", "candidate")
 
 
 def test_the_first_line_without_partner_is_named_whichever_file_is_longer(file) -> None:
@@ -192,30 +207,6 @@ def test_the_column_is_guessed_where_there_is_one(file, heads, role, key, column
     assert (texts.column, texts.items) == (column, [[[f"text of {column}"]]])
 
 
-@pytest.mark.parametrize(
-    ("content", "key", "message"),
-    [
-        ("id,model,output\n", None, r"t\.csv:1: not one column of references among 'id', 'model', 'output'; .*-column"),
-        ("the first text\nthe second\n", None, r"t\.csv:1: not one column"),  # no heads
-        ("reference,target\na,b\n", None, r"t\.csv:1: not one column"),
-        ("target,target\na,b\n", None, r"t\.csv:1: column 'target' stands 2 times; rename"),
-        ("text,text\na,b\n", "text", r"t\.csv:1: column 'text' stands 2 times; rename"),
-        ("id,_id,target\n1,2,b\n", None, r"t\.csv:1: the columns 'id' and '_id' may both be the ids'"),
-        ("id,target\n1,b\n", "text", r"t\.csv:1: not column 'text' among 'id', 'target'"),
-        ("id,target\n1,b\n2,c,d\n", None, r"t\.csv:3: 3 cells, but line 1 has 2; quote"),
-        ('id,target\n1,"b\nb"\n\n2,c\n', None, r"t\.csv:4: 0 cells, but line 1 has 2; .*remove empty lines"),
-        ('id,target\n1,"b" c\n', None, r"t\.csv:2: no row of a table"),
-        ('id,target\n1,"b\n', None, r"t\.csv:2: no row of a table"),
-        ("id,target\n1,\"['b', 'c']\"\n", None, r"t\.csv:2: a list in a cell of 'target'; write lists as JSON lines"),
-        ("id,target\n", None, "t.csv is empty; it needs one item a line below the heads"),
-        ("", None, "t.csv is empty"),
-    ],
-)
-def test_a_table_without_such_a_column_or_with_a_broken_row_is_named(file, content, key, message) -> None:
-    with pytest.raises(TextError, match=message):
-        read_texts(file(content, "t.csv"), "reference", key)
-
-
 def test_a_key_of_json_objects_may_be_named(file) -> None:
     path = file(lines({"text": "a", "summary": "b"}), "c.jsonl")
     assert read_texts(path, "candidate", "text").items == [[["a"]]]
@@ -225,6 +216,8 @@ def test_a_key_of_json_objects_may_be_named(file) -> None:
         read_texts(file("a\n"), "candidate", "text")
     with pytest.raises(TextError, match=r"s\.jsonl:1: no object"):
         read_texts(file('"a"\n', "s.jsonl"), "candidate", "text")
+    with pytest.raises(TextError, match=r"c\.jsonl:1: .* is no text; give a string, a list of sentences$"):
+        read_texts(file(lines([["a"], ["b"]]), "c.jsonl"), "candidate")
 
 
 def test_items_are_joined_by_id_where_both_files_have_ids(file) -> None:

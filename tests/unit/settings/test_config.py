@@ -7,8 +7,9 @@ import pytest
 import yaml
 
 from invented import MADE_HERE
-from sumcurve.settings.config import PlanError, read_method, read_study
+from sumcurve.settings.config import PlanError, read_study
 from sumcurve.study.doors import StudySettings
+from sumcurve.study.methods import read_method
 from sumcurve.study.plan import Plan
 
 ROOT = Path(__file__).parents[3]

@@ -9,6 +9,8 @@ from sumcurve.settings.corpus import Compose, Preparation, Prepare
 from sumcurve.settings.forms import Form
 from sumcurve.settings.training import Optimizer, Training
 from sumcurve.store.manifest import digest
+from sumcurve.study.methods import form_of_run
+from sumcurve.systems.families import MODELS
 
 RECURRENT = {"kind": "recurrent", "embedding": 4, "hidden": 4, "feed": "nothing"}
 TRANSFORMER = {
@@ -19,9 +21,8 @@ TRANSFORMER = {
 def _form(model, *phases):
     stop = {"every_updates": 1, "every_epochs": 1.0, "patience": 1, "max_updates": 1}
     given = [{"name": "nll", "loss": "nll", "optimizer": {"rate": 0.1}, "stop": stop} | phase for phase in phases]
-    return Form.model_validate(
-        {"model": model, "training": {"batch": 1, "vocabulary": 1, "valid_records": 1, "phases": given}}
-    )
+    training = {"batch": 1, "vocabulary": 1, "valid_records": 1, "phases": given}
+    return Form(model=MODELS[model["kind"]].settings.model_validate(model), training=training)
 
 
 def test_label_smoothing_is_for_models_that_do_not_copy():
@@ -171,7 +172,7 @@ def test_settings_are_dumped_in_the_words_of_recorded_specifications(recorded, m
 
 
 def test_a_recorded_specification_is_read_as_what_it_was_made_from():
-    form = Form.of_run(RECORDED_RUN)
+    form = form_of_run(RECORDED_RUN)
     assert form.training == Training.model_validate(yaml.safe_load(TRAINING))
     assert form.model.model_dump(mode="json") == RECORDED_RUN["model"]
     corpus = Preparation.of_specification({key: RECORDED_CORPUS[key] for key in ("compose", "prepare", "split")})

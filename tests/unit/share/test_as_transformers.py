@@ -7,12 +7,12 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from sumcurve.corpora.tokens import tokenize
 from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.models.batch import collate, encode
-from sumcurve.models.build import build
 from sumcurve.models.vocabulary import BOS, UNK, Vocabulary
 from sumcurve.settings.models import RecurrentSettings, TransformerSettings
 from sumcurve.settings.search import Search
 from sumcurve.share.as_transformers import NoCounterpart, network_of, write
 from sumcurve.store.records import Record
+from sumcurve.systems.families import build
 
 VOCABULARY = Vocabulary(["a", "b", "c", "don't", "1.5", ".", "d_e", ","])
 RECORDS = [

@@ -16,12 +16,11 @@ from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from pretrained import make_folder
-from sumcurve import __main__ as verbs
+from sumcurve.cli import tools as verbs
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
 from sumcurve.harvest.fetch import sha256_of_model
 from sumcurve.models.batch import collate, encode
-from sumcurve.models.build import build
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings.config import PlanError
 from sumcurve.share import use
@@ -32,6 +31,7 @@ from sumcurve.store.records import RecordError, read_csv, read_jsonl
 from sumcurve.store.stage import Stage
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
+from sumcurve.systems.families import build
 
 ROOT = Path(__file__).parents[3]
 RAW = ROOT / "tests" / "data" / "tales.jsonl"
@@ -232,7 +232,8 @@ def test_sources_that_a_pretrained_model_has_no_positions_for_are_counted_and_sa
 
 def test_what_a_program_said_outside_of_a_study_is_kept_where_its_error_says(finished):
     run = finished.run("theirs")
-    broken = replace(run, program={**run.program, "command": "echo no model >&2; exit 2"})
+    kind, learned = run.program
+    broken = replace(run, program=(kind, {**learned, "command": "echo no model >&2; exit 2"}))
     with pytest.raises(RecordError, match=r"ended with exit status 2; it said:\nno model\n\(its log: (.*)\)") as caught:
         list(use.summarize(broken, finished.lines(), "cpu"))
     (log,) = re.findall(r"\(its log: (.*)\)", str(caught.value))
@@ -271,7 +272,7 @@ def test_an_export_chooses_its_sums_before_numpy_is_loaded():
     code = """
 import subprocess
 import sys
-from sumcurve import __main__ as command
+from sumcurve.cli import tools as command
 from sumcurve.machine import sums
 from sumcurve.share import use
 

@@ -77,44 +77,29 @@ def test_columns_are_those_of_the_tables(tmp_path: Path) -> None:
 
 
 GOOD = "D1101-A 1 0.5 7 2 E 4 0.4 3 5"
+REFUSED: list[tuple[dict[str, bytes] | str, str]] = [  # files beside the good ones, or the table of peers
+    ("D1101-A 1 0.5 7 2 E 0.4 3 5", r"manual\.peer\.A:1: 9 columns, not 10"),
+    (f"{GOOD}\nD1101-A 2 0.5 7 2 E 4 0.4 6 5", r"manual\.peer\.A:2: '6' is no grade from 1 to 5"),
+    ("D1101-A 1 0.5 7 2 E 4 0.4 3 4.5", r"'4\.5' is no grade"),
+    ("D1101-A 1 - 7 2 E 4 0.4 3 5", r"'-' is no Pyramid score"),
+    ("D1101-B 1 0.5 7 2 E 4 0.4 3 5", r"D1101-B 1 is no summary of manual\.peer\.A"),
+    ("D1101-A B 0.5 7 2 E 4 0.4 3 5", r"D1101-A B is no summary of manual\.peer\.A"),
+    (f"{GOOD}\n{GOOD}", r"manual\.peer\.A:2: judged before, at .*manual\.peer\.A:1"),
+    ("D1101-A 77 0.5 7 2 E 4 0.4 3 5", "a judgement of D1101 A 77, of which there is no summary"),
+    ({f"{TOP}/ROUGE/peers/D1101-A.M.100.E.1": b" \n"}, "has no sentence"),
+    ({f"{TOP}/ROUGE/peers/D1101-A.M.100.E.G": b"One .\n"}, "lies in peers, but its author is G"),
+    ({f"{TOP}/ROUGE/peers/D1101-A.M.100.F.1": b"One .\n"}, "a second summary of D1101 A 1"),
+    ({f"{TOP}/ROUGE/peers/notes": b"One .\n"}, "'notes' is no name of a summary"),
+    ({f"{TOP}/../escape": b"x"}, "outside of its folder"),
+    ({}, "holds no ROUGE/models/ or ROUGE/peers/"),
+]
 
 
-@pytest.mark.parametrize(
-    ("peer", "message"),
-    [
-        ("D1101-A 1 0.5 7 2 E 0.4 3 5", r"manual\.peer\.A:1: 9 columns, not 10"),
-        (f"{GOOD}\nD1101-A 2 0.5 7 2 E 4 0.4 6 5", r"manual\.peer\.A:2: '6' is no grade from 1 to 5"),
-        ("D1101-A 1 0.5 7 2 E 4 0.4 3 4.5", r"'4\.5' is no grade"),
-        ("D1101-A 1 - 7 2 E 4 0.4 3 5", r"'-' is no Pyramid score"),
-        ("D1101-B 1 0.5 7 2 E 4 0.4 3 5", r"D1101-B 1 is no summary of manual\.peer\.A"),
-        ("D1101-A B 0.5 7 2 E 4 0.4 3 5", r"D1101-A B is no summary of manual\.peer\.A"),
-        (f"{GOOD}\n{GOOD}", r"manual\.peer\.A:2: judged before, at .*manual\.peer\.A:1"),
-        ("D1101-A 77 0.5 7 2 E 4 0.4 3 5", "a judgement of D1101 A 77, of which there is no summary"),
-    ],
-)
-def test_a_table_of_another_form_is_an_error_with_its_line(tmp_path: Path, peer: str, message: str) -> None:
+@pytest.mark.parametrize(("harm", "message"), REFUSED)
+def test_files_of_another_form_are_refused(tmp_path: Path, harm: dict[str, bytes] | str, message: str) -> None:
+    files = with_tables(tac(), harm) if isinstance(harm, str) else tac() | harm if harm else {"notes.txt": b"x"}
     with pytest.raises(CorpusError, match=message):
-        read(pack(tmp_path / "a.tgz", with_tables(tac(), peer)))
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({f"{TOP}/ROUGE/peers/D1101-A.M.100.E.1": b" \n"}, "has no sentence"),
-        ({f"{TOP}/ROUGE/peers/D1101-A.M.100.E.G": b"One .\n"}, "lies in peers, but its author is G"),
-        ({f"{TOP}/ROUGE/peers/D1101-A.M.100.F.1": b"One .\n"}, "a second summary of D1101 A 1"),
-        ({f"{TOP}/ROUGE/peers/notes": b"One .\n"}, "'notes' is no name of a summary"),
-        ({f"{TOP}/../escape": b"x"}, "outside of its folder"),
-    ],
-)
-def test_files_that_do_not_belong_are_errors(tmp_path: Path, changes: dict[str, bytes], message: str) -> None:
-    with pytest.raises(CorpusError, match=message):
-        read(pack(tmp_path / "a.tgz", tac() | changes))
-
-
-def test_another_archive_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="holds no ROUGE/models/ or ROUGE/peers/"):
-        read(pack(tmp_path / "a.tgz", {"notes.txt": b"x"}))
+        read(pack(tmp_path / "a.tgz", files))
 
 
 def test_quotes_of_newswire_are_read(tmp_path: Path) -> None:

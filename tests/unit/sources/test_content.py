@@ -210,11 +210,32 @@ def test_parts_that_records_say_may_be_exchanged(tmp_path: Path) -> None:
     assert [row.split for row in found] == ["train", "test", "test", "valid"]  # the third is dropped
 
 
-def test_a_record_without_a_part_is_dropped_where_records_say_theirs(tmp_path: Path) -> None:
-    found = read(tmp_path / "raw.jsonl", line(split="test") + b"\n" + line(id="b"), ready="records")
-    assert [type(row) for row in found] == [RawRecord, Dropped]
-    assert isinstance(found[1], Dropped)
-    assert (found[1].id, found[1].reason) == ("b", raw.NO_SPLIT)
+REFUSED: list[tuple[dict[str, bytes], str, Ready | None, str]] = [  # files, raw.path, split.ready, message
+    (
+        PUBLISHED,
+        "",
+        {**PARTS_AS_FILES, "valid": "dev.jsonl"},
+        r"holds no file dev\.jsonl: check raw\.path and",
+    ),
+    (PUBLISHED, "", {**PARTS_AS_FILES, "train": "t*.jsonl"}, r"test\.jsonl is a file of test and of train"),
+    (PUBLISHED, "test.jsonl", PARTS_AS_FILES, r"test\.jsonl is no folder"),
+    ({"README.md": b"x"}, "", None, r"raw holds no file \*\*/\*\.jsonl or"),
+    (
+        {"raw.jsonl": line() + b"\n" + line(id="b", split="test")},
+        "raw.jsonl",
+        None,
+        r"raw\.jsonl: line 2: .*own split is test.*ready: records",
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "path", "ready", "message"), REFUSED)
+def test_content_that_cannot_be_the_studys_is_refused(
+    tmp_path: Path, files: dict[str, bytes], path: str, ready: Ready | None, message: str
+) -> None:
+    content = Content(lay(tmp_path / "raw", files) / path, JSONL, ready=ready)
+    with pytest.raises(CorpusError, match=message):
+        list(content.records())
 
 
 @pytest.mark.parametrize("fields", [None, {"group": "topic", "split": "part"}])
@@ -235,33 +256,7 @@ def test_a_row_that_says_no_known_part_is_dropped_of_none(tmp_path: Path, said: 
     (row,) = read(tmp_path / "raw.jsonl", line(split=said), ready="records")
     assert isinstance(row, Dropped)
     assert "split" not in row.as_dict()
-
-
-def test_a_record_with_a_part_of_its_own_stops_a_study_that_draws_parts(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"raw\.jsonl: line 2: .*own split is test.*ready: records"):
-        read(tmp_path / "raw.jsonl", line() + b"\n" + line(id="b", split="test"))
-
-
-@pytest.mark.parametrize(
-    ("patterns", "message"),
-    [
-        ({"valid": "dev.jsonl"}, r"raw holds no file dev\.jsonl: check raw\.path and split\.ready"),
-        ({"train": "t*.jsonl"}, r"test\.jsonl is a file of test and of train"),
-    ],
-)
-def test_patterns_that_name_no_parts_are_errors(tmp_path: Path, patterns: dict[str, str], message: str) -> None:
-    content = Content(lay(tmp_path / "raw", PUBLISHED), JSONL, ready={**PARTS_AS_FILES, **patterns})
-    with pytest.raises(CorpusError, match=message):
-        list(content.records())
-
-
-def test_a_folder_without_shards_and_a_file_with_patterns_are_errors(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"empty holds no file \*\*/\*\.jsonl or"):
-        list(Content(lay(tmp_path / "empty", {"empty/README.md": b"x"}), JSONL).records())
-    file = tmp_path / "raw.jsonl"
-    file.write_bytes(line())
-    with pytest.raises(CorpusError, match=r"raw\.jsonl is no folder"):
-        list(Content(file, JSONL, ready=PARTS_AS_FILES).records())
+    assert (row.reason == raw.NO_SPLIT) == (said is ...)
 
 
 def test_fields_may_have_other_names_and_others_are_not_read(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from sumcurve.sources import SOURCES, raw
 from sumcurve.sources import debian as source
 from sumcurve.sources.content import Content
-from sumcurve.sources.raw import Dropped, RawRecord, Refused
+from sumcurve.sources.raw import RawRecord, Refused
 from sumcurve.store.errors import CorpusError
 from titles import debian
 
@@ -122,23 +122,19 @@ def test_lists_become_records_whose_families_stay_together(tmp_path: Path) -> No
     assert not any("Headers are in here" in str(record.source) for record in records)
 
 
-@pytest.mark.parametrize("missing", ["Packages", "Translation-en"])
-def test_a_folder_without_one_of_the_lists_is_refused(tmp_path: Path, missing: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("Packages", None, "Packages cannot be read"),
+        ("Translation-en", None, "Translation-…"),
+        ("Translation-en", "", "Translation-en has no package"),
+        ("Translation-en", "\n\n\n", "Translation-en has no package"),
+    ],
+)
+def test_a_folder_without_one_of_the_lists_is_refused(
+    tmp_path: Path, name: str, data: str | None, message: str
+) -> None:
     debian(tmp_path, sources=3)
-    (tmp_path / missing).unlink()
-    with pytest.raises(CorpusError, match=missing.removesuffix("en")):
+    (tmp_path / name).unlink() if data is None else (tmp_path / name).write_text(data)
+    with pytest.raises(CorpusError, match=message):
         list(Content(tmp_path, SOURCES["debian"]).records())
-
-
-@pytest.mark.parametrize("data", ["", "\n\n\n"])
-def test_a_list_without_a_package_is_refused(tmp_path: Path, data: str) -> None:
-    with pytest.raises(CorpusError, match="Translation-en has no package"):
-        read(tmp_path, data)
-
-
-def test_a_list_that_is_something_else_is_dropped_and_counted(tmp_path: Path) -> None:
-    debian(tmp_path, sources=3)
-    (tmp_path / "Translation-en").write_text("<html>not found</html>\n")
-    (dropped,) = Content(tmp_path, SOURCES["debian"]).records()
-    assert isinstance(dropped, Dropped)
-    assert (str(dropped.place), dropped.reason) == ("package 1 of Translation-en", source.NO_ENTRY)

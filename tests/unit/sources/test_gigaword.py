@@ -73,15 +73,60 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path, end: str, inside: str) -> 
     assert (row.source, row.target) == ([inside], [files["train.tgt.txt"][2]])
 
 
-def test_mixed_line_ends_and_no_last_one_change_nothing(tmp_path: Path) -> None:
+def laid(folder: Path, **changes: list[str] | None) -> Path:
+    """The unpacked files of org_data with some of them changed, or left out."""
+    for name, lines in (gigaword((5, 5, 5)) | changes).items():
+        if lines is not None:
+            write_lines(folder / name, lines)
+    return folder
+
+
+def zipped_without(folder: Path, name: str) -> Path:
     files = gigaword((5, 5, 5))
-    expected = told(records(org_data(tmp_path / "org_data.zip", files)))
-    for name, lines in files.items():
-        ends = ["\r\n", "\n", "\r\n", "\n", ""]
-        path = tmp_path / "org_data" / name
-        write_lines(path, [])
-        path.write_text("".join(map(str.__add__, lines, ends)), newline="")
-    assert told(records(tmp_path / "org_data")) == expected
+    del files[name]
+    return org_data(folder / "org_data.zip", files)
+
+
+def both_of_sumdata(folder: Path) -> Path:
+    sumdata(folder, gigaword(), filtered=True)
+    sumdata(folder, gigaword(), filtered=False)
+    return folder
+
+
+def of_sumdata(folder: Path) -> Path:
+    sumdata(folder, gigaword())
+    return folder
+
+
+REFUSED: list[tuple[Callable[[Path], Path], Any, str]] = [
+    (lambda folder: laid(folder, **{"train.tgt.txt": None}), "records", r"needs train\.tgt\.txt beside it"),
+    (lambda folder: laid(folder, **{"train.src.txt": None}), "records", r"needs train\.src\.txt beside it"),
+    (lambda folder: laid(folder, **{"train.tgt.txt": []}), "records", r"train\.tgt\.txt is empty"),
+    (
+        lambda folder: laid(folder) / "train.src.txt",
+        "records",
+        r"src\.txt is read with train\.tgt\.txt.*folder of both",
+    ),
+    (
+        lambda folder: zipped_without(folder, "dev.tgt.txt"),
+        "records",
+        r"has no dev\.tgt\.txt, but dev\.src\.txt, test\.src\.txt",
+    ),
+    (both_of_sumdata, READY, r"valid\.article\.txt are both there"),
+    # Nothing would say that titles are others: the content's sha256 is that of the files that patterns name.
+    *(
+        (of_sumdata, READY | part, r"is read with .*(title|task1).*pattern of split\.ready that names .* both")
+        for part in ({"train": "train/train.article*"}, {"test": "Giga/input.txt"}, {"test": "DUC2004/*[t0-2].txt"})
+    ),
+]
+
+
+@pytest.mark.parametrize(("write", "ready", "message"), REFUSED)
+def test_files_that_are_no_pairs_are_refused(
+    tmp_path: Path, write: Callable[[Path], Path], ready: Any, message: str
+) -> None:
+    with pytest.raises(CorpusError, match=message):
+        records(write(tmp_path), ready)
 
 
 @pytest.mark.parametrize("name", ["train.src.txt", "train.tgt.txt", "test.src.txt", "dev.tgt.txt"])
@@ -127,30 +172,6 @@ def test_a_bad_line_is_dropped_with_its_pair_and_the_next_ones_stay_in_step(
     assert (fourth.source, fourth.target) == ([files["train.src.txt"][3]], [files["train.tgt.txt"][3]])
 
 
-def remove(folder: Path) -> None:
-    (folder / "org_data/train.tgt.txt").unlink()
-
-
-def remove_source(folder: Path) -> None:
-    (folder / "org_data/train.src.txt").unlink()
-
-
-@pytest.mark.parametrize(("change", "missing"), [(remove, "train.tgt.txt"), (remove_source, "train.src.txt")])
-def test_a_file_without_its_other_one_is_refused(tmp_path: Path, change: Callable[[Path], None], missing: str) -> None:
-    for name, lines in gigaword((5, 5, 5)).items():
-        write_lines(tmp_path / "org_data" / name, lines)
-    change(tmp_path)
-    with pytest.raises(CorpusError, match=f"needs {missing} beside it"):
-        records(tmp_path / "org_data")
-
-
-def test_an_archive_without_a_part_is_refused_with_what_it_has(tmp_path: Path) -> None:
-    files = gigaword((5, 5, 5))
-    del files["dev.tgt.txt"]
-    with pytest.raises(CorpusError, match=r"has no dev\.tgt\.txt, but dev\.src\.txt, test\.src\.txt"):
-        records(org_data(tmp_path / "org_data.zip", files))
-
-
 @pytest.mark.parametrize("name", ["train.src.txt", "test.tgt.txt"])
 def test_an_archive_with_a_file_in_two_folders_is_refused_with_both(tmp_path: Path, name: str) -> None:
     path = org_data(tmp_path / "org_data.zip", gigaword((5, 5, 5)))
@@ -163,47 +184,6 @@ def test_an_archive_with_a_file_in_two_folders_is_refused_with_both(tmp_path: Pa
         archive.writestr(f"old/{name}", "another line\n" * 5)
     with pytest.raises(CorpusError, match=rf"has both org_data/{name} and old/{name}: make it anew with one"):
         records(path)
-
-
-def test_filtered_and_unfiltered_files_of_one_part_are_refused(tmp_path: Path) -> None:
-    sumdata(tmp_path, gigaword(), filtered=True)
-    sumdata(tmp_path, gigaword(), filtered=False)
-    with pytest.raises(CorpusError, match=r"valid\.article\.txt are both there"):
-        records(tmp_path, READY)
-
-
-@pytest.mark.parametrize(
-    ("part", "pattern"),
-    [("train", "train/train.article*"), ("test", "Giga/input.txt"), ("test", "DUC2004/*[t0-2].txt")],
-)
-def test_titles_that_no_pattern_names_are_refused(tmp_path: Path, part: str, pattern: str) -> None:
-    """Nothing would say that they are others: the content's sha256 is that of the files that patterns name."""
-    sumdata(tmp_path, gigaword())
-    with pytest.raises(CorpusError, match=r"is read with .*(title|task1).*pattern of split\.ready that names .* both"):
-        records(tmp_path, {**READY, part: pattern})
-
-
-def test_a_file_without_its_folder_is_refused_where_titles_lie_beside_it(tmp_path: Path) -> None:
-    for name, lines in gigaword((5, 5, 5)).items():
-        write_lines(tmp_path / name, lines)
-    with pytest.raises(CorpusError, match=r"train\.src\.txt is read with train\.tgt\.txt.*folder of both"):
-        records(tmp_path / "train.src.txt")
-
-
-@pytest.mark.parametrize("share", [0.3, 0.7, 0.99])
-def test_a_truncated_archive_is_refused(tmp_path: Path, share: float) -> None:
-    path = org_data(tmp_path / "org_data.zip", gigaword())
-    data = path.read_bytes()
-    path.write_bytes(data[: int(share * len(data))])
-    with pytest.raises(CorpusError, match=r"org_data\.zip is no zip archive, or truncated"):
-        records(path)
-
-
-def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    for name, lines in gigaword((5, 5, 5)).items():
-        write_lines(tmp_path / name, [] if name == "train.tgt.txt" else lines)
-    with pytest.raises(CorpusError, match=r"train\.tgt\.txt is empty"):
-        records(tmp_path)
 
 
 @pytest.mark.parametrize("zipped", [True, False])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import zstandard
 
+from sumcurve.sources import lines
 from sumcurve.sources.jsonl import rows
 from sumcurve.sources.raw import LONG_LINE, NOT_JSON, Refused
 from sumcurve.sources.source import Inside
@@ -98,15 +99,16 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, suffix: str) -> None
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
-def test_a_line_of_fifty_megabytes_is_refused_and_its_neighbours_are_read(tmp_path: Path, suffix: str) -> None:
+def test_a_line_that_is_too_long_is_refused_and_its_neighbours_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.setattr(lines, "LONGEST_LINE", 1000)
     pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}[suffix]
-    found = read(
-        tmp_path / f"raw.jsonl{suffix}", pack(line() + b"\n" + line(source="a" * 50_000_000) + b"\r\n" + line())
-    )
-    assert [isinstance(row, Refused) for row in found] == [False, True, False]
-    assert isinstance(found[1], Refused)
-    assert found[1].reason == LONG_LINE
-    assert found[1].value.startswith("50,000,0")
+    texts = [line(id="before"), b"x" * 1000, b"x" * 1001, b"x" * 5000, line(id="after"), b"x" * 2001]
+    found = read(tmp_path / f"raw.jsonl{suffix}", pack(b"\n".join(texts)))
+    reasons = [row.reason if isinstance(row, Refused) else row["id"] for row in found]
+    assert reasons == ["before", NOT_JSON, LONG_LINE, LONG_LINE, "after", LONG_LINE]
+    assert found[3].value.startswith("5,001 bytes")  # its end counts
 
 
 def test_what_editors_and_disks_leave_is_refused_or_passed_over(tmp_path: Path) -> None:

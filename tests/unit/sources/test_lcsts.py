@@ -1,6 +1,5 @@
 import json
 import math
-import tracemalloc
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -110,25 +109,6 @@ def test_a_file_without_a_document_is_refused_with_its_name(tmp_path: Path, data
         read(tmp_path / "PART_I.txt", data)
 
 
-@pytest.mark.parametrize("broken", [False, True])
-def test_memory_does_not_grow_with_the_file(tmp_path: Path, broken: bool) -> None:
-    def peak(count: int) -> int:
-        """Bytes in use at most, while so many documents of half a kilobyte are read."""
-        path = tmp_path / "PART_I.txt"
-        text = document(1, "水獭" * 80, "水獭")
-        path.write_text((text.replace("</summary>", "") if broken else text) * count)
-        tracemalloc.start()
-        try:
-            assert sum(not isinstance(row, Inside) for row in source.rows(path, None)) == count
-            return tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-
-    peak(10)  # what is loaded once
-    small, large = peak(100), peak(600)
-    assert large < small + 50_000
-
-
 def test_rows_below_the_least_grade_are_dropped_where_there_are_grades(tmp_path: Path) -> None:
     labels = lcsts(tmp_path)
     content = Content(tmp_path, SOURCES["lcsts"], None, "records", {"human_label": 3})
@@ -143,34 +123,6 @@ def test_rows_below_the_least_grade_are_dropped_where_there_are_grades(tmp_path:
     assert {row.value for row in dropped} == {"1", "2"}
     assert {row.split for row in dropped} == {"valid", "test"}
     assert len(found) == sum(map(len, labels.values()))
-
-
-@pytest.mark.parametrize("graded", [False, True])
-def test_copies_as_json_lines_give_the_same_texts(tmp_path: Path, graded: bool) -> None:
-    lcsts(tmp_path / "published")
-    published = Content(tmp_path / "published", SOURCES["lcsts"], None, "records")
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    names = {"PART_I.txt": "train.jsonl", "PART_II.txt": "valid.jsonl", "PART_III.txt": "test_public.jsonl"}
-    for shard in published.shards:
-        lines = []
-        for row in source.rows(shard.path, None):
-            if isinstance(row, Inside):
-                continue
-            assert not isinstance(row, Refused)
-            line = {"summary": row["summary"], "text": row["short_text"]}
-            if graded and "human_label" in row:
-                line["human_label"] = row["human_label"]
-            lines.append(json.dumps(line, ensure_ascii=False) + "\n")
-        (copy / names[shard.name]).write_text("".join(lines))
-    ready = {"train": "train.jsonl", "valid": "valid.jsonl", "test": "test*.jsonl"}
-    copied = Content(copy, SOURCES["jsonl"], {"id": None, "source": "text", "target": "summary"}, ready)
-
-    def texts(content: Content) -> set[tuple[Any, ...]]:
-        return {(row.split, row.source, row.target) for row in content.records() if isinstance(row, RawRecord)}
-
-    assert texts(copied) == texts(published)
-    assert sum(1 for _ in copied.records()) == 190
 
 
 def test_a_grade_that_is_no_number_is_named(tmp_path: Path) -> None:

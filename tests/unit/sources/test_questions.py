@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from news import invented, question_file, tarball
-from sumcurve.sources import SOURCES, questions, raw
-from sumcurve.sources.content import Content
+from sumcurve.sources import questions, raw
 from sumcurve.sources.questions import Question
-from sumcurve.sources.raw import RawRecord, Refused
+from sumcurve.sources.raw import Refused
 
 FOLDERS = {"train": "training", "valid": "validation", "test": "test"}
 STORIES = invented({"train": 3, "valid": 1, "test": 2})
@@ -54,17 +53,6 @@ def test_unpacked_files_and_a_folder_of_archives_are_the_same(tmp_path: Path) ->
         return sorted(map(repr, questions.questions(path)))
 
     assert told(packed) == told(packed.parent) == told(tmp_path / "unpacked")
-
-
-def test_as_records_they_are_documents_and_what_is_asked_of_them(tmp_path: Path) -> None:
-    content = Content(archive(tmp_path), SOURCES["questions"], ready="records")
-    records = [row for row in content.records() if isinstance(row, RawRecord)]
-    assert {(record.source, record.target) for record in records} == {
-        ("@entity0 went to @entity1 : at 10:30", "@entity0 went to @placeholder today")
-    }
-    assert Counter((record.group, record.split) for record in records) == {
-        (story.id, story.part): 2 for story in STORIES
-    }
 
 
 def one(data: bytes) -> Question | Refused:

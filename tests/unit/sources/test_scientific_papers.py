@@ -54,15 +54,10 @@ def test_the_unpacked_files_of_a_folder_are_the_same_papers(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("marked", ["<S> one two . </S>", "<S>one two .</S>", "one two .", " <s> one two . </s> \n"])
 def test_marks_of_sentences_are_taken_off(tmp_path: Path, marked: str) -> None:
-    row = scientific(20, abstract_text=[marked, "<S> a < b </S>", "<S> </S>", ""])
+    row = scientific(20, abstract_text=[marked, "<S> a < b </S>", "<S> </S>", ""], article_text=["", "one .", " "])
     records, _ = read(write_scientific(tmp_path / "a.zip", ROWS | {"test.txt": [row]}))
     assert records[-1].target == ["one two .", "a < b"]
-
-
-def test_sentences_without_a_character_are_left_out_of_a_paper(tmp_path: Path) -> None:
-    row = scientific(20, article_text=["", "one .", " ", "two ."])
-    records, _ = read(write_scientific(tmp_path / "a.zip", ROWS | {"test.txt": [row]}))
-    assert records[-1].source == ["one .", "two ."]
+    assert records[-1].source == ["one ."]
 
 
 def test_every_line_is_a_paper_or_is_counted_by_its_reason_in_its_part(tmp_path: Path) -> None:
@@ -92,10 +87,7 @@ def test_every_line_is_a_paper_or_is_counted_by_its_reason_in_its_part(tmp_path:
 def test_an_archive_without_a_part_is_an_error(tmp_path: Path, names: list[str]) -> None:
     with pytest.raises(CorpusError, match=r"where train\.txt, val\.txt, test\.txt belong"):
         read(write_scientific(tmp_path / "a.zip", {name: ROWS[name] for name in names}))
-
-
-def test_a_part_twice_is_an_error(tmp_path: Path) -> None:
-    members = {f"{folder}/{name}": b"{}" for folder in ("arxiv", "pubmed") for name in ROWS}
+    members = {f"{folder}/{name}": b"{}" for folder in ("arxiv", "pubmed") for name in ROWS}  # every part twice
     with pytest.raises(CorpusError, match="is it the archive that the study names"):
         read(write_zip(tmp_path / "a.zip", members))
 

@@ -187,33 +187,3 @@ def make(home: Path, study: str) -> tuple[Path, str]:
     done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return home / "results" / done.stdout.strip(), done.stderr
-
-
-def test_published_parquet_makes_a_corpus(home: Path) -> None:
-    """As hubs publish: files of each part, fields of other names, no ids; and a test record in training."""
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    rows = [{"document": row["source"], "summary": row["target"], "date": 1} for row in TALES]
-    parts = {"train-00000-of-00002": rows[:60] + rows[100:101], "train-00001-of-00002": rows[60:90]}
-    parts |= {"validation-00000-of-00001": rows[90:100], "test-00000-of-00001": rows[100:120]}
-    folder = home / "hub"
-    folder.mkdir()
-    for name, part in parts.items():
-        parquet.write_table(pyarrow.Table.from_pylist(part), folder / f"{name}.parquet")
-    files = sorted(path.name for path in folder.iterdir())
-    printed = subprocess.run(["sha256sum", *files], cwd=folder, capture_output=True, check=True).stdout
-    raw = {
-        "path": "hub",
-        "format": "parquet",
-        "sha256": hashlib.sha256(printed).hexdigest(),
-        "fields": {"id": None, "source": "document", "target": "summary"},
-    }
-    ready = {"train": "train-*.parquet", "valid": "validation-*.parquet", "test": "test-*.parquet"}
-    write_study(home, "mine", raw, {"ready": ready})
-    made, said = make(home, "mine")
-    statistics = json.loads((made / "statistics.json").read_text())
-    assert {part: told["kept"] for part, told in statistics["ready"].items()} == {"train": 90, "valid": 10, "test": 20}
-    (dropped,) = map(json.loads, (made / "dropped.jsonl").read_text().splitlines())
-    assert (dropped["file"], dropped["line"]) == ("train-00000-of-00002.parquet", 61)
-    assert dropped["reason"] == "source shared by two parts"
-    assert "hub: parquet, 4 files" in said
-    assert "train: kept 90, dropped 1: {'source shared by two parts': 1}" in said

@@ -86,7 +86,7 @@ def test_want_of_room_is_a_sentence_on_the_command_line(number, said, monkeypatc
     def status(*_):
         raise OSError(number, os.strerror(number), "results/x")
 
-    monkeypatch.setattr("sumcurve.__main__.status", status)
+    monkeypatch.setattr("sumcurve.cli.studies.status", status)
     monkeypatch.setattr("sys.argv", ["sumcurve", "status"])
     with pytest.raises(SystemExit, match=rf"{said} \(results/x\): free some space"):
         main()

@@ -4,13 +4,13 @@ import json
 import random
 import shutil
 import sys
-from itertools import islice
 from pathlib import Path
 
 import pytest
 import yaml
 
-from sumcurve.__main__ import main, make
+from sumcurve.__main__ import main
+from sumcurve.cli.make import make
 from sumcurve.corpora.store import Corpus
 from sumcurve.settings.config import PlanError
 from sumcurve.study.add import percents, quantile, ready_files
@@ -241,19 +241,3 @@ def test_a_folder_that_names_some_parts_only_is_refused(tmp_path):
     (tmp_path / "dev.jsonl").unlink()
     (tmp_path / "test.jsonl").unlink()
     assert ready_files(tmp_path) is None
-
-
-def test_a_folder_whose_files_tell_of_each_other_is_read_as_one(place, monkeypatch):
-    every = records(80)
-    for part, count in {"train": 60, "val": 10, "test": 10}.items():
-        rows = list(islice(every, count))
-        (place / "data" / "tagged").mkdir(parents=True, exist_ok=True)
-        for ending, lines in {
-            "src": [row["source"] for row in rows],
-            "tgt.tagged": [f"<t> {row['target']} </t>" for row in rows],
-        }.items():
-            (place / "data" / "tagged" / f"{part}.txt.{ending}").write_text("".join(f"{line}\n" for line in lines))
-    add(monkeypatch, "data/tagged", "--format", "tagged", "--name", "tagged", "--form", "smoke")
-    assert said_of("tagged")["split"] == {"ready": "records"}
-    _, corpus = prepared("tagged")
-    assert {part: len(ids(corpus, part)) for part in ("valid", "test")} == {"valid": 10, "test": 10}

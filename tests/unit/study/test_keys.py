@@ -15,7 +15,7 @@ from sumcurve.settings.forms import MethodSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Architecture, Noise
 from sumcurve.settings.training import Training
-from sumcurve.study.doors import MODELS, CorpusSettings, StudySettings
+from sumcurve.study.doors import CorpusSettings, StudySettings
 from sumcurve.study.kinds import KINDS, RECIPES
 from sumcurve.study.plan import Plan
 
@@ -150,6 +150,7 @@ ROWS = [
 ]
 # Keys of a study and of a corpus that have no row.
 WITHOUT = {
+    "grid": "what `make trials` tries: tests of the capability",
     "methods": "which of the rows there are: a corpus's methods",
     "corpora": "its keys have rows",
     "form": "which form of each method is read: as the keys of a form",
@@ -168,7 +169,7 @@ WHOLE = [
     ("pretrain", "noise", Noise),
     ("pretrain", "training", Training),
 ]
-INSIDE = {"ReadyFiles", "Optimizer", "Stop", "Lora"}  # of blocks that stand there as a whole
+INSIDE = {"ReadyFiles", "Optimizer", "Stop"}  # of blocks that stand there as a whole
 OTHERS = {  # blocks whose keys have no row each
     "Raw": "its sha256 stands for all but the form: rows of its keys",
     "Fields": "of the form, which the specification holds (`Raw.form_and_fields`)",
@@ -190,6 +191,8 @@ OTHERS = {  # blocks whose keys have no row each
     "MethodSettings": "rows of its keys",
     "Form": "its model, training and search",
     "MethodSearch": "what it changes of a corpus's search is decoded under another search: a row",
+    "Grid": "what `make trials` tries: tests of the capability",
+    "Again": "as Grid",
     "Trial": "what `make trials` tries",
 }
 UNTOLD = {"transformers": {"path", "hub", "revision", "zero_shot"}}  # keys of models that decide no training
@@ -263,6 +266,6 @@ def test_every_key_of_a_model_decides_its_training_but_those_that_say_where_it_l
     assert {form.model.kind for form in forms} >= {"recurrent", "extract-rewrite", "transformers", "bart"}
     for form in forms:
         kind = form.model.kind
-        decides = {*MODELS[kind].decides(form.model)}
+        decides = {*form.model.decides()}
         fields = {field.alias or name for name, field in type(form.model).model_fields.items()}
         assert fields - decides == UNTOLD.get(kind, set())

@@ -39,7 +39,7 @@ def test_every_file_names_the_schema_that_it_obeys(file):
         ("method", {"forms": {"small": {"model": {"kind": "recursive"}}}}),
         ("method", {"phases": {"nll": {"loss": "nil"}}}),
         ("form", {"last": {"optimizer": {"rate": 0}}}),
-        ("trials", {"again": {"best": 1}}),
+        ("study", {"grid": {"again": {"best": 1}}}),
     ],
 )
 def test_a_value_that_is_not_allowed_is_none_for_editors_either(name, wrong):

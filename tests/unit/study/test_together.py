@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sumcurve import __main__ as program
+from sumcurve.cli import make as program
 from sumcurve.store import manifest, resume
 from sumcurve.store.records import RecordError
 from sumcurve.study.kinds import KINDS

@@ -82,7 +82,7 @@ def test_lines_in_test_order_and_json_lines_in_any_order_say_the_same(tmp_path):
     assert summaries("file", path=table) == expected
     lines = Path(table).with_suffix(".txt")
     lines.write_bytes(Path(table).read_bytes())
-    assert system("file", path=table).told != system("file", path=str(lines)).told  # one content, two readings
+    assert system("file", path=table).settings != system("file", path=str(lines)).settings  # one content, two readings
     packed = tmp_path / "rows.jsonl.gz"
     packed.write_bytes(gzip.compress((tmp_path / "rows.jsonl").read_bytes()))
     assert summaries("file", path=str(packed)) == expected
@@ -137,10 +137,10 @@ def test_a_file_s_content_decides_and_not_its_path(tmp_path):
     path = tmp_path / "s.txt"
     write(path, "a", "b", "c")
     before = system("file", path=str(path))
-    assert system("file", path=write(tmp_path / "other.txt", "a", "b", "c")).told == before.told
-    assert system("file", path=str(path), sha256=before.told["sha256"]).told == before.told
+    assert system("file", path=write(tmp_path / "other.txt", "a", "b", "c")).settings == before.settings
+    assert system("file", path=str(path), sha256=before.settings["sha256"]).settings == before.settings
     write(path, "a", "b", "other")
-    assert system("file", path=str(path)).told != before.told
+    assert system("file", path=str(path)).settings != before.settings
     path.unlink()
     with pytest.raises(RecordError, match="cannot be read"):
         system("file", path=str(path))
@@ -214,9 +214,9 @@ def test_the_files_that_a_command_names_decide_with_it(tmp_path, monkeypatch):
     write(tmp_path / "run.sh", "cat > /dev/null; printf 'a\\nb\\nc\\n'")
     command = "sh run.sh --model=model.bin --out=missing.bin"
     one = system("command", summarize=command)
-    assert set(one.told["files"]) == {"run.sh", "model.bin"}
+    assert set(one.settings["files"]) == {"run.sh", "model.bin"}
     assert list(one.summarize(ITEMS)) == [["a"], ["b"], ["c"]]
     write(tmp_path / "model.bin", "other weights")
-    assert system("command", summarize=command).told != one.told
+    assert system("command", summarize=command).settings != one.settings
     with pytest.raises(RecordError, match="no shell line"):
         system("command", summarize="echo 'half")

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sumcurve.__main__ import make, tables
+from sumcurve.cli.make import make
+from sumcurve.cli.tables import tables
 from sumcurve.settings.study import REFERENCE_SYSTEMS
 from sumcurve.store.stage import BuildError
 from sumcurve.study.plan import Plan, PlanError

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sumcurve import __main__ as verbs
 from sumcurve.capabilities.extracts.corpus import FEATURES
 from sumcurve.capabilities.extracts.evidence import extracts_of
+from sumcurve.cli import tables as verbs
 from sumcurve.curves import stopping
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.run import write_scores

@@ -13,13 +13,14 @@ from torch import Tensor
 from sumcurve.decoding.extract_rewrite import ExtractRewriteDecoder, chosen, extract, rewrite, rewriter
 from sumcurve.models.batch import collate as collate_examples
 from sumcurve.models.batch import encode
-from sumcurve.models.extract_rewrite import ExtractRewrite, build, read_document
+from sumcurve.models.extract_rewrite import ExtractRewrite, read_document
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.rouge.rewards import repetition, words
 from sumcurve.settings.models import ExtractRewriteSettings, RecurrentSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.training import Optimizer, PhaseSettings, Stop, Training
 from sumcurve.store.records import Record
+from sumcurve.systems.families import build
 from sumcurve.training.extract_rewrite import (
     ExtractRewriteLearner,
     Labelled,

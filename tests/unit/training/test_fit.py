@@ -8,9 +8,9 @@ import torch
 
 from sumcurve.corpora.token_ids import Drawn
 from sumcurve.models.batch import collate, encode, lengths
-from sumcurve.models.build import build
 from sumcurve.models.examples import Examples
 from sumcurve.settings.search import Search
+from sumcurve.systems.families import build
 from sumcurve.training import fit as module
 from sumcurve.training import losses
 from sumcurve.training.fit import STATE_KEYS, ResumeError, TrainingError, fit

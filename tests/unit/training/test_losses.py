@@ -8,11 +8,11 @@ from torch.nn import functional
 
 from sumcurve.decoding.rollout import as_target, rollout
 from sumcurve.models.batch import batches, collate, encode
-from sumcurve.models.build import build
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from sumcurve.settings.models import RecurrentSettings
 from sumcurve.settings.training import Optimizer, PhaseSettings, Stop
 from sumcurve.store.records import Record
+from sumcurve.systems.families import build
 from sumcurve.training.losses import (
     coverage,
     example_means,

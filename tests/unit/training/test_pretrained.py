@@ -15,16 +15,17 @@ import torch
 import yaml
 
 import pretrained
-from sumcurve.__main__ import show_model
 from sumcurve.capabilities.pretrained.learner import PretrainedLearner, pretrained_learner
 from sumcurve.capabilities.pretrained.model import load
+from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import PretrainedError
+from sumcurve.cli.raw import show_model
 from sumcurve.settings.forms import Form
-from sumcurve.settings.models import TransformersSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.training import PhaseSettings, Training
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, Text
+from sumcurve.study.methods import form_of_run
 from sumcurve.training.fit import Fitted, ResumeError, State, fit
 from sumcurve.training.run import read_state, write_state
 
@@ -256,8 +257,7 @@ def test_the_block_that_is_printed_of_a_model_can_be_pasted(
     show_model(str(folders(kind)), None)
     told = yaml.safe_load(capsys.readouterr().out)["model"]
     assert told["path"] == str(folders(kind))
-    settings = Form.model_validate({"model": told, "training": training_of()}).model
-    assert isinstance(settings, TransformersSettings)
+    settings = TransformersSettings.model_validate(told)
     assert settings.architecture == pretrained.ARCHITECTURES[kind]
     learner = learner_of(folders(kind), settings, 4)
     assert len(learner.train) == 4
@@ -328,9 +328,7 @@ def test_a_small_model_learns_to_copy(variant: str, folders: Callable[[str], Pat
 def test_settings_of_a_form() -> None:
     training = training_of().model_dump(mode="json")
     model = settings_of("bart", hub="owner/name", revision="a" * 40)
-    form = Form.model_validate({"model": model, "training": training_of()})
-    assert form.model == model
-    assert Form.of_run({"model": model.decides(), "training": training}).model == settings_of("bart")
+    assert form_of_run({"model": model.decides(), "training": training}).model == settings_of("bart")
     assert settings_of("bart", hub="owner/name", revision="A" * 40) == model
     for wrong, told in (
         ({"hub": "owner/name"}, "go together"),
@@ -346,7 +344,7 @@ def test_settings_of_a_form() -> None:
             settings_of("bart", **wrong)
     searching = {"beam": 2, "length_penalty": "none", "block_ngram": 0, "coverage_penalty": 1.0}
     with pytest.raises(ValueError, match="no attention"):
-        Form.of_specification({"model": model.model_dump(), "training": training, "search": searching})
+        Form(model=model, training=training_of(), search=searching)
     training["phases"][0]["own_words"] = 0.5
     with pytest.raises(ValueError, match="own_words"):
-        Form.of_specification({"model": model.model_dump(), "training": training})
+        form_of_run({"model": model.decides(), "training": training})

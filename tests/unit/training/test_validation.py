@@ -9,12 +9,12 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from sumcurve.decoding.search import greedy
 from sumcurve.models.batch import collate
-from sumcurve.models.build import build
 from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import EOS
 from sumcurve.settings.models import RecurrentSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Rouge
+from sumcurve.systems.families import build
 from sumcurve.training.validation import Validation, area_under_curve, counting, measured
 
 CPU = torch.device("cpu")

@@ -12,10 +12,12 @@ import pytest
 import yaml
 
 import programs
-from sumcurve.settings.config import PlanError, read_method, read_study
+from sumcurve.settings.config import PlanError, read_study
+from sumcurve.settings.models import TransformerSettings
 from sumcurve.store import manifest
-from sumcurve.study.doors import MODELS, StudySettings
+from sumcurve.study.doors import StudySettings
 from sumcurve.study.kinds import KINDS
+from sumcurve.study.methods import read_method
 from sumcurve.study.needs import LIGHT
 from sumcurve.study.plan import Plan
 from sumcurve.watch import costs, estimate
@@ -138,9 +140,12 @@ def test_a_wider_model_costs_by_a_power_of_its_multiply_adds():
 
 
 def test_multiply_adds_of_a_transformer_are_those_of_its_matrices():
-    model = SimpleNamespace(width=8, feedforward=16, encoder_layers=1, decoder_layers=1)
+    keys = {"width": 8, "heads": 2, "feedforward": 16, "encoder_layers": 1, "decoder_layers": 1}
+    form = training("trans").form
+    form = form.model_copy(update={"model": TransformerSettings(kind="transformer", **keys)})
     layer = 4 * 8 * 8 + 2 * 8 * 16
-    assert MODELS["transformer"].multiply_adds(model, 5, 3, 100, STUDY) == 5 * layer + 3 * (layer + 4 * 8 * 8 + 100 * 8)
+    words = form.training.vocabulary
+    assert costs.multiply_adds(form, 5, 3, STUDY) == 5 * layer + 3 * (layer + 4 * 8 * 8 + words * 8)
 
 
 def test_native_sums_take_the_measured_share_of_an_update_wherever_they_stand():

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sumcurve.__main__ import prune
-from sumcurve.settings.config import PlanError
+from sumcurve.cli.studies import prune
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
-from sumcurve.study.plan import Plan
+from sumcurve.study.plan import Plan, PlanError
 from sumcurve.watch.prune import needless
 from workplace import configured
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sumcurve.__main__ import lock
+from sumcurve.cli.places import lock
 from sumcurve.store import manifest
 from sumcurve.study.plan import Plan
 from sumcurve.watch import status as standing

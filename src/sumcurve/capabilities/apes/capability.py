@@ -10,9 +10,8 @@ from sumcurve.capabilities.apes.scorer import AnswersQuestions
 from sumcurve.capabilities.apes.settings import CorpusKeys
 from sumcurve.capabilities.capability import Capability, Folders
 from sumcurve.settings.base import MODEL_FILES
-from sumcurve.sources import SOURCES
-from sumcurve.sources.content import patterns
 from sumcurve.sources.pinned import File
+from sumcurve.sources.questions import PATTERNS
 from sumcurve.store.provenance import versions
 from sumcurve.tables import Listing
 
@@ -63,7 +62,7 @@ class QuestionAnswering(Capability):
                 "tokenizer": prepare.tokenizer,
                 "lower": prepare.lower,
             }
-            files = [File(cloze.files.sha256, cloze.files.path, shards=patterns(SOURCES["questions"]))]
+            files = [File(cloze.files.sha256, cloze.files.path, shards=PATTERNS)]
         elif cloze.recogniser is not None:
             recogniser = cloze.recogniser
             specification["recogniser"] = recogniser.model_dump(mode="json", exclude={"path"})

@@ -45,10 +45,9 @@ class LooksAt(Scorer):
         from sumcurve.corpora.entities import read_salient
         from sumcurve.models.batch import DECODED_TOGETHER, batches, encode
         from sumcurve.models.vocabulary import Vocabulary
-        from sumcurve.settings.forms import Form
         from sumcurve.settings.search import Search
         from sumcurve.store import manifest
-        from sumcurve.systems.families import FAMILIES
+        from sumcurve.systems.families import MODELS
         from sumcurve.training.place import WEIGHTS
 
         folders = {told: path for path, told in inputs.items()}
@@ -60,8 +59,8 @@ class LooksAt(Scorer):
         vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
         search = Search(beam=1, max_tokens=told["target_tokens"], block_ngram=0)
         weights = load_file(run / WEIGHTS["selected"])
-        family, form = FAMILIES[told["model"]["kind"]], Form.of_run(told)
-        model = family.decoder_of(form, search, told, vocabulary, weights, "cpu").model  # type: ignore[attr-defined]
+        family = MODELS[told["model"]["kind"]]
+        model = family.decoder_of(family.form(told), search, told, vocabulary, weights, "cpu").model  # type: ignore[attr-defined]
         model.eval()
         examples = [
             encode(record, vocabulary, told["source_tokens"], told["target_tokens"], spans)

@@ -1,6 +1,6 @@
 """Ready-made cloze questions of CNN and the Daily Mail (Hermann et al. 2015), joined to records by their urls' SHA1.
 
-A record's id is the SHA1 of its story's url, as in the archives of stories and on the hub. As in Eyal et al.'s code the
+A record's id is the SHA1 of its story's url, as on the hub. As in Eyal et al.'s code the
 article's entities are those that the files name; a question is the files' own. Names and questions become tokens of the
 corpus, by its tokenizer.
 """

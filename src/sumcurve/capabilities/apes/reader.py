@@ -297,4 +297,4 @@ def train_reader(
         "majority": frequent,
     }
     write_json(stage / WORDS, words.to_json())
-    write_run(stage, fitted, fitted.history, training, len(train), len(words), counts, further, told=history_rows)
+    write_run(stage, fitted, fitted.history, training, len(train), len(words), counts, further, columns_of=history_rows)

@@ -13,7 +13,7 @@ from sumcurve.store.errors import CorpusError
 from sumcurve.store.kind import Kind
 from sumcurve.store.records import RecordError
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
-from sumcurve.systems.family import Family, FinishedRun
+from sumcurve.systems.family import Family
 from sumcurve.systems.folders import log_of_program, test_items
 from sumcurve.systems.system import LOG_OF, Scoring, Trainable
 from sumcurve.training.place import WEIGHTS
@@ -84,7 +84,7 @@ def judge(
                 family = models[run_manifest["specification"]["model"]["kind"]]
                 errors += family.errors()
                 lower = family.reads_texts and in_small_letters(corpus, inputs)
-                finished = FinishedRun.selected(run, inputs, specification["sums"], stage.lease.device, lower=lower)
+                finished = family.selected(run, inputs, specification["sums"], stage.lease.device, lower=lower)
                 opened = family.system(finished)
             with opened as system:
                 found = weigh(system, contrasted, items, others)

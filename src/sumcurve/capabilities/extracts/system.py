@@ -32,10 +32,10 @@ class Optimum(Bound):
         return settings.own()
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
-        path = self.inputs[self.told["oracle"]] / "certificates.jsonl"
+        path = self.inputs[self.settings["oracle"]] / "certificates.jsonl"
         with path.open(encoding="utf-8") as stream:
             told = map(json.loads, stream)
-            best = {one["id"]: one["sentences"] for one in told if one["metric"] == self.told["metric"]}
+            best = {one["id"]: one["sentences"] for one in told if one["metric"] == self.settings["metric"]}
         for item in items:
             if item.record.id not in best:
                 raise RecordError(

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from sumcurve.capabilities.fairseq.model import FairseqModel
+from sumcurve.capabilities.fairseq.settings import unsupported
 from sumcurve.decoding.logp import TargetLogp
 from sumcurve.models.batch import Example
 from sumcurve.models.vocabulary import UNK
-from sumcurve.settings.forms import fairseq_search
 from sumcurve.settings.search import Search
 
 PAIRS = 1024  # of a source and a target that one question holds
@@ -21,9 +21,9 @@ def write(model: FairseqModel, examples: Sequence[Example], search: Search) -> l
     blocks n-grams with sentence marks and `exempt` words, too. An unknown word becomes the source word that had most
     attention where `search` copies it. ValueError for a search that fairseq has not.
     """
-    if reason := fairseq_search(search):
+    if reason := unsupported(search):
         raise ValueError(reason)
-    found = model.generate(
+    written = model.generate(
         examples,
         beam_size=search.beam,
         min_len=search.min_tokens,
@@ -34,7 +34,7 @@ def write(model: FairseqModel, examples: Sequence[Example], search: Search) -> l
         ban_unknown=search.unknown == "ban",
     )
     summaries = []
-    for example, (tokens, attended) in zip(examples, found, strict=True):
+    for example, (tokens, attended) in zip(examples, written, strict=True):
         if search.unknown == "copy" and attended:
             pairs = zip(tokens, attended, strict=True)
             tokens = [example.source_ext[place] if token == UNK else token for token, place in pairs]
@@ -50,15 +50,15 @@ def target_logp(model: FairseqModel, examples: Sequence[Example], sources: np.nd
     targets = [[sentence.split(" ") for sentence in example.record.target if sentence] for example in examples]
     starts = np.cumsum([0, *(len(example.target) for example in examples)], dtype=np.int32)
     logp = np.zeros((1 + len(sources), starts[-1]), dtype=np.float32)
-    asked = [(0, number, number) for number in range(len(examples))]  # round, source, target
-    asked += [(row + 1, int(sources[row, number]), number) for row, number in np.ndindex(*sources.shape)]
-    for first in range(0, len(asked), PAIRS):
-        part = asked[first : first + PAIRS]
-        pairs = [
+    pairs = [(0, number, number) for number in range(len(examples))]  # round, source, target
+    pairs += [(row + 1, int(sources[row, number]), number) for row, number in np.ndindex(*sources.shape)]
+    for first in range(0, len(pairs), PAIRS):
+        part = pairs[first : first + PAIRS]
+        together = [
             (examples[source], model.vocabulary.target(targets[number], examples[source].unknowns, most)[1])
             for _, source, number in part
         ]
-        for (row, _, number), line in zip(part, model.score(pairs), strict=True):
+        for (row, _, number), line in zip(part, model.score(together), strict=True):
             logp[row, starts[number] : starts[number + 1]] = line
     ids = np.array([token for example in examples for token in example.target])
     known = (ids < len(model.vocabulary)) & (ids != UNK)

@@ -70,9 +70,9 @@ class Driver:
         write_dictionary(Path(folder), symbols)
         parser = options.get_training_parser()
         plug_in = str(Path(fairseq.__file__).parent / PLUG_IN)
-        told = [folder, "--user-dir", plug_in, "--source-lang", "source", "--target-lang", "target", *arguments]
+        words = [folder, "--user-dir", plug_in, "--source-lang", "source", "--target-lang", "target", *arguments]
         self.cfg = convert_namespace_to_omegaconf(
-            options.parse_args_and_arch(parser, [*told, *([] if self.device.type == "cuda" else ["--cpu"])])
+            options.parse_args_and_arch(parser, [*words, *([] if self.device.type == "cuda" else ["--cpu"])])
         )
         utils.import_user_module(self.cfg.common)
         np.random.seed(self.cfg.common.seed)  # noqa: NPY002 (the generator that fairseq draws from)
@@ -82,7 +82,7 @@ class Driver:
         if weights is not None:
             self.model.load_state_dict(load_file(weights))
         self.model.to(self.device).eval()
-        return {"parameters": {name: one.numel() for name, one in self.model.named_parameters()}}
+        return {"parameters": {name: weights.numel() for name, weights in self.model.named_parameters()}}
 
     # --- training
 
@@ -129,9 +129,9 @@ class Driver:
         while self.trainer.get_num_updates() < to:
             samples = next(self.samples)
             rate = self.trainer.get_lr()
-            with metrics.aggregate(new_root=True) as told:
+            with metrics.aggregate(new_root=True) as logged:
                 self.trainer.train_step(samples)
-            losses.append(float(told["loss"].avg) * math.log(2))  # fairseq logs bits
+            losses.append(float(logged["loss"].avg) * math.log(2))  # fairseq logs bits
             self.examples += sum(len(sample["id"]) for sample in samples)
         self.seconds += self._clock() - began
         return {
@@ -153,9 +153,9 @@ class Driver:
 
     def save(self, path: str) -> dict[str, Any]:
         """Write a checkpoint of the training."""
-        told = {"train_iterator": self.epochs.state_dict(), "examples": self.examples, "seconds": self.seconds}
+        further = {"train_iterator": self.epochs.state_dict(), "examples": self.examples, "seconds": self.seconds}
         self.trainer.consolidate_optimizer()
-        self.trainer.save_checkpoint(path, told)
+        self.trainer.save_checkpoint(path, further)
         return {}
 
     def weights(self, path: str) -> dict[str, Any]:
@@ -196,15 +196,15 @@ class Driver:
         import torch
 
         self.model.eval()
-        found: list[list[float]] = [[] for _ in targets]
+        lines: list[list[float]] = [[] for _ in targets]
         with torch.no_grad():
             for batch in self._batches(sources, targets):
                 output = self.model(**batch["net_input"])
                 logp = self.model.get_normalized_probs(output, log_probs=True)
                 gold = logp.gather(2, batch["target"].unsqueeze(2)).squeeze(2)
                 for place, line in zip(batch["id"].tolist(), gold.tolist(), strict=True):
-                    found[place] = line[: len(targets[place])]
-        return {"logp": found}
+                    lines[place] = line[: len(targets[place])]
+        return {"logp": lines}
 
     def generate(self, sources: list[list[int]], **search: Any) -> dict[str, Any]:
         """The best summary of each source, with its end mark, and the source position each symbol attends to most.
@@ -223,8 +223,8 @@ class Driver:
         attended: list[list[int]] = [[] for _ in sources]
         with torch.no_grad():
             for batch in self._batches(sources, None):
-                for place, found in zip(batch["id"].tolist(), generator.generate([self.model], batch), strict=True):
-                    best = found[0]
+                for place, beams in zip(batch["id"].tolist(), generator.generate([self.model], batch), strict=True):
+                    best = beams[0]
                     tokens[place] = best["tokens"].tolist()
                     read = len(sources[place]) - 1  # the end mark of a source is no word of it
                     attention = best["attention"]
@@ -239,13 +239,13 @@ def serve() -> None:
     os.dup2(2, 1)
     driver = Driver()
     for line in sys.stdin:
-        asked = json.loads(line)
+        question = json.loads(line)
         try:
-            told = getattr(driver, asked.pop("do"))(**asked)
+            answer = getattr(driver, question.pop("do"))(**question)
         except Exception as error:  # whatever fairseq raises: the asking process says it
             traceback.print_exc()
-            told = {"error": f"{type(error).__name__}: {error}", "arithmetic": isinstance(error, FloatingPointError)}
-        answers.write(json.dumps(told) + "\n")
+            answer = {"error": f"{type(error).__name__}: {error}", "arithmetic": isinstance(error, FloatingPointError)}
+        answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 

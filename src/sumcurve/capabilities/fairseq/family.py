@@ -1,26 +1,23 @@
 """The family of models that fairseq trains in a process of its own."""
 
 import json
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sumcurve.capabilities.fairseq.settings import FairseqSettings, unsupported
 from sumcurve.settings.corpus import CorpusSettings
-from sumcurve.settings.forms import Form, fairseq_search
-from sumcurve.settings.models import FairseqSettings
-from sumcurve.settings.study import StudySettings
+from sumcurve.settings.forms import Form
 from sumcurve.store.stage import Stage
-from sumcurve.systems.families import Transformer
 from sumcurve.systems.family import PRETRAINED_MB, Family, FinishedRun, Refusal
 from sumcurve.systems.system import Item
 from sumcurve.training.place import VOCABULARY
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.fairseq.system import FairseqSystem
-    from sumcurve.training.fit import Checkpoint, Fitted, Progress
+    from sumcurve.training.fit import Fitted, Progress
     from sumcurve.training.place import Place
     from sumcurve.training.run import Lessons
 
@@ -28,27 +25,15 @@ if TYPE_CHECKING:
 class FairseqFamily(Family):
     """Its resume state is a folder, and it learns the same vocabulary of words as ours do."""
 
+    settings = FairseqSettings
     stands_alone = False
 
-    def decides(self, model: Any) -> dict[str, Any]:
-        block: dict[str, Any] = model.decides()
-        return block
-
     def refusal(self, corpus: CorpusSettings) -> Refusal | None:
-        why = fairseq_search(corpus.search)
+        why = unsupported(corpus.search)
         return Refusal(("search",), why) if why else None
 
     def memory_mb(self, form: Form, source_tokens: int, target_tokens: int) -> int:
         return PRETRAINED_MB
-
-    def multiply_adds(
-        self, model: Any, source_tokens: int, target_tokens: int, vocabulary: int, study: StudySettings
-    ) -> float:
-        if model.hidden is None:
-            return Transformer().multiply_adds(model, source_tokens, target_tokens, vocabulary, study)
-        encode = source_tokens * 8 * model.hidden * (model.width + model.hidden)
-        step = 4 * model.hidden * (model.width + 2 * model.hidden) + vocabulary * model.width
-        return float(encode + target_tokens * step)
 
     def errors(self) -> tuple[type[Exception], ...]:
         from sumcurve.capabilities.fairseq.model import FairseqError
@@ -79,32 +64,26 @@ class FairseqFamily(Family):
         sizes = len(lessons.records), len(lessons.vocabulary)
         write_run(place.folder, fitted, fitted.history, lessons.form.training, *sizes, counts, {})
 
-    def trial(self, lessons: "Lessons", scratch: Path, start: "Checkpoint | None") -> "Fitted":
-        shutil.rmtree(scratch, ignore_errors=True)  # what an interrupted trial left is not taken up
-        fitted, _, _ = _fitted(lessons, scratch, scratch.name, lambda progress: None)
-        shutil.rmtree(scratch, ignore_errors=True)
-        return fitted
-
     @contextmanager
     def system(self, run: FinishedRun) -> "Iterator[FairseqSystem]":
         from sumcurve.capabilities.fairseq.model import Fairseq, FairseqModel
         from sumcurve.capabilities.fairseq.system import FairseqSystem
         from sumcurve.models.vocabulary import Vocabulary
 
-        told, form, settings = run.specification, run.form, _settings(run.form)
+        specification, form, seed = run.specification, run.form, run.specification["seed"]
         vocabulary = Vocabulary.from_json(json.loads((run.folder / VOCABULARY).read_text()))
         with (
             tempfile.TemporaryDirectory() as built,
-            Fairseq(told["sums"], told["threads"], run.device) as process,
+            Fairseq(specification["sums"], specification["threads"], run.device) as process,
         ):
             model = FairseqModel(
-                process, settings, form.training, vocabulary, run.lengths, told["seed"], Path(built), run.weights
+                process, _settings(form), form.training, vocabulary, run.lengths, seed, Path(built), run.weights
             )
             yield FairseqSystem(model, run.search, *run.lengths)
 
     def write(self, system: "FairseqSystem", items: Sequence[Item], stage: Stage) -> None:
         """Summaries; the stage's facts get the versions in fairseq's environment."""
-        stage.facts["fairseq"] = system.model.process.told
+        stage.facts["fairseq"] = system.model.process.releases
         super().write(system, items, stage)
 
 
@@ -124,24 +103,25 @@ def _fitted(
     from sumcurve.capabilities.fairseq.model import Fairseq, FairseqModel
     from sumcurve.models.batch import encode
 
-    told, training, lengths = lessons.specification, lessons.form.training, lessons.lengths
+    specification, training, lengths = lessons.specification, lessons.form.training, lessons.lengths
     vocabulary, valid = lessons.vocabulary, lessons.valid
     trained_on, validated = (
         [encode(record, vocabulary, *lengths) for record in part] for part in (lessons.records, valid)
     )
     with (
         tempfile.TemporaryDirectory() as work,
-        Fairseq(told["sums"], told["threads"], lessons.device) as process,
+        Fairseq(specification["sums"], specification["threads"], lessons.device) as process,
     ):
-        model = FairseqModel(process, _settings(lessons.form), training, vocabulary, lengths, told["seed"], Path(work))
+        seed = specification["seed"]
+        model = FairseqModel(process, _settings(lessons.form), training, vocabulary, lengths, seed, Path(work))
         counts = model.parameter_counts()
         size = (
             f"{len(lessons.records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lessons.device}"
         )
-        lessons.note(f"{name}: {size}, {process.told}")
+        lessons.note(f"{name}: {size}, {process.releases}")
         references = [record.all_references for record in valid]
-        identity = {**told, "device": lessons.device}
+        identity = {**specification, "device": lessons.device}
         fitted = train(
             model, training, trained_on, validated, references, lessons.search, state, identity, lessons.note, watch
         )
-        return fitted, counts, process.told
+        return fitted, counts, process.releases

@@ -102,10 +102,10 @@ class _Training:
             checkpoint = str((self.folder / state["checkpoint"]).absolute())
             self.history, self.best = History.from_dict(state["history"]), state["best"]
             self.rule.load(state["rule"], self.history, state["update"])
-        found = self.model.process.ask("prepare", pairs=self.pairs, checkpoint=checkpoint)["updates"]
-        if found != (state["update"] if state else 0):
-            raise ResumeError(f"{checkpoint} holds {found} updates, not {state and state['update']}", ["update"])
-        return int(found)
+        updates = self.model.process.ask("prepare", pairs=self.pairs, checkpoint=checkpoint)["updates"]
+        if updates != (state["update"] if state else 0):
+            raise ResumeError(f"{checkpoint} holds {updates} updates, not {state and state['update']}", ["update"])
+        return int(updates)
 
     def _train(self, update: int) -> dict[str, Any]:
         try:

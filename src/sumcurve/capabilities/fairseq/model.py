@@ -16,11 +16,11 @@ from types import TracebackType
 from typing import Any
 
 from sumcurve.capabilities.fairseq import driver
+from sumcurve.capabilities.fairseq.settings import FAIRSEQ, FairseqSettings
 from sumcurve.machine.sums import Sums
 from sumcurve.models.batch import Example, Ids
 from sumcurve.models.summarizer import VOCABULARY
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
-from sumcurve.settings.models import FAIRSEQ, FairseqSettings
 from sumcurve.settings.training import Training
 
 PLACE, USUAL = (
@@ -86,17 +86,17 @@ class Fairseq:
             raise
 
     @property
-    def told(self) -> str:
+    def releases(self) -> str:
         """The releases in use, for a manifest."""
         return f"{self.versions['fairseq']}, torch {self.versions['torch']}"
 
-    def ask(self, do: str, **told: Any) -> dict[str, Any]:
+    def ask(self, do: str, **question: Any) -> dict[str, Any]:
         """The answer of `sumcurve.capabilities.fairseq.driver`; FairseqError with what fairseq said where it failed."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         line = ""
         with suppress(BrokenPipeError):
-            self._process.stdin.write(json.dumps({"do": do, **told}) + "\n")
+            self._process.stdin.write(json.dumps({"do": do, **question}) + "\n")
             self._process.stdin.flush()
             line = self._process.stdout.readline()
         if not line:
@@ -138,7 +138,7 @@ def arguments(
     """What `fairseq-train` would be told, but for data and device; `lengths` are those of sources and targets."""
     [phase] = training.phases
     optimizer = phase.optimizer
-    told: dict[str, Any] = {
+    options: dict[str, Any] = {
         "task": "translation",
         "arch": settings.architecture,
         "seed": seed,
@@ -164,19 +164,19 @@ def arguments(
     if phase.label_smoothing:
         # Of the share, fairseq gives the right word nothing; ours is spread over all words.
         share = phase.label_smoothing * (vocabulary_size - 1) / vocabulary_size
-        told |= {"criterion": "label_smoothed_cross_entropy", "label-smoothing": share}
+        options |= {"criterion": "label_smoothed_cross_entropy", "label-smoothing": share}
     switches = ["share-all-embeddings", "left-pad-source"]  # the second switches padding on the left off
     if settings.architecture == "lstm":
-        told |= {"encoder-hidden-size": settings.hidden, "decoder-hidden-size": settings.hidden}
-        told["decoder-out-embed-dim"] = settings.width
+        options |= {"encoder-hidden-size": settings.hidden, "decoder-hidden-size": settings.hidden}
+        options["decoder-out-embed-dim"] = settings.width
         switches.append("encoder-bidirectional")
     else:
-        told |= {f"{side}-ffn-embed-dim": settings.feedforward for side in ("encoder", "decoder")}
-        told |= {f"{side}-attention-heads": settings.heads for side in ("encoder", "decoder")}
+        options |= {f"{side}-ffn-embed-dim": settings.feedforward for side in ("encoder", "decoder")}
+        options |= {f"{side}-attention-heads": settings.heads for side in ("encoder", "decoder")}
         switches += ["encoder-normalize-before", "decoder-normalize-before"]
     if settings.copies:
-        told["source-position-markers"] = lengths[0]
-    pairs = (part for key, value in told.items() for part in (f"--{key}", str(value)))
+        options["source-position-markers"] = lengths[0]
+    pairs = (part for key, value in options.items() for part in (f"--{key}", str(value)))
     return [*pairs, *(f"--{switch}" for switch in switches)]
 
 
@@ -220,22 +220,22 @@ class FairseqModel:
     def target(self, ids: Iterable[int]) -> list[int]:
         """A target of extended ids as fairseq is trained to write it; a model that cannot copy has unknown words."""
         known = len(self.vocabulary)
-        return self._theirs(ids if self.settings.copies else (one if one < known else UNK for one in ids))
+        return self._theirs(ids if self.settings.copies else (token if token < known else UNK for token in ids))
 
     @staticmethod
     def _theirs(ids: Iterable[int]) -> list[int]:
-        return [THEIRS.get(one, one) for one in ids]
+        return [THEIRS.get(token, token) for token in ids]
 
     def score(self, pairs: Sequence[tuple[Example, Ids]]) -> list[list[float]]:
         """Log-probabilities of every token of these targets (extended ids of the example's), given the source."""
         sources, targets = [self.source(example) for example, _ in pairs], [self.target(ids) for _, ids in pairs]
-        found: list[list[float]] = self.process.ask("score", sources=sources, targets=targets)["logp"]
-        return found
+        logp: list[list[float]] = self.process.ask("score", sources=sources, targets=targets)["logp"]
+        return logp
 
     def generate(self, examples: Sequence[Example], **search: Any) -> list[tuple[list[int], list[int]]]:
         """Of each example what is written, as extended ids, and the source positions that were attended to most."""
         answer = self.process.ask("generate", sources=[self.source(example) for example in examples], **search)
         return [
-            ([OURS.get(one, one) for one in tokens], attended)
+            ([OURS.get(token, token) for token in tokens], attended)
             for tokens, attended in zip(answer["tokens"], answer["attended"], strict=True)
         ]

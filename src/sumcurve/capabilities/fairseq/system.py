@@ -26,18 +26,18 @@ class FairseqSystem:
         self.source_tokens, self.target_tokens = source_tokens, target_tokens
 
     def _encoded(self, records: Sequence[Record]) -> list[Example]:
-        return [encode(one, self.model.vocabulary, self.source_tokens, self.target_tokens) for one in records]
+        return [encode(record, self.model.vocabulary, self.source_tokens, self.target_tokens) for record in records]
 
     def summarize(self, items: Sequence[Item]) -> list[list[str]]:
-        found = write(self.model, self._encoded([item.record for item in items]), self.search)
-        return [[" ".join(sentence) for sentence in summary] for summary in found]
+        summaries = write(self.model, self._encoded([item.record for item in items]), self.search)
+        return [[" ".join(sentence) for sentence in summary] for summary in summaries]
 
     def logp(self, items: Sequence[Item], targets: Sequence[list[str]]) -> list[float]:
         """As far as `target_tokens` reach; an item may be asked for several targets."""
         records = [
             replace(item.record, target=target, references=[]) for item, target in zip(items, targets, strict=True)
         ]
-        return [sum(line) for line in self.model.score([(one, one.target) for one in self._encoded(records)])]
+        return [sum(line) for line in self.model.score([(record, record.target) for record in self._encoded(records)])]
 
     def weigh(self, alternatives: Sequence[Alternatives]) -> list[Likelihoods]:
         """As far as `target_tokens` reach; of each source a target that it sees alike is asked for once."""

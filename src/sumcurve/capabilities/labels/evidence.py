@@ -36,7 +36,7 @@ class Related(Evidence):
 def related_words(folders: Folders) -> Related:
     """Of every method that was asked for, where its folder is finished."""
     plan, results = folders.plan, folders.results
-    found = []
+    rows = []
     for folder in plan.named("outputs", "labels"):
         if not folders.finished(folder.key):
             continue
@@ -48,5 +48,5 @@ def related_words(folders: Folders) -> Related:
                 shown.setdefault(row["label"], []).append(row["word"])
         numbers = json.loads((results / folder.key / "labels.json").read_text())
         training = json.loads((results / folder.specification["run"] / "training.json").read_text())
-        found.append(RelatedWords(corpus, run["method"], training["records"], **numbers, examples=list(shown.items())))
-    return Related(found)
+        rows.append(RelatedWords(corpus, run["method"], training["records"], **numbers, examples=list(shown.items())))
+    return Related(rows)

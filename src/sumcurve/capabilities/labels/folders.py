@@ -20,8 +20,7 @@ def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> 
     from sumcurve.capabilities.labels.related import find_labels, labels_of, write_labels
     from sumcurve.corpora.sizes import positions
     from sumcurve.systems.extractive import FUNCTION_WORDS
-    from sumcurve.systems.families import FAMILIES
-    from sumcurve.systems.family import FinishedRun
+    from sumcurve.systems.families import MODELS
 
     run = inputs[specification["run"]]
     trained = sealed(run)["specification"]
@@ -29,13 +28,13 @@ def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> 
     corpus = inputs[sealed(fraction)["specification"]["corpus"]]
     train = Corpus(corpus).part("train")
     records = train[positions(fraction, train.ids, trained.get("draw", trained["seed"]))]
-    finished = FinishedRun.selected(run, inputs, specification["sums"], stage.lease.device)
-    with FAMILIES[trained["model"]["kind"]].system(finished) as system:
+    family = MODELS[trained["model"]["kind"]]
+    with family.system(family.selected(run, inputs, specification["sums"], stage.lease.device)) as system:
         words = labels_of(records, system.vocabulary, specification["labels"], FUNCTION_WORDS)
         lengths = system.source_tokens, system.target_tokens
         model = system.decoder.model  # type: ignore[attr-defined]  # a kind of model that has one (`Capability.check`)
-        found = find_labels(model, system.vocabulary, records, lengths, words, specification["related"], system.device)
-    write_labels(stage.folder, found, specification["related"], FUNCTION_WORDS)
+        rows = find_labels(model, system.vocabulary, records, lengths, words, specification["related"], system.device)
+    write_labels(stage.folder, rows, specification["related"], FUNCTION_WORDS)
 
 
 KINDS: dict[str, Kind] = {
@@ -46,7 +45,7 @@ KINDS: dict[str, Kind] = {
         builder=labels,
         modules=(
             "sumcurve.capabilities.labels.related",
-            "sumcurve.systems.families",
+            "sumcurve.systems.families.words",
             "sumcurve.systems.extractive",
             "sumcurve.machine.sums",
         ),

@@ -66,9 +66,9 @@ def averaged(
         emission, _ = model.forced(batch, model.encode(batch))
         known = batch.tgt < model.vocabulary_size
         rows = row[batch.tgt.where(known, torch.zeros_like(batch.tgt))].masked_fill(~known, -1)
-        asked = rows >= 0
-        sums.index_add_(0, rows[asked], emission.logits[asked].softmax(1).double())
-        counts.index_add_(0, rows[asked], torch.ones_like(rows[asked]))
+        of_labels = rows >= 0
+        sums.index_add_(0, rows[of_labels], emission.logits[of_labels].softmax(1).double())
+        counts.index_add_(0, rows[of_labels], torch.ones_like(rows[of_labels]))
     means = sums / counts.clamp(min=1).unsqueeze(1)
     return means.cpu().numpy(), counts.cpu().numpy()
 
@@ -119,40 +119,27 @@ def find_labels(
     ]
 
 
-def write_labels(folder: Path, found: Sequence[Label], most: int, function_words: Collection[str]) -> None:
+def write_labels(folder: Path, labels: Sequence[Label], most: int, function_words: Collection[str]) -> None:
     """Write labels.csv, a row for every label and related word, and labels.json, their means over labels.
 
     `function_words` is the share of function words among the related ones, `overlap` that of the related ones that are
     among as many nearest neighbours, both of labels that came as gold ones; 0..1. ValueError where none did.
     """
-    asked = [one for one in found if one.count]
-    if not asked:
+    gold = [label for label in labels if label.count]
+    if not gold:
         raise ValueError("no label is the gold one anywhere; ask for words of the training targets")
-    rows = [
-        [
-            one.word,
-            one.count,
-            f"{one.itself:.6f}",
-            rank,
-            word,
-            f"{p:.6f}",
-            int(word in function_words),
-            int(word in one.neighbours),
-        ]
-        for one in found
-        for rank, (word, p) in enumerate(zip(one.related, one.probabilities, strict=True), start=1)
-    ]
+    rows = []
+    for label in labels:
+        for rank, (word, p) in enumerate(zip(label.related, label.probabilities, strict=True), start=1):
+            shared = int(word in function_words), int(word in label.neighbours)
+            rows.append([label.word, label.count, f"{label.itself:.6f}", rank, word, f"{p:.6f}", *shared])
     names = ["label", "count", "itself", "rank", "word", "probability", "function_word", "neighbour"]
     write_text(folder / "labels.csv", csv_text(names, rows))
-    shares = [sum(word in function_words for word in one.related) / most for one in asked]
-    overlaps = [len(set(one.related) & set(one.neighbours)) / most for one in asked]
-    write_json(
-        folder / "labels.json",
-        {
-            "labels": len(asked),
-            "related": most,
-            "itself": float(np.mean([one.itself for one in asked])),
-            "function_words": float(np.mean(shares)),
-            "overlap": float(np.mean(overlaps)),
-        },
-    )
+    shares = [sum(word in function_words for word in label.related) / most for label in gold]
+    overlaps = [len(set(label.related) & set(label.neighbours)) / most for label in gold]
+    means = {
+        "itself": float(np.mean([label.itself for label in gold])),
+        "function_words": float(np.mean(shares)),
+        "overlap": float(np.mean(overlaps)),
+    }
+    write_json(folder / "labels.json", {"labels": len(gold), "related": most, **means})

@@ -10,19 +10,13 @@ SHOWN = 4  # related words of a label, as the paper shows
 
 def table(results: Results) -> Table:
     """A row for every method that was asked for; shares in percent, means over its labels."""
-    found = results.study.evidence.get("labels")
-    told = found.rows if isinstance(found, Related) else ()
+    evidence = results.study.evidence.get("labels")
+    methods = evidence.rows if isinstance(evidence, Related) else ()
+    shares = ("itself", "function_words", "overlap")
     rows = [
-        {
-            "corpus": one.corpus,
-            "method": one.method,
-            "records": one.records,
-            "labels": one.labels,
-            "itself": POINTS * one.itself,
-            "function_words": POINTS * one.function_words,
-            "overlap": POINTS * one.overlap,
-        }
-        for one in told
+        {name: getattr(method, name) for name in ("corpus", "method", "records", "labels")}
+        | {name: POINTS * getattr(method, name) for name in shares}
+        for method in methods
     ]
     columns = [
         Column("corpus", "corpus"),
@@ -33,17 +27,17 @@ def table(results: Results) -> Table:
         Column("function_words", "function words", "number", 1),
         Column("overlap", "neighbours", "number", 1),
     ]
-    related = told[0].related if told else 0
+    related = methods[0].related if methods else 0
     notes = [
         "In percent, of one training each. Output distributions of the training records are averaged by their gold "
         f"label. Itself: the label's own mean probability. Of the {related} other words that are most probable then: "
         f"the share of function words, and of those that are among the {related} words with the nearest embeddings. "
         "Labels: the most frequent words of the training targets that are no function words.",
         *(
-            f"{one.corpus}, {one.method}: "
-            + "; ".join(f"{label}: {', '.join(words[:SHOWN])}" for label, words in one.examples)
+            f"{method.corpus}, {method.method}: "
+            + "; ".join(f"{label}: {', '.join(words[:SHOWN])}" for label, words in method.examples)
             + "."
-            for one in told
+            for method in methods
         ),
         results.caveat,
     ]

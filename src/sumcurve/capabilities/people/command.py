@@ -4,35 +4,25 @@ Heavy packages are imported when a command runs.
 """
 
 import argparse
-import math
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, WEI, PeopleError, Protocol
-from sumcurve.machine.arguments import natural, positive, resamples
+from sumcurve.machine.arguments import check_written, natural, positive, resamples
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import write_json, write_text
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.people.answers import Answers
     from sumcurve.capabilities.people.results import Results
+    from sumcurve.capabilities.people.sheets import Text
     from sumcurve.statistics.intervals import Estimate
 
 EACH = 25  # contrasts of a rule (Kumar and Cheung, 2019)
-POWER = 0.8
-DISCORDANT = 0.5  # share of sources on which one of two systems is good and the other is not
-# Options of either kind of sheets, and their defaults.
-OF_CONTRASTS: dict[str, Any] = {"system": "", "each": EACH}
-OF_SUMMARIES: dict[str, Any] = {
-    "items": None,
-    "effect": None,
-    "power": POWER,
-    "discordant": DISCORDANT,
-    "design_effect": 1.0,
-    "without_reference": False,
-}
+# Options of either kind of sheets.
+OF_CONTRASTS, OF_SUMMARIES = ("system", "each"), ("items", "without_reference")
 
 SHEET = """\
 Writes sheets for people, blind and shuffled: summaries of outputs of one corpus and the references (Wei et al., 2018:
@@ -41,14 +31,14 @@ discrepancy, neither), as the folder of judged contrasts says, or a file of JSON
 and round a CSV and the same as tasks of Label Studio, its labelling configuration, and a guide. What is behind the
 codes goes to FOLDER.key.json, which stays with you.
 
-The pilot's sources are others than the main ones; each annotator judges them twice. --effect asks `sumcurve power` how
-many sources show such a difference between two systems in percent good; --discordant says on what share of the sources
-one of two systems is good and the other is not.
+The pilot's sources are others than the main ones; each annotator judges them twice. How many sources it takes to see a
+difference of E points between two systems says `sumcurve power --effect E --sd-items 71`: on a source two systems
+differ by 100, 0 or -100 points, and where they differ on half of the sources, the standard deviation is about 71.
 """
 
 READ = """\
-Reads filled sheets (CSV) and Label Studio's exports (JSON, CSV), all that were made together, and prints how good each
-system is, paired differences (p and intervals corrected over all pairs by Holm), and agreement: of annotators with
+Reads filled sheets (CSV in UTF-8) and Label Studio's exports (JSON), all that were made together, and prints how good
+each system is, paired differences (p and intervals corrected over all pairs by Holm), and agreement: of annotators with
 themselves and with each other. --write keeps the answers for a study, and prints what the study's file says of them.
 """
 
@@ -69,12 +59,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     )
     sheet.add_argument("--system", metavar="RUN", help="which failed to dodge the contrasts")
     sheet.add_argument("--each", type=positive, help=f"contrasts of a rule (default: {EACH})")
-    size = sheet.add_mutually_exclusive_group()
-    size.add_argument("--items", type=positive, metavar="N", help="sources whose summaries are judged")
-    size.add_argument("--effect", type=float, metavar="E", help="or as many as show this difference, in points")
-    sheet.add_argument("--power", type=float, help=f"how surely (default: {POWER})")
-    sheet.add_argument("--discordant", type=float, metavar="D", help=f"default: {DISCORDANT}")
-    sheet.add_argument("--design-effect", type=float, metavar="F", help="of groups (default: 1)")
+    sheet.add_argument("--items", type=positive, metavar="N", help="sources whose summaries are judged")
     sheet.add_argument("--pilot", type=natural, default=0, metavar="N", help="sources, or contrasts, judged twice")
     sheet.add_argument("--annotators", default="a,b", metavar="A,B", help="their names (default: %(default)s)")
     sheet.add_argument("--without-reference", action="store_true", default=None, help="summaries of the outputs alone")
@@ -96,184 +81,94 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 def run_sheet(arguments: argparse.Namespace) -> None:
     """Write the sheets and the key, and print what they are."""
     from sumcurve.capabilities.people.label_studio import write_configuration, write_tasks
-    from sumcurve.capabilities.people.sheets import (
-        SHEETS,
-        drawn_by_rule,
-        drawn_ids,
-        drawn_of_all,
-        key_of,
-        tasks,
-        write_key,
-    )
+    from sumcurve.capabilities.people.sheets import SHEETS, key_of, tasks, write_key
     from sumcurve.capabilities.people.spreadsheet import write_sheet
-    from sumcurve.capabilities.people.texts import of_contrasts, of_judged, of_outputs
 
     folder: Path = arguments.to
-    place = _key_beside(folder)
+    key = _key_beside(folder)
     if bool(arguments.outputs) == bool(arguments.contrasts):
         raise PeopleError("name outputs whose summaries are judged, or a file of --contrasts")
-    _settle(arguments)
+    own, other = (OF_CONTRASTS, OF_SUMMARIES) if arguments.contrasts else (OF_SUMMARIES, OF_CONTRASTS)
+    for name in other:
+        if getattr(arguments, name) is not None:
+            what = " and ".join(f"--{option.replace('_', '-')}" for option in own)
+            raise PeopleError(f"--{name.replace('_', '-')}: it changes nothing of these sheets, which have {what}")
     annotators = [name.strip() for name in arguments.annotators.split(",")]
     # Files are named after them, and some disks know no case.
     if len({name.casefold() for name in annotators}) < len(annotators) or not all(map(str.isalnum, annotators)):
         raise PeopleError(
             f"--annotators {arguments.annotators!r}: letters and digits, with commas between, each once in any case"
         )
-    seed: int = arguments.seed
-    if arguments.contrasts:
-        protocol, corpus, system = KUMAR_CHEUNG, "", arguments.system
-        if not system:
-            raise PeopleError("--contrasts needs --system: the one that failed to dodge them")
-        if arguments.contrasts.is_dir():
-            corpus, texts, told = of_judged(arguments.contrasts, system)
-            print(f"{system} fails to dodge {len(texts):,} of {told:,} contrasts that it tells from their golds.")
-        else:
-            texts = of_contrasts(arguments.contrasts)
-        main = drawn_by_rule(texts, arguments.each, seed)
-        rest = [text for text in texts if text not in main]
-        if arguments.pilot > len(rest):
-            raise PeopleError(f"--pilot {arguments.pilot}, but {len(rest)} contrasts are left; ask for fewer")
-        pilot = drawn_of_all(rest, arguments.pilot, seed + 1)
-    else:
-        protocol, system = WEI, ""
-        found = of_outputs(arguments.outputs, not arguments.without_reference)
-        corpus = found.corpus
-        systems = len(arguments.outputs) + (not arguments.without_reference)
-        if arguments.pilot >= len(found.ids):
-            raise PeopleError(
-                f"--pilot {arguments.pilot}, but there are {len(found.ids)} sources, and the main sheets need others; "
-                "ask for fewer"
-            )
-        count = arguments.items
-        for line in _sizes(arguments, systems, len(found.ids)):
-            print(line)
-        if count is None:
-            count = min(_needed(arguments, systems), len(found.ids) - arguments.pilot)
-        ids, pilot_ids = drawn_ids(found.ids, count, arguments.pilot, seed)
-        main, pilot = ([text for one in of for text in found.texts[one]] for of in (ids, pilot_ids))
-    made = tasks(protocol, main, pilot, annotators, seed, corpus, system)
+    corpus, main, pilot = _contrasts(arguments) if arguments.contrasts else _summaries(arguments)
+    protocol, system = (KUMAR_CHEUNG, arguments.system) if arguments.contrasts else (WEI, "")
+    rows = tasks(protocol, main, pilot, annotators, arguments.seed, corpus, system)
     folder.mkdir(parents=True)
-    write_key(place, key_of(protocol, corpus, seed, made, system))
+    write_key(key, key_of(protocol, corpus, arguments.seed, rows, system))
     write_configuration(folder / "label-studio.xml", protocol)
     write_text(folder / "guide.txt", _guide(protocol))
     for when, number in SHEETS.items():
         for annotator in annotators:
-            own = [task for task in made if (task.round, task.annotator) == (when, annotator)]
-            if own:
+            sheet = [task for task in rows if (task.round, task.annotator) == (when, annotator)]
+            if sheet:
                 path = folder / f"{annotator}-{number}.csv"
-                write_sheet(path, protocol, own)
-                write_tasks(path.with_suffix(".label-studio.json"), protocol, own)
-                print(f"{path}: {len(own):,} texts, {when}")
-    print(f"{place}: what is behind the codes; it stays with you")
+                write_sheet(path, protocol, sheet)
+                write_tasks(path.with_suffix(".label-studio.json"), protocol, sheet)
+                print(f"{path}: {len(sheet):,} texts, {when}")
+    print(f"{key}: what is behind the codes; it stays with you")
 
 
-def _settle(arguments: argparse.Namespace) -> None:
-    """Fill in the defaults of this kind of sheets; PeopleError for options of the other kind."""
-    own, other, what = OF_SUMMARIES, OF_CONTRASTS, "summaries"
-    if arguments.contrasts:
-        own, other, what = OF_CONTRASTS, OF_SUMMARIES, "--contrasts"
-    for name in other:
-        if getattr(arguments, name) is not None:
-            size = "; say how many of a rule by --each" if arguments.contrasts else ""
-            raise PeopleError(f"--{name.replace('_', '-')}: it changes nothing of sheets of {what}; leave it out{size}")
-    for name, default in own.items():
-        if getattr(arguments, name) is None:
-            setattr(arguments, name, default)
+def _contrasts(arguments: argparse.Namespace) -> tuple[str, list["Text"], list["Text"]]:
+    """Corpus, contrasts of the main sheets and, others, of the pilot."""
+    from sumcurve.capabilities.people.sheets import drawn_by_rule, drawn_of_all
+    from sumcurve.capabilities.people.texts import of_contrasts, of_judged
+
+    if not arguments.system:
+        raise PeopleError("--contrasts needs --system: the one that failed to dodge them")
+    if arguments.contrasts.is_dir():
+        corpus, texts, count = of_judged(arguments.contrasts, arguments.system)
+        print(
+            f"{arguments.system} fails to dodge {len(texts):,} of {count:,} contrasts that it tells from their golds."
+        )
+    else:
+        corpus, texts = "", of_contrasts(arguments.contrasts)
+    main = drawn_by_rule(texts, arguments.each or EACH, arguments.seed)
+    rest = [text for text in texts if text not in main]
+    if arguments.pilot > len(rest):
+        raise PeopleError(f"--pilot {arguments.pilot}, but {len(rest)} contrasts are left; ask for fewer")
+    return corpus, main, drawn_of_all(rest, arguments.pilot, arguments.seed + 1)
+
+
+def _summaries(arguments: argparse.Namespace) -> tuple[str, list["Text"], list["Text"]]:
+    """Corpus, summaries of the main sheets and, of other sources, of the pilot."""
+    from sumcurve.capabilities.people.sheets import drawn_ids
+    from sumcurve.capabilities.people.texts import of_outputs
+
+    if arguments.items is None:
+        raise PeopleError("say how many sources by --items; `sumcurve power` says how many show a difference")
+    outputs = of_outputs(arguments.outputs, not arguments.without_reference)
+    drawn = drawn_ids(outputs.ids, arguments.items, arguments.pilot, arguments.seed)
+    main, pilot = ([text for source in ids for text in outputs.texts[source]] for ids in drawn)
+    return outputs.corpus, main, pilot
 
 
 def _key_beside(folder: Path) -> Path:
     """Where the key of sheets in `folder` goes; PeopleError where either is there, or cannot be."""
-    if folder.exists() or not folder.name:
-        raise PeopleError(f"--to {folder} is there already, and filled sheets need its codes; choose another --to")
-    place = folder.with_name(f"{folder.name}.key.json")
-    if place.exists():
-        raise PeopleError(f"{place} is there already, and filled sheets need its codes; choose another --to")
+    key = folder.with_name(f"{folder.name}.key.json") if folder.name else folder
+    for path in (folder, key):
+        if path.exists():
+            raise PeopleError(f"--to {folder}: {path} is there already, and sheets need its codes; choose another")
     there = next(parent for parent in folder.absolute().parents if parent.exists())
     if not there.is_dir():
-        raise PeopleError(f"--to {folder}: {there} is no folder; choose another --to")
-    return place
-
-
-def _needed(arguments: argparse.Namespace, systems: int) -> int:
-    """Sources that show the effect between two systems, any two of several."""
-    from sumcurve.statistics.power import Aim, items_needed
-
-    if arguments.effect is None:
-        raise PeopleError("say how many sources by --items, or the difference to be seen by --effect")
-    try:
-        aim = Aim(arguments.effect, arguments.power, family=systems > 2)
-        return items_needed(_noise(arguments, systems, (arguments.effect or 0.0) / 100), aim)
-    except ValueError as error:
-        raise PeopleError(str(error)) from error
-
-
-def _noise(arguments: argparse.Namespace, systems: int, effect: float) -> Any:
-    """Of the difference of two systems on a source, in points: 100, 0 or -100; `effect` is its mean as a share."""
-    from sumcurve.statistics.power import Noise
-
-    if not (0 < arguments.discordant <= 1 and effect <= arguments.discordant and effect < 1):
-        raise PeopleError(
-            f"--discordant {arguments.discordant:g}: a share of the sources, at most 1, and not below the effect "
-            f"itself, {100 * effect:g} points: systems differ by no more than where they differ"
-        )
-    sd = 100 * math.sqrt(arguments.discordant - effect**2)
-    return Noise(sd, design_effect=arguments.design_effect, systems=max(2, systems))
-
-
-def _visible(arguments: argparse.Namespace, systems: int, aim: Any, count: int) -> float | None:
-    """The difference in points that so many sources show; None where it is more than there can be.
-
-    The spread of differences is the less, the larger their mean is: the one that is visible under its own spread.
-    """
-    from sumcurve.statistics.power import visible_effect
-
-    def beyond(effect: float) -> bool:
-        return bool(visible_effect(_noise(arguments, systems, effect), aim, count) > 100 * effect)
-
-    low, high = 0.0, min(arguments.discordant, 1 - 1e-9)
-    if beyond(high):
-        return None
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if beyond(middle) else (low, middle)
-    return 100 * high
-
-
-def _sizes(arguments: argparse.Namespace, systems: int, there: int) -> Iterator[str]:
-    """What number of sources shows what."""
-    from sumcurve.statistics.power import Aim
-
-    family = f", any two of {systems} systems," if systems > 2 else ""
-    count = arguments.items
-    if count is None:
-        count = _needed(arguments, systems)
-        yield (
-            f"A difference of {arguments.effect:g} points{family} shows with power {arguments.power:g} on {count:,} "
-            f"sources; there are {there:,}, {arguments.pilot:,} of them for the pilot."
-        )
-        count = min(count, there - arguments.pilot)
-    if count > 1:
-        try:
-            aim = Aim(power=arguments.power, family=systems > 2)
-            seen = _visible(arguments, systems, aim, count)
-        except ValueError as error:
-            raise PeopleError(str(error)) from error
-        where = f"where two systems differ on {100 * arguments.discordant:g} % of the sources"
-        if seen is None:
-            yield f"{count:,} sources show no difference{family} with power {arguments.power:g}, {where}: take more."
-            return
-        yield (
-            f"{count:,} sources show a difference{family} of {seen:.1f} points with power {arguments.power:g}, "
-            f"{where}: about these outputs, not their methods."
-        )
+        raise PeopleError(f"--to {folder}: {there} is no folder; choose another")
+    return key
 
 
 def _guide(protocol: Protocol) -> str:
     """What an annotator reads first."""
     lines = [protocol.title, "", protocol.guide, ""]
     for question in protocol.questions:
-        asked = f" (only where {question.follows[0]} is {question.follows[1]})" if question.follows else ""
-        lines.append(f"{question.name}: {question.text} Write {' or '.join(question.answers)}{asked}.")
+        where = f" (only where {question.follows[0]} is {question.follows[1]})" if question.follows else ""
+        lines.append(f"{question.name}: {question.text} Write {' or '.join(question.answers)}{where}.")
     return "\n".join([*lines, "", "Leave the code and the texts as they are. Sort no single column.", ""])
 
 
@@ -283,50 +178,47 @@ def run_read(arguments: argparse.Namespace) -> None:
     from sumcurve.capabilities.people.results import results
     from sumcurve.capabilities.people.sheets import read_key
 
-    for path in (arguments.write, arguments.json):
-        if path and not path.parent.is_dir():
-            raise PeopleError(f"{path}: there is no folder {path.parent}; make it first")
+    check_written([arguments.write, arguments.json], [*arguments.files, arguments.key])
     answers = read_answers(arguments.files, read_key(arguments.key), arguments.partial)
     settings = Bootstrap(seed=arguments.seed, resamples=arguments.resamples)
-    found = results(answers, settings)
-    for line in _report(answers, found, settings):
+    judged = results(answers, settings)
+    for line in _report(answers, judged, settings):
         print(line)
     if arguments.json:
-        write_json(arguments.json, asdict(found))
+        write_json(arguments.json, asdict(judged))
     if arguments.write:
         write_answers(arguments.write, answers)
         for line in _block(arguments.key, arguments.write, answers):
             print(line)
 
 
-def _report(answers: "Answers", found: "Results", settings: Bootstrap) -> Iterator[str]:
-
+def _report(answers: "Answers", judged: "Results", settings: Bootstrap) -> Iterator[str]:
     protocol = answers.key.protocol
     level = f"{100 * settings.confidence:g} %"
     yield from answers.notes
     if answers.unanswered:
         yield f"{len(answers.unanswered):,} of {len(answers.key.entries):,} codes have no answer."
     unit = "sources" if protocol.by_source else "contrasts"
-    left_out = f", {found.left_out:,} left out without all their answers" if found.left_out else ""
-    yield f"{found.records:,} {unit}{left_out}"
-    width = max((len(one.name) for one in found.shares), default=0)
+    left_out = f", {judged.left_out:,} left out without all their answers" if judged.left_out else ""
+    yield f"{judged.records:,} {unit}{left_out}"
+    width = max((len(share.name) for share in judged.shares), default=0)
     counted = "good" if protocol.by_source else "with an issue"
     heads = "  ".join(f"{outcome:>12}" for outcome in protocol.outcomes)
-    if found.shares:
+    if judged.shares:
         yield f"{'':{width}}  {heads}  % {counted}, {level} interval"
-    for share in found.shares:
+    for share in judged.shares:
         counts = "  ".join(f"{share.counts.get(outcome, 0):12,}" for outcome in protocol.outcomes)
         yield f"{share.name:{width}}  {counts}  {_interval(share.share)}"
-    if found.differences:
+    if judged.differences:
         yield ""
-        yield f"Differences in points; p and intervals of paired tests, corrected over {len(found.differences)} (Holm)"
-    for one in found.differences:
-        p = "no test" if one.p is None else f"p {one.p:.2g}"
-        yield f"{one.first} minus {one.second}: {_interval(one.difference, one.interval)}, {p}"
-    if found.agreements:
+        yield f"Differences in points; p and intervals of paired tests, corrected over {len(judged.differences)} (Holm)"
+    for pair in judged.differences:
+        p = "no test" if pair.p is None else f"p {pair.p:.2g}"
+        yield f"{pair.first} minus {pair.second}: {_interval(pair.difference, pair.interval)}, {p}"
+    if judged.agreements:
         yield ""
         yield f"Agreement on the outcome; {level} intervals of {settings.resamples} resamples, seed {settings.seed}"
-    for agreed in found.agreements:
+    for agreed in judged.agreements:
         of = agreed.agreement
         value = "not defined" if of.value is None else f"{of.value:.2f}"
         ends = "" if of.low is None or of.high is None else f" [{of.low:.2f}, {of.high:.2f}]"
@@ -335,11 +227,11 @@ def _report(answers: "Answers", found: "Results", settings: Bootstrap) -> Iterat
         yield f"{agreed.whose}, {of.items:,} texts: {agreed.coefficient} {value}{ends}{why}{same}"
 
 
-def _interval(found: "Estimate", corrected: tuple[float, float] | None = None) -> str:
-    low, high = corrected or (found.low, found.high)
+def _interval(estimate: "Estimate", corrected: tuple[float, float] | None = None) -> str:
+    low, high = corrected or (estimate.low, estimate.high)
     if low is None or high is None:
-        return f"{found.mean:.1f} ({found.why})"
-    return f"{found.mean:.1f} [{low:.1f}, {high:.1f}]"
+        return f"{estimate.mean:.1f} ({estimate.why})"
+    return f"{estimate.mean:.1f} [{low:.1f}, {high:.1f}]"
 
 
 def _block(key: Path, answers: Path, read: "Answers") -> Iterator[str]:
@@ -347,18 +239,14 @@ def _block(key: Path, answers: Path, read: "Answers") -> Iterator[str]:
     from sumcurve.capabilities.people.texts import REFERENCE
     from sumcurve.store.manifest import sha256_file
 
-    yield ""
     about = read.key.protocol.by_source
-    yield from (
-        ("scores:", "  people:", "    sheets:") if about else ("corpora:", "  …:", "    contrasts:", "      people:")
-    )
+    outer = "scores:\n  people:\n    sheets:" if about else "corpora:\n  …:\n    contrasts:\n      people:"
     start = "    " if about else "      "
+    yield f"\n{outer}"
     yield f"{start}  - key: {key}"
     yield f"{start}    key_sha256: {sha256_file(key)}"
     yield f"{start}    answers: {answers}"
     yield f"{start}    answers_sha256: {sha256_file(answers)}"
     if about:
         yield "        outputs:"
-        for name in read.key.of:
-            if name != REFERENCE:
-                yield f"          - {name}"
+        yield from (f"          - {name}" for name in read.key.of if name != REFERENCE)

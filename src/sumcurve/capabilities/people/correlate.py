@@ -5,8 +5,7 @@ The layout is that of Tables 1 and 2 of Eyal, Baumel and Elhadad (2019). Heavy p
 
 import argparse
 import csv
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
@@ -86,12 +85,12 @@ def run_correlate(arguments: argparse.Namespace) -> None:
     files = dict.fromkeys(people, arguments.manual) | dict.fromkeys(metrics, arguments.scores)
     systems, items = shared(people, metrics, arguments.common, files)
     arrays = {name: in_order(of, systems, items) for name, of in {**people, **metrics}.items()}
-    found = correlated(arrays, list(people), list(metrics), arguments.resamples, arguments.seed)
-    found |= {"systems": len(systems), "items": len(items)}
-    for line in report(found):
+    tables = correlated(arrays, list(people), list(metrics), arguments.resamples, arguments.seed)
+    tables |= {"systems": len(systems), "items": len(items)}
+    for line in report(tables):
         print(line)
     if arguments.json:
-        write_json(arguments.json, found)
+        write_json(arguments.json, tables)
 
 
 # --- scores
@@ -99,7 +98,7 @@ def run_correlate(arguments: argparse.Namespace) -> None:
 
 def read_scores(path: Path) -> Scores:
     """The scores of a CSV with the columns system and item; CommandError with the line for what is not one."""
-    found: Scores = {}
+    scores: Scores = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:  # spreadsheets begin with a byte order mark
             reader = csv.DictReader(stream, strict=True)
@@ -111,22 +110,22 @@ def read_scores(path: Path) -> Scores:
             names = [name for name in columns if name not in ("system", "item")]
             if not names:
                 raise CommandError(f"{path}:1: no score beside system and item; add a column for each")
-            found = {name: {} for name in names}
+            scores = {name: {} for name in names}
             for row in reader:
                 where, key = f"{path}:{reader.line_num}", (row["system"], row["item"])
                 if None in row or None in row.values():
                     raise CommandError(f"{where}: not {len(columns)} columns, as line 1 has")
                 for name in names:
-                    if key in found[name]:
+                    if key in scores[name]:
                         raise CommandError(f"{where}: system {key[0]!r} and item {key[1]!r} come twice; remove one")
-                    found[name][key] = _number(row[name], where, name)
+                    scores[name][key] = _number(row[name], where, name)
     except UnicodeDecodeError as error:
         raise CommandError(f"{path}: not UTF-8 ({error}); convert the file to UTF-8") from error
     except (OSError, csv.Error) as error:
         raise CommandError(f"{path}: {error}") from error
-    if not all(found.values()):
+    if not all(scores.values()):
         raise CommandError(f"{path}: no row below its heads")
-    return found
+    return scores
 
 
 def _number(text: str, where: str, name: str) -> float:
@@ -145,20 +144,17 @@ def of_aesop(path: Path) -> Scores:
     from sumcurve.store.errors import CorpusError
 
     try:
-        judged = [one for one in aesop.read(path) if one.judgement is not None and not one.name.human]
+        judged = [(row.name, row.judgement) for row in aesop.read(path) if row.judgement and not row.name.human]
     except CorpusError as error:
         raise CommandError(str(error)) from error
     if not judged:
         raise CommandError(f"{path}: no system's summary is judged: is manual/ in it?")
-    found: Scores = {"pyramid": {}, "responsiveness": {}}
-    for one in judged:
-        assert one.judgement is not None
-        key = one.name.author, f"{one.name.topic}-{one.name.set}"
-        found["pyramid"][key] = (
-            one.judgement.pyramid_jackknifed if one.judgement.pyramid is None else one.judgement.pyramid
-        )
-        found["responsiveness"][key] = float(one.judgement.responsiveness)
-    return found
+    scores: Scores = {"pyramid": {}, "responsiveness": {}}
+    for name, judgement in judged:
+        key = name.author, f"{name.topic}-{name.set}"
+        pyramid = judgement.pyramid_jackknifed if judgement.pyramid is None else judgement.pyramid
+        scores["pyramid"][key], scores["responsiveness"][key] = pyramid, float(judgement.responsiveness)
+    return scores
 
 
 def of_study(study: str | None, corpus: str, results: Path) -> Scores:
@@ -168,7 +164,7 @@ def of_study(study: str | None, corpus: str, results: Path) -> Scores:
     from sumcurve.study.plan import Plan
 
     plan = Plan.read(Path("config"), study)
-    found: Scores = {}
+    scores: Scores = {}
     for row in plan.rows:
         if row.corpus != corpus:
             continue
@@ -176,15 +172,15 @@ def of_study(study: str | None, corpus: str, results: Path) -> Scores:
         for key in row.scores.values():
             if manifest.read(results / key) is None:
                 continue
-            told = items(results / key)
-            if told.further:
+            scored = items(results / key)
+            if scored.further:
                 continue  # its items are not records alone
-            for metric, values in zip(told.metrics, told.values.tolist(), strict=True):
-                of = found.setdefault(metric.name, {})
-                of |= {(system, name): value for name, value in zip(told.ids, values, strict=True)}
-    if not found:
+            for metric, values in zip(scored.metrics, scored.values.tolist(), strict=True):
+                of = scores.setdefault(metric.name, {})
+                of |= {(system, name): value for name, value in zip(scored.ids, values, strict=True)}
+    if not scores:
         raise CommandError(f"{results}: no finished scores of {corpus} in study {plan.study}; run it first")
-    return found
+    return scores
 
 
 def shared(
@@ -205,7 +201,7 @@ def shared(
         place = f"{file}: " if (file := files.get(lacking)) else ""
         raise CommandError(
             f"{place}{lacking} has no score of system {first[0]!r} and item {first[1]!r}, which {name} has "
-            f"({len(pairs)} are so){_near(first, keys[lacking])}; give both the same, or use --common"
+            f"({len(pairs)} are so); compare how both are written and give both the same, or use --common"
             f"{_unequal(people, metrics)}"
         )
     if not both:
@@ -221,7 +217,7 @@ def shared(
     elif missing:
         raise CommandError(
             f"system {missing[0][0]!r} has no score of item {missing[0][1]!r}, which others have ({len(missing)} are "
-            f"so){_near(missing[0], both)}; score all systems on the same items, or use --common"
+            f"so); score all systems on the same items, or use --common"
         )
     kept = len(systems) * len(items)
     for name, of in keys.items():
@@ -235,16 +231,6 @@ def shared(
     return systems, items
 
 
-def _near(pair: tuple[str, str], there: Iterable[tuple[str, str]]) -> str:
-    """The system and item that differ from these by blanks, letter case or zeros before a number alone, if any."""
-
-    def plain(names: tuple[str, str]) -> tuple[str, ...]:
-        return tuple(re.sub(r"(?<!\d)0+(?=\d)", "", "".join(name.split()).casefold()) for name in names)
-
-    near = next((other for other in there if plain(other) == plain(pair)), None)
-    return f": it has system {near[0]!r} and item {near[1]!r}, written otherwise" if near else ""
-
-
 def _unequal(people: Scores, metrics: Scores) -> str:
     """Which metrics score how many of the summaries that people judged, where that differs, and what to do."""
     judged = set.intersection(*(set(of) for of in people.values()))
@@ -253,10 +239,9 @@ def _unequal(people: Scores, metrics: Scores) -> str:
         by_count.setdefault(len(judged & of.keys()), []).append(name)
     if len(by_count) < 2:
         return ""
-    told = "; ".join(f"{count} by {', '.join(by_count[count])}" for count in sorted(by_count, reverse=True))
-    return (
-        f"; of the {len(judged)} summaries that people judged are scored {told}: name those that you want by --metrics"
-    )
+    by_metric = "; ".join(f"{count} by {', '.join(by_count[count])}" for count in sorted(by_count, reverse=True))
+    summaries = f"of the {len(judged)} summaries that people judged are scored {by_metric}"
+    return f"; {summaries}: name those that you want by --metrics"
 
 
 def in_order(of: Mapping[tuple[str, str], float], systems: list[str], items: list[str]) -> "NDArray[Any]":
@@ -285,8 +270,8 @@ def correlated(
                 pearson[metric, manual] = of_kind["pearson"].value
                 row: dict[str, Any] = {"level": level, "metric": metric, "people": manual}
                 row["undefined_items"] = of_kind["pearson"].undefined
-                for kind, one in of_kind.items():
-                    row[kind] = {"value": one.value, "low": one.low, "high": one.high, "why": one.why}
+                for kind, value in of_kind.items():
+                    row[kind] = {"value": value.value, "low": value.low, "high": value.high, "why": value.why}
                 rows.append(row)
         for first, second in combinations(metrics, 2):
             between = agreements(arrays[first], arrays[second], level, resamples=0)["pearson"]
@@ -302,24 +287,24 @@ def correlated(
     return {"people": rows, "metrics": pairs, "williams": tests}
 
 
-def report(found: Mapping[str, Any]) -> Iterator[str]:
+def report(tables: Mapping[str, Any]) -> Iterator[str]:
     """What people read."""
-    yield f"{found['systems']} systems, {found['items']} items. Brackets: 95 % intervals over systems and items."
+    yield f"{tables['systems']} systems, {tables['items']} items. Brackets: 95 % intervals over systems and items."
     for level, title in TITLES.items():
         name = title.split(" (")[0]
         people, pairs, tests = (
-            [row for row in found[key] if row["level"] == level] for key in ("people", "metrics", "williams")
+            [row for row in tables[key] if row["level"] == level] for key in ("people", "metrics", "williams")
         )
         yield ""
         yield f"{title}: metric, people's score, Pearson's r, Spearman's ρ, Kendall's τ"
         for row in people:
-            cells = (_told(row[kind]) for kind in ("pearson", "spearman", "kendall"))
-            yield "  ".join((row["metric"], row["people"], *cells)) + _undefined(row, found["items"])
+            cells = (_shown(row[kind]) for kind in ("pearson", "spearman", "kendall"))
+            yield "  ".join((row["metric"], row["people"], *cells)) + _undefined(row, tables["items"])
         if pairs:
             yield f"{name}: Pearson's r of two metrics"
         for row in pairs:
             value = f"– ({row['why']})" if row["pearson"] is None else f"{row['pearson']:.2f}"
-            yield f"{row['first']}  {row['second']}  {value}{_undefined(row, found['items'])}"
+            yield f"{row['first']}  {row['second']}  {value}{_undefined(row, tables['items'])}"
         if tests:
             yield f"{name}: Williams' test of two metrics' r with people, t and two-sided p"
             yield from (
@@ -333,9 +318,8 @@ def _undefined(row: Mapping[str, Any], items: int) -> str:
     return f"  {row['undefined_items']} of {items} items undefined, left out: a score is the same for all systems"
 
 
-def _told(one: Mapping[str, Any]) -> str:
-    if one["value"] is None:
-        return f"– ({one['why']})"
-    if one["low"] is None:
-        return f"{one['value']:.3f} ({one['why']})"
-    return f"{one['value']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"
+def _shown(cell: Mapping[str, Any]) -> str:
+    if cell["value"] is None:
+        return f"– ({cell['why']})"
+    ends = f"({cell['why']})" if cell["low"] is None else f"[{cell['low']:.3f}, {cell['high']:.3f}]"
+    return f"{cell['value']:.3f} {ends}"

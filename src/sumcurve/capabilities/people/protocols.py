@@ -7,10 +7,13 @@ not follow, it stays without an answer.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from sumcurve.machine.arguments import CommandError
 
+T = TypeVar("T")
 YES, NO = "yes", "no"
 GOOD = "good"
 
@@ -73,10 +76,10 @@ class Protocol:
         for question in self.questions:
             given = answers.get(question.name, "")
             before, needed = question.follows or ("", "")
-            asked = not question.follows or answers.get(before) == needed
-            if asked and not given:
+            applies = not question.follows or answers.get(before) == needed
+            if applies and not given:
                 return question.name, f"is not answered; write {either(question.answers)}"
-            if given and not asked:
+            if given and not applies:
                 answered = answers.get(before)
                 why = f"{before} is {answered!r}" if answered else f"{before} has no answer"
                 return question.name, f"holds {given!r}, but {why}: empty one of the two"
@@ -89,9 +92,21 @@ def either(answers: Sequence[str]) -> str:
 
 
 def in_json(value: Any) -> str:
-    """A value that was read from JSON, as a message shows it: no more than its first 60 signs."""
-    told = json.dumps(value, ensure_ascii=False)
-    return f"{told[:60]}…" if len(told) > 60 else told
+    """A value that was read from JSON, as a message shows it: no more than its first 60 characters."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return f"{text[:60]}…" if len(text) > 60 else text
+
+
+def from_json(kind: type[T], data: bytes, where: str, remedy: str) -> T:
+    """The content of a JSON text, of this type; PeopleError names `where`, the key, its value and the remedy."""
+    try:
+        return TypeAdapter(kind).validate_json(data, strict=True)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        value = "" if problem["type"] in ("json_invalid", "missing") else f" is {in_json(problem['input'])}"
+        reason = problem["msg"].removeprefix("Value error, ")
+        raise PeopleError(f"{where}: {place}{value}{': ' if place or value else ''}{reason}; {remedy}") from error
 
 
 WEI = Protocol(

@@ -6,7 +6,7 @@ are paired over records; their p values are corrected over all pairs of systems 
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -83,10 +83,9 @@ def results(answers: Answers, settings: Bootstrap) -> Results:
             return Results(len(whole), left_out, shares, differences, agreements(answers, settings))
         return Results(0, left_out, [], [], agreements(answers, settings))
     codes = [code for code in answers.key.codes(MAIN) if code in answers.given]
-    by_rule = [_share(answers, rule, codes, settings) for rule in ("", *answers.key.of)]
-    judged, asked = ({answers.key.entries[code].unit for code in of} for of in (codes, answers.key.codes(MAIN)))
-    found = [share for share in by_rule if share is not None]
-    return Results(len(judged), len(asked) - len(judged), found, [], agreements(answers, settings))
+    shares = [share for rule in ("", *answers.key.of) if (share := _share(answers, rule, codes, settings)) is not None]
+    judged, sent = ({answers.key.entries[code].unit for code in of} for of in (codes, answers.key.codes(MAIN)))
+    return Results(len(judged), len(sent) - len(judged), shares, [], agreements(answers, settings))
 
 
 def _systems(
@@ -97,22 +96,24 @@ def _systems(
     groups = [answers.key.entries[next(iter(whole[record].values()))].group for record in records]
     outcomes = {name: [answers.outcome(whole[record][name]) for record in records] for name in answers.key.of}
     replicates = [
-        Replicates(name, None, (), PERCENT * np.array([[one == GOOD for one in found]], dtype=float))
-        for name, found in outcomes.items()
+        Replicates(name, None, (), PERCENT * np.array([[outcome == GOOD for outcome in column]], dtype=float))
+        for name, column in outcomes.items()
     ]
     design = Design(replicates, groups, None, settings.confidence)
     shares = [
-        Share(name, dict(Counter(found)), estimate(design, (name, None)).within(PERCENT))
-        for name, found in outcomes.items()
+        Share(name, dict(Counter(column)), estimate(design, (name, None)).within(PERCENT))
+        for name, column in outcomes.items()
     ]
-    pairs = [(one, two, difference(design, (one, None), (two, None))) for one, two in combinations(outcomes, 2)]
-    testable = [place for place, (_, _, found) in enumerate(pairs) if found.p is not None]
-    p_values = np.array([pairs[place][2].p for place in testable], dtype=float)
+    pairs = [
+        Difference(first, second, difference(design, (first, None), (second, None)), None)
+        for first, second in combinations(outcomes, 2)
+    ]
+    testable = [place for place, pair in enumerate(pairs) if pair.difference.p is not None]
+    p_values = np.array([pairs[place].difference.p for place in testable], dtype=float)
     levels = deciding_levels(p_values, holm_steps(len(testable), 1 - settings.confidence)).tolist()
-    differences = [Difference(*pair, None) for pair in pairs]
     for place, p, level in zip(testable, holm(p_values).tolist(), levels, strict=True):
-        differences[place] = replace(differences[place], p=p, interval=differences[place].difference.interval(level))
-    return shares, differences
+        pairs[place] = replace(pairs[place], p=p, interval=pairs[place].difference.interval(level))
+    return shares, pairs
 
 
 def _share(answers: Answers, rule: str, judged: Sequence[str], settings: Bootstrap) -> Share | None:
@@ -123,54 +124,43 @@ def _share(answers: Answers, rule: str, judged: Sequence[str], settings: Bootstr
     codes = [code for code in judged if rule in ("", answers.key.entries[code].of[0])]
     if not codes:
         return None
-    found = [answers.outcome(code) for code in codes]
-    issues = PERCENT * np.array([[one != answers.key.protocol.outcomes[-1] for one in found]], dtype=float)
+    outcomes = [answers.outcome(code) for code in codes]
+    none = answers.key.protocol.outcomes[-1]
+    issues = PERCENT * np.array([[outcome != none for outcome in outcomes]], dtype=float)
     groups = [answers.key.entries[code].group for code in codes]
     name = rule or ALL_RULES
     design = Design([Replicates(name, None, (), issues)], groups, None, settings.confidence)
-    return Share(name, dict(Counter(found)), estimate(design, (name, None)).within(PERCENT))
+    return Share(name, dict(Counter(outcomes)), estimate(design, (name, None)).within(PERCENT))
 
 
 def agreements(answers: Answers, settings: Bootstrap) -> list[Agreed]:
     """Of each annotator with themselves (pilot, judged twice), of every two, and of all, on texts that both judged."""
     annotators = sorted({entry.annotator for entry in answers.key.entries.values()})
-    found = []
+    rows: list[Agreed] = []
     for annotator in annotators:
-        first, again = (answers.outcomes(when, annotator) for when in (PILOT, AGAIN))
-        found += _pair(answers, f"{annotator} twice, pilot", first, again, settings)
+        twice = [answers.outcomes(when, annotator) for when in (PILOT, AGAIN)]
+        rows += _agreed(answers, f"{annotator} twice, pilot", twice, settings)
     for when in (PILOT, MAIN):
-        by = {annotator: answers.outcomes(when, annotator) for annotator in annotators}
-        for one, two in combinations(annotators, 2):
-            found += _pair(answers, f"{one} and {two}, {when}", by[one], by[two], settings)
-        units = sorted({unit for judged in by.values() for unit in judged})
-        together = [{who: judged[unit][1] for who, judged in by.items() if unit in judged} for unit in units]
-        if len(annotators) > 1 and any(len(one) > 1 for one in together):
-            codes = [next(judged[unit][0] for judged in by.values() if unit in judged) for unit in units]
-            groups = [answers.key.entries[code].group for code in codes]
-            alpha = krippendorffs_alpha(together, groups, settings)
-            found.append(Agreed(f"all annotators, {when}", "Krippendorff's alpha", alpha))
-    return found
+        outcomes = {annotator: answers.outcomes(when, annotator) for annotator in annotators}
+        for first, second in combinations(annotators, 2):
+            rows += _agreed(answers, f"{first} and {second}, {when}", [outcomes[first], outcomes[second]], settings)
+        rows += _agreed(answers, f"all annotators, {when}", list(outcomes.values()), settings)[-1:]
+    return rows
 
 
-def _pair(
-    answers: Answers,
-    whose: str,
-    first: Mapping[str, tuple[str, str]],
-    second: Mapping[str, tuple[str, str]],
-    settings: Bootstrap,
+def _agreed(
+    answers: Answers, whose: str, by_rater: Sequence[Mapping[str, tuple[str, str]]], settings: Bootstrap
 ) -> list[Agreed]:
-    units = sorted(first.keys() & second.keys())
+    """Kappa of two raters, and alpha, of their outcomes by text (`Answers.outcomes`); nothing where no text has two."""
+    counts = Counter(unit for outcomes in by_rater for unit in outcomes)
+    units = sorted(unit for unit, count in counts.items() if count > 1)
     if not units:
         return []
-    groups = [answers.key.entries[first[unit][0]].group for unit in units]
-    one, two = ([judged[unit][1] for unit in units] for judged in (first, second))
-    coefficients: list[tuple[str, Callable[[], Agreement]]] = [
-        ("Cohen's kappa", lambda: cohens_kappa(one, two, groups, settings)),
-        (
-            "Krippendorff's alpha",
-            lambda: krippendorffs_alpha(
-                [{"first": a, "second": b} for a, b in zip(one, two, strict=True)], groups, settings
-            ),
-        ),
-    ]
-    return [Agreed(whose, name, make()) for name, make in coefficients]
+    codes = [next(outcomes[unit][0] for outcomes in by_rater if unit in outcomes) for unit in units]
+    groups = [answers.key.entries[code].group for code in codes]
+    judged = [{place: of[unit][1] for place, of in enumerate(by_rater) if unit in of} for unit in units]
+    alpha = Agreed(whose, "Krippendorff's alpha", krippendorffs_alpha(judged, groups, settings))
+    if len(by_rater) != 2:
+        return [alpha]
+    first, second = ([outcomes[unit][1] for unit in units] for outcomes in by_rater)
+    return [Agreed(whose, "Cohen's kappa", cohens_kappa(first, second, groups, settings)), alpha]

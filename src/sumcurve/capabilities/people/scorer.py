@@ -62,7 +62,7 @@ class People(ReadsFiles):
         from sumcurve.capabilities.people.sheets import MAIN, read_key, sha256_of
         from sumcurve.capabilities.people.texts import REFERENCE, words
 
-        path_of = {told: path for path, told in inputs.items()}
+        path_of = {role: path for path, role in inputs.items()}
         try:
             key = read_key(path_of[KEY])
             answers = read_answers([path_of[ANSWERS]], key, partial=True)
@@ -78,17 +78,19 @@ class People(ReadsFiles):
         if not whole:
             raise RecordError(f"{path_of[ANSWERS]}: no record has all its answers; read more sheets")
         judged = [record for record in records if record.id in whole]
-        said = {row["id"]: words(row["summary"]) for row in summaries_of(output, records)}
+        shown = {row["id"]: words(row["summary"]) for row in summaries_of(output, records)}
         for record in judged:
-            if sha256_of(said[record.id]) != key.entries[whole[record.id][output.name]].sha256:
+            if sha256_of(shown[record.id]) != key.entries[whole[record.id][output.name]].sha256:
                 raise RecordError(
                     f"{output}: the summary of {record.id} is not the one that people judged; make sheets anew"
                 )
 
         def passed(system: str) -> dict[str, list[float]]:
-            found = [answers.given[whole[record.id][system]] for record in judged]
-            asked = {"people_good": "faithful", "people_fluent": "fluent", "people_related": "related"}
-            return {name: [PERCENT * (one.get(question) == "yes") for one in found] for name, question in asked.items()}
+            given = [answers.given[whole[record.id][system]] for record in judged]
+            checks = {"people_good": "faithful", "people_fluent": "fluent", "people_related": "related"}
+            return {
+                name: [PERCENT * (answer.get(check) == "yes") for answer in given] for name, check in checks.items()
+            }
 
         references = passed(REFERENCE) if REFERENCE in key.of else {}
         means = {name: sum(values) / len(values) for name, values in references.items()}

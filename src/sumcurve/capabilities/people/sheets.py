@@ -9,14 +9,15 @@ import hashlib
 import json
 import math
 import random
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from sumcurve.capabilities.people.protocols import PROTOCOLS, PeopleError, Protocol, in_json
+from pydantic import Field
+
+from sumcurve.capabilities.people.protocols import PROTOCOLS, PeopleError, Protocol, from_json
 from sumcurve.store.records import write_json
 
 LETTERS = "bcdfghjkmnpqrtvwxz"  # no vowels: no month, no word; no digits: no number
@@ -54,19 +55,28 @@ class Task:
 class Entry:
     """What the key says of a code. `unit` is the same for all tasks of one text; `sha256` is that of what is judged.
 
-    By `checks`, of every text that is shown (`check_of`), a filled row is known to be the code's; by `ascii_check`
-    where a file's encoding lost its other letters (`ascii_check_of`).
+    By `checks`, of every text that is shown (`check_of`), a filled row is known to be the code's.
     """
 
     id: str
     group: str
-    of: tuple[str, ...]
+    of: Annotated[tuple[str, ...], Field(min_length=1)]
     annotator: str
-    round: str
+    round: Literal["pilot", "main", "pilot-again"]
     unit: str
     sha256: str
-    checks: Mapping[str, str]
-    ascii_check: str
+    checks: dict[str, str]
+
+
+@dataclass(frozen=True)
+class KeyFile:
+    """A key as its file holds it."""
+
+    protocol: str
+    corpus: str
+    seed: int
+    system: str
+    codes: Annotated[dict[str, Entry], Field(min_length=1)]
 
 
 @dataclass(frozen=True)
@@ -108,21 +118,13 @@ def check_of(text: str) -> str:
     return sha256_of(signs[:CHECKED])[:12]
 
 
-def ascii_check_of(texts: Iterable[str]) -> str:
-    """What any encoding leaves of texts: the first ASCII letters and digits of each, hashed; empty without any."""
-    kept = [re.sub(r"[^a-z0-9]", "", text.lower())[:CHECKED] for text in texts]
-    return sha256_of("|".join(kept))[:12] if any(kept) else ""
-
-
 def merged(texts: Iterable[Text]) -> list[Text]:
     """The texts with equal ones of a record as one, which is of all their systems."""
-    found: dict[tuple[Any, ...], list[Text]] = {}
+    alike: dict[tuple[Any, ...], Text] = {}
     for text in texts:
-        found.setdefault((text.id, tuple(text.shown.items())), []).append(text)
-    return [
-        Text(one[0].id, one[0].group, tuple(dict.fromkeys(name for text in one for name in text.of)), one[0].shown)
-        for one in found.values()
-    ]
+        first = alike.setdefault((text.id, *text.shown.items()), text)
+        alike[text.id, *text.shown.items()] = replace(first, of=tuple(dict.fromkeys([*first.of, *text.of])))
+    return list(alike.values())
 
 
 def drawn_ids(ids: Sequence[str], main: int, pilot: int, seed: int) -> tuple[list[str], list[str]]:
@@ -143,11 +145,11 @@ def drawn_by_rule(contrasts: Iterable[Text], each: int, seed: int) -> list[Text]
     by_rule: dict[str, list[Text]] = {}
     for text in contrasts:
         by_rule.setdefault(text.of[0], []).append(text)
-    found = []
+    drawn: list[Text] = []
     for rule in sorted(by_rule):
-        there = sorted(by_rule[rule], key=lambda text: (text.id, text.shown["contrast"]))
-        found += random.Random(f"{seed} {rule}").sample(there, min(each, len(there)))
-    return found
+        texts = sorted(by_rule[rule], key=lambda text: (text.id, text.shown["contrast"]))
+        drawn += random.Random(f"{seed} {rule}").sample(texts, min(each, len(texts)))
+    return drawn
 
 
 def drawn_of_all(contrasts: Sequence[Text], count: int, seed: int) -> list[Text]:
@@ -155,9 +157,9 @@ def drawn_of_all(contrasts: Sequence[Text], count: int, seed: int) -> list[Text]
     if count > len(contrasts):
         raise ValueError(f"{count} of {len(contrasts)} contrasts")
     each = math.ceil(count / max(1, len({text.of for text in contrasts})))
-    while len(found := drawn_by_rule(contrasts, each, seed)) < count:
+    while len(drawn := drawn_by_rule(contrasts, each, seed)) < count:
         each += 1
-    return found[:count]
+    return drawn[:count]
 
 
 def tasks(
@@ -176,24 +178,22 @@ def tasks(
     annotator, next to each other (`Protocol.by_source`), sources in turn; or all go to every annotator.
     """
     generator = random.Random(f"{seed} order")
-    found: list[tuple[str, str, Text]] = []
+    owner: dict[str, str] = {}
+    rows: list[tuple[str, str, Text]] = []
     for when in (PILOT, AGAIN):
         for annotator in annotators:
-            found += [(annotator, when, text) for text in _shuffled(protocol, pilot, generator)]
+            rows += [(annotator, when, text) for text in _shuffled(protocol, pilot, generator)]
     if protocol.by_source:
         sources = list(dict.fromkeys(text.id for text in main))
         generator.shuffle(sources)
         owner = {source: annotators[place % len(annotators)] for place, source in enumerate(sources)}
-        for annotator in annotators:
-            own = [text for text in main if owner[text.id] == annotator]
-            found += [(annotator, MAIN, text) for text in _shuffled(protocol, own, generator)]
-    else:
-        for annotator in annotators:
-            found += [(annotator, MAIN, text) for text in _shuffled(protocol, main, generator)]
-    behind = [[who, when, text.id, text.group, text.of, list(text.shown.items())] for who, when, text in found]
+    for annotator in annotators:
+        own = [text for text in main if owner.get(text.id, annotator) == annotator]
+        rows += [(annotator, MAIN, text) for text in _shuffled(protocol, own, generator)]
+    behind = [[who, when, text.id, text.group, text.of, list(text.shown.items())] for who, when, text in rows]
     digest = sha256_of(json.dumps([protocol.name, corpus, seed, system, behind]))
-    codes = _codes(len(found), random.Random(f"{digest} codes"))
-    return [Task(code, *one) for code, one in zip(codes, found, strict=True)]
+    codes = _codes(len(rows), random.Random(f"{digest} codes"))
+    return [Task(code, *row) for code, row in zip(codes, rows, strict=True)]
 
 
 def _shuffled(protocol: Protocol, texts: Sequence[Text], generator: random.Random) -> list[Text]:
@@ -208,10 +208,10 @@ def _shuffled(protocol: Protocol, texts: Sequence[Text], generator: random.Rando
 
 
 def _codes(count: int, generator: random.Random) -> list[str]:
-    found: dict[str, None] = {}
-    while len(found) < count:
-        found["".join(generator.choices(LETTERS, k=CODE_LETTERS))] = None
-    return list(found)
+    codes: dict[str, None] = {}
+    while len(codes) < count:
+        codes["".join(generator.choices(LETTERS, k=CODE_LETTERS))] = None
+    return list(codes)
 
 
 def key_of(protocol: Protocol, corpus: str, seed: int, made: Sequence[Task], system: str = "") -> Key:
@@ -227,60 +227,30 @@ def key_of(protocol: Protocol, corpus: str, seed: int, made: Sequence[Task], sys
             unit=sha256_of(json.dumps([text.id, *text.shown.values()]))[:16],
             sha256=sha256_of(text.shown[protocol.judged]),
             checks={name: check_of(text.shown[name]) for name in protocol.shown},
-            ascii_check=ascii_check_of(text.shown[name] for name in protocol.shown),
         )
     return Key(protocol, corpus, seed, entries, system)
 
 
 def write_key(path: Path, key: Key) -> None:
     """Write the key as JSON, sorted by code, which is no order of anything."""
-    told = {"protocol": key.protocol.name, "corpus": key.corpus, "seed": key.seed, "system": key.system}
-    write_json(path, {**told, "codes": {code: asdict(entry) for code, entry in key.entries.items()}})
+    write_json(path, asdict(KeyFile(key.protocol.name, key.corpus, key.seed, key.system, dict(key.entries))))
 
 
 def read_key(path: Path) -> Key:
     """What `write_key` wrote; PeopleError for any other file, with code and value where one is damaged."""
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        protocol = PROTOCOLS[told["protocol"]]
-        entries = {code: _entry(entry, protocol, code) for code, entry in sorted(told["codes"].items())}
-        if not entries:
-            raise ValueError("it has no code")
-        _of_kind(told["seed"], int, "seed")
-        names = {name: _of_kind(told[name], str, name) for name in ("corpus", "system")}
-        return Key(protocol, names["corpus"], told["seed"], entries, names["system"])
+        data = path.read_bytes()
     except OSError as error:
         raise PeopleError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise PeopleError(
-            f"{path} is no key of sheets ({type(error).__name__}: {error}); name the key.json that "
-            "`sumcurve people sheet` wrote beside the sheets"
-        ) from error
-
-
-def _entry(told: Mapping[str, Any], protocol: Protocol, code: str) -> Entry:
-    """What a key says of a code; ValueError or TypeError for what `write_key` does not write."""
-    where = f"code {code}: "
-    found = {**told, "of": tuple(_of_kind(told.get("of"), list, f"{where}of"))}
-    for name in ("id", "group", "annotator", "round", "unit", "sha256", "ascii_check"):
-        _of_kind(told.get(name), str, where + name)
-    if told["round"] not in SHEETS:
-        raise ValueError(f"{where}round is {in_json(told['round'])}, none of {', '.join(SHEETS)}")
-    checks = _of_kind(told.get("checks"), dict, f"{where}checks")
-    if set(checks) != set(protocol.shown):
-        raise ValueError(f"{where}checks are of {in_json(list(checks))}, not of {in_json(list(protocol.shown))}")
-    for name, value in [
-        *((f"{where}of", one) for one in found["of"]),
-        *((f"{where}checks", one) for one in checks.values()),
-    ]:
-        _of_kind(value, str, name)
-    if not found["of"]:
-        raise ValueError(f"{where}of is empty")
-    return Entry(**found)
-
-
-def _of_kind(value: Any, kind: type, what: str) -> Any:
-    """The value, if it is of this kind; ValueError else."""
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise ValueError(f"{what} is {in_json(value)}")
-    return value
+    remedy = "name the key.json that `sumcurve people sheet` wrote beside the sheets"
+    content = from_json(KeyFile, data, f"{path} is no key of sheets", remedy)
+    protocol = PROTOCOLS.get(content.protocol)
+    if protocol is None:
+        raise PeopleError(f"{path} is of protocol {content.protocol!r}, none of {', '.join(PROTOCOLS)}; {remedy}")
+    for code, entry in content.codes.items():
+        if set(entry.checks) != set(protocol.shown):
+            raise PeopleError(
+                f"{path} is no key of sheets: code {code}: checks of {', '.join(entry.checks) or 'nothing'}, not of "
+                f"{', '.join(protocol.shown)}; {remedy}"
+            )
+    return Key(protocol, content.corpus, content.seed, dict(sorted(content.codes.items())), content.system)

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from sumcurve.capabilities.pretrained.model import EncoderDecoder, Pretrained, load
+from sumcurve.capabilities.pretrained.settings import BartSettings, SubwordSettings, TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords
-from sumcurve.settings.models import SubwordSettings, TransformersSettings
 from sumcurve.settings.study import Architecture
 
 MARKS = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>", "mask_token": "<mask>"}
@@ -41,11 +41,11 @@ def write_subwords(texts: Iterable[str], size: int, lower: bool, folder: Path) -
     inner.post_processor = processors.TemplateProcessing(
         single=f"{begin} $A {end}", special_tokens=[(mark, inner.token_to_id(mark)) for mark in (begin, end)]
     )
-    found = inner.get_vocab_size()
-    if found == len(MARKS) + len(pre_tokenizers.ByteLevel.alphabet()):
+    size = inner.get_vocab_size()
+    if size == len(MARKS) + len(pre_tokenizers.ByteLevel.alphabet()):
         raise PretrainedError(f"{folder.name}: no text to make subwords of; give the pretraining more packages")
     PreTrainedTokenizerFast(tokenizer_object=inner, **MARKS).save_pretrained(folder)
-    return found
+    return size
 
 
 def make(folder: Path, architecture: Architecture, dropout: float, lower: bool, seed: int) -> EncoderDecoder:
@@ -94,4 +94,5 @@ def opened(settings: SubwordSettings, folder: Path, specification: dict[str, Any
     seed = specification.get("seed", 0)
     if isinstance(settings, TransformersSettings):
         return load(folder, settings, lower, seed)
+    assert isinstance(settings, BartSettings)
     return make(folder, Architecture.of_specification(specification["architecture"]), settings.dropout, lower, seed)

@@ -13,13 +13,13 @@ from sumcurve.capabilities.pretrained.folders import (
     SubwordsSpecification,
     UntrainedSpecification,
 )
+from sumcurve.capabilities.pretrained.settings import BartSettings, TransformersSettings
 from sumcurve.harvest.packages import packages_of
 from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.settings.config import Block, PlanError
 from sumcurve.settings.content import Raw
 from sumcurve.settings.corpus import Preparation
 from sumcurve.settings.forms import Form
-from sumcurve.settings.models import BartSettings
 from sumcurve.settings.study import Pretraining, StudySettings
 from sumcurve.systems.rows import Scored
 from sumcurve.tables import Listing
@@ -77,7 +77,7 @@ class PretrainedModels(Capability):
         for method in _zero_shot(methods):
             form = methods[method]
             specification: UntrainedSpecification = {
-                "model": FAMILIES[form.model.kind].decides(form.model) | UNTUNED,
+                "model": form.model.decides() | UNTUNED,
                 "corpus": corpus.prepared,
                 "search": corpus.settings.search.model_dump(mode="json"),
                 "source_tokens": corpus.settings.source_tokens,
@@ -132,7 +132,9 @@ class PretrainedModels(Capability):
 
 def _zero_shot(methods: Mapping[str, Form]) -> list[str]:
     """The pretrained methods that are asked for their summaries before any training."""
-    return [name for name, form in methods.items() if form.model.kind == "transformers" and form.model.zero_shot]
+    return [
+        name for name, form in methods.items() if isinstance(form.model, TransformersSettings) and form.model.zero_shot
+    ]
 
 
 def _plan_pretraining(plan: "Plan", corpus: "PlannedCorpus", settings: Pretraining) -> tuple[str, str, str]:

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 
 from sumcurve.capabilities.pretrained.model import Pretrained
+from sumcurve.capabilities.pretrained.settings import SubwordSettings
 from sumcurve.capabilities.pretrained.subwords import TextExample
 from sumcurve.corpora.tokens import cut, sentences, tokenize
 from sumcurve.decoding.logp import TargetLogp
 from sumcurve.decoding.search import generate, greedy
-from sumcurve.settings.models import SubwordSettings
 from sumcurve.settings.search import Search
 
 BATCH = 32  # examples decoded together, and sources and targets scored together; results are those of any other number
@@ -32,12 +32,12 @@ def in_subwords(search: Search, settings: SubwordSettings, model: Pretrained) ->
 
 def exempt_ids(model: Pretrained, words: Sequence[str]) -> tuple[int, ...]:
     """The ids of those of `words` that are one subword, at the beginning of a text or behind a blank."""
-    found = [
+    encoded = [
         model.subwords.tokenizer(text, add_special_tokens=False)["input_ids"]
         for word in words
         for text in (word, f" {word}")
     ]
-    return tuple(sorted({ids[0] for ids in found if len(ids) == 1}))
+    return tuple(sorted({ids[0] for ids in encoded if len(ids) == 1}))
 
 
 @torch.no_grad()
@@ -46,15 +46,15 @@ def write(model: Pretrained, examples: Sequence[TextExample], search: Search, de
     model.eval()
     exempt = exempt_ids(model, search.exempt)
     decode = greedy if search.beam == 1 else generate
-    found: list[str] = [""] * len(examples)
+    texts: list[str] = [""] * len(examples)
     order = sorted(range(len(examples)), key=lambda place: len(examples[place].source))
     for first in range(0, len(order), BATCH):
         places = order[first : first + BATCH]
         batch = model.collate([examples[place] for place in places]).to(device)
         tokens = decode(model, batch, search, exempt=exempt).tokens[:, 0]
         for place, ids in zip(places, tokens.tolist(), strict=True):
-            found[place] = model.subwords.text([one for one in ids if one != model.marks.pad])
-    return found
+            texts[place] = model.subwords.text([token for token in ids if token != model.marks.pad])
+    return texts
 
 
 def in_words(text: str, lower: bool, most: int) -> list[str]:
@@ -76,15 +76,15 @@ def target_logp(
     model.eval()
     starts = np.cumsum([0, *(example.size for example in examples)], dtype=np.int32)
     logp = np.zeros((1 + len(sources), starts[-1]), dtype=np.float32)
-    asked: list[list[tuple[int, int]]] = [[(0, number)] for number in range(len(examples))]  # by source: round, target
+    wanted: list[list[tuple[int, int]]] = [[(0, number)] for number in range(len(examples))]  # by source: round, target
     for index, row in enumerate(sources.tolist(), start=1):
         for number, source in enumerate(row):
-            asked[source].append((index, number))
+            wanted[source].append((index, number))
     order = sorted(range(len(examples)), key=lambda number: len(examples[number].source))
     for first in range(0, len(order), BATCH):
         places = order[first : first + BATCH]
         memory = model.encode(model.collate([examples[place] for place in places]).to(device))
-        pairs = [(row, *pair) for row, place in enumerate(places) for pair in asked[place]]
+        pairs = [(row, *pair) for row, place in enumerate(places) for pair in wanted[place]]
         pairs.sort(key=lambda pair: len(examples[pair[2]].target))
         for start in range(0, len(pairs), BATCH):
             part = pairs[start : start + BATCH]

@@ -22,10 +22,10 @@ from sumcurve.capabilities.pretrained.decoding import BATCH, in_words
 from sumcurve.capabilities.pretrained.learner import PretrainedLearner
 from sumcurve.capabilities.pretrained.model import EncoderDecoder
 from sumcurve.capabilities.pretrained.outside import bodies_path
+from sumcurve.capabilities.pretrained.settings import BartSettings
 from sumcurve.capabilities.pretrained.subwords import PretrainedError, TextExample
 from sumcurve.corpora.store import Corpus
 from sumcurve.models.batch import Batch
-from sumcurve.settings.models import BartSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Architecture, Noise
 from sumcurve.settings.training import PhaseSettings, Training
@@ -43,7 +43,7 @@ class Body:
 
     @property
     def ids(self) -> list[int]:
-        return [one for sentence in self.sentences for one in sentence]
+        return [token for sentence in self.sentences for token in sentence]
 
 
 # --- noise
@@ -75,19 +75,19 @@ def infilled(ids: Sequence[int], noise: Noise, mask: int, generator: torch.Gener
     pieces = len(ids) - sum(lengths) + len(lengths)  # a subword that is left, or a span
     where = sorted(torch.randperm(pieces, generator=generator)[: len(lengths)].tolist())
     spans = dict(zip(where, lengths, strict=True))
-    found: list[int] = []
+    read: list[int] = []
     place = 0
     for piece in range(pieces):
         length = spans.get(piece)
-        found.append(ids[place] if length is None else mask)
+        read.append(ids[place] if length is None else mask)
         place += 1 if length is None else length
-    return found
+    return read
 
 
 def noised(body: Body, noise: Noise, mask: int, generator: torch.Generator | None = None) -> list[int]:
     """What is read in place of the text; without `generator` torch's own numbers decide, which `fit` keeps."""
     sentences = permuted(body.sentences, generator) if noise.permute else body.sentences
-    return infilled([one for sentence in sentences for one in sentence], noise, mask, generator)
+    return infilled([token for sentence in sentences for token in sentence], noise, mask, generator)
 
 
 # --- training
@@ -112,13 +112,13 @@ class DenoisingLearner(PretrainedLearner):
         self.noise, self.bodies = noise, bodies
         self.mask: int = model.subwords.tokenizer.mask_token_id
         generator = torch.Generator().manual_seed(seed)
-        asked = [self.example(model, body, generator) for body in valid]
+        damaged = [self.example(model, body, generator) for body in valid]
         lower = model.subwords.lower
         references = [[in_words(model.subwords.text(body.ids), lower, tokens)] for body in valid]
         settings = BartSettings(kind="bart", outside="nothing", tokens_a_word=1.0)  # the search counts subwords
         search = Search(beam=1, max_tokens=tokens, block_ngram=0)
         shown = [self.example(model, body, generator) for body in bodies[:1]]
-        super().__init__(model, settings, shown, asked, references, search, device)
+        super().__init__(model, settings, shown, damaged, references, search, device)
 
     def example(self, model: EncoderDecoder, body: Body, generator: torch.Generator | None) -> TextExample:
         """The body as it is read and restored, with noise of its own; what has no positions is cut."""
@@ -161,7 +161,7 @@ def read_bodies(outside: Corpus, part: str, model: EncoderDecoder, tokens: int) 
     """The bodies of a part in subwords, the first `tokens` of each, cut where the decoder has fewer positions."""
     subwords = model.subwords
     most = min(tokens, (subwords.writes or 0) - 1)
-    found = []
+    bodies = []
     for row in read_jsonl(bodies_path(outside, part)):
         left, sentences = most, []
         for sentence in subwords.tokenizer(row["sentences"], add_special_tokens=False)["input_ids"]:
@@ -169,8 +169,8 @@ def read_bodies(outside: Corpus, part: str, model: EncoderDecoder, tokens: int) 
                 sentences.append(sentence[:left])
                 left -= len(sentences[-1])
         if sentences:
-            found.append(Body(Record(row["id"], [], []), sentences))
-    return found
+            bodies.append(Body(Record(row["id"], [], []), sentences))
+    return bodies
 
 
 def pretrain_run(specification: dict[str, Any], outside: Path, subwords: Path, lower: bool, place: Place) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.capability import Folders
+from sumcurve.capabilities.pretrained.settings import BartSettings
 from sumcurve.corpora.store import Corpus
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.evidence import Evidence
@@ -58,7 +59,7 @@ class Pretrainings(Evidence):
         self, results: "Results", asks: str, corpus: str, metric: Metric, sizes: Sequence[int]
     ) -> Sequence[Mapping[str, Any]]:
         """The records that a pretrained method needs for the score that the same from scratch has."""
-        if asks != "pretraining" or not any(one.methods for one in self.made):
+        if asks != "pretraining" or not any(pretraining.methods for pretraining in self.made):
             return ()
         from sumcurve.capabilities.pretrained.tables.pretraining import table
 
@@ -70,7 +71,7 @@ class Pretrainings(Evidence):
 
         if not results.sizes(corpus):
             return ()
-        metric = next(one for one in results.ranked(corpus) if results.design(corpus, one.name) is not None)
+        metric = next(ranking for ranking in results.ranked(corpus) if results.design(corpus, ranking.name) is not None)
         paragraphs = tuple(_paragraphs(tables["pretraining"], corpus, metric))
         return [("What last phases buy", Finding(corpus, "What pretraining is worth", paragraphs, "pretraining"))]
 
@@ -97,12 +98,12 @@ def _paragraphs(pretraining: Table, corpus: str, metric: Metric) -> Iterator[str
         parts = []
         for row in here:
             if row["method"] == method:
-                told = spanned(row["difference"], metric.decimals)
+                worth = spanned(row["difference"], metric.decimals)
                 if row["says"] in (BETTER, WORSE):
                     needed = row["records_needed"]
                     bound = {"<": "fewer than ", ">": "more than "}.get(needed.sign, "")
-                    told += f"; {bound}{number(needed.number)} give it the other's score"
-                parts.append(f"with {number(row['records'])} records {row['says']} ({told})")
+                    worth += f"; {bound}{number(needed.number)} give it the other's score"
+                parts.append(f"with {number(row['records'])} records {row['says']} ({worth})")
         yield f"{method} against the same from scratch, in {metric.title}: {'; '.join(parts)}."
 
 
@@ -117,8 +118,8 @@ def pretrainings_of(results: "Results") -> Sequence[Pretraining]:
 
 def pretrainings(folders: Folders) -> Pretrainings:
     """Of all finished pretrainings."""
-    finished = [one for one in folders.plan.named("runs", "pretrain") if folders.finished(one.key)]
-    return Pretrainings([_pretraining(folders, one) for one in finished])
+    finished = [folder for folder in folders.plan.named("runs", "pretrain") if folders.finished(folder.key)]
+    return Pretrainings([_pretraining(folders, folder) for folder in finished])
 
 
 def _pretraining(folders: Folders, folder: "Folder") -> Pretraining:
@@ -127,7 +128,7 @@ def _pretraining(folders: Folders, folder: "Folder") -> Pretraining:
     apart = plan.folder(folder.specification["outside"])
     statistics = Corpus(results / apart.key).statistics
     training = json.loads((results / folder.key / "training.json").read_text())
-    learned = {name: form.model.outside for name, form in plan.methods.items() if form.model.kind == "bart"}
+    learned = {name: form.model.outside for name, form in plan.methods.items() if isinstance(form.model, BartSettings)}
     return Pretraining(
         corpus=plan.corpus_name(apart.specification["corpus"]),
         scratch=next((name for name, outside in learned.items() if outside == "nothing"), None),

@@ -5,16 +5,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sumcurve.capabilities.pretrained.settings import BartSettings, TransformersSettings
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
 from sumcurve.settings.base import MODEL_FILES
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.forms import Form
+from sumcurve.settings.models import transformer_adds
 from sumcurve.settings.study import StudySettings
 from sumcurve.sources.pinned import File, fetched_model
 from sumcurve.store.stage import Inputs, Stage
-from sumcurve.systems.families import Transformer
 from sumcurve.systems.family import PRETRAINED_MB, Family, FinishedRun, Refusal, weights_of
 from sumcurve.systems.system import Item
 from sumcurve.training.place import WEIGHTS
@@ -55,7 +56,7 @@ class OfSubwords(Family):
         from sumcurve.capabilities.pretrained.learner import pretrained_learner, with_texts
         from sumcurve.training.run import Opened
 
-        told: dict[str, Any] = dict(lessons.specification)
+        specification: dict[str, Any] = dict(lessons.specification)
         settings: Any = lessons.form.model
         train, valid = (Corpus(lessons.corpus).part(part) for part in ("train", "valid"))
         parts = with_texts(train, lessons.drawn), with_texts(valid, range(len(lessons.valid)))
@@ -64,13 +65,13 @@ class OfSubwords(Family):
             pairs = list(Corpus(outside).part("train").with_text)
             further["outside_pairs"] = len(pairs)
             parts[0].extend(pairs)
-        source = self.source(settings, lessons.inputs, told.get("subwords"))
-        model = opened(settings, source, told, lessons.lower)
+        source = self.source(settings, lessons.inputs, specification.get("subwords"))
+        model = opened(settings, source, specification, lessons.lower)
         if (pretrained := lessons.folder("pretrained")) is not None:
             model.load(load_file(pretrained / WEIGHTS["selected"]))
         further |= self.told_of(model)
         device = torch.device(lessons.device)
-        learner = pretrained_learner(told, settings, model, *parts, device, lessons.search, lessons.note)
+        learner = pretrained_learner(specification, settings, model, *parts, device, lessons.search, lessons.note)
         facts = {"truncated_sources": sum(example.truncated for example in learner.train)}
         return Opened(learner, len(model.subwords), facts, further, self.kept(source))
 
@@ -128,17 +129,15 @@ UNTUNED = {"lora": None, "gradient_checkpointing": False, "dropout": None}  # se
 class Transformers(OfSubwords):
     """A pretrained model of Hugging Face transformers."""
 
-    def decides(self, model: Any) -> dict[str, Any]:
-        block: dict[str, Any] = model.decides()
-        return block
+    settings = TransformersSettings
 
     def files(self, model: Any, pinned: Path) -> list[File]:
-        said = str(pinned)
+        file = str(pinned)
         if model.path is not None:
-            return [File(model.sha256, model.path, shards=MODEL_FILES, pinned=said)]
+            return [File(model.sha256, model.path, shards=MODEL_FILES, pinned=file)]
         if model.hub is None:
-            raise PlanError(f"{said}: model: say by `path`, or by `hub` and `revision`, where the model comes from")
-        return [File(model.sha256, fetched_model(model.sha256), harvested=True, shards=MODEL_FILES, pinned=said)]
+            raise PlanError(f"{file}: model: say by `path`, or by `hub` and `revision`, where the model comes from")
+        return [File(model.sha256, fetched_model(model.sha256), harvested=True, shards=MODEL_FILES, pinned=file)]
 
     def memory_mb(self, form: Form, source_tokens: int, target_tokens: int) -> int:
         return PRETRAINED_MB
@@ -167,16 +166,16 @@ SUBWORDS_OF_WORD = 1.2
 class Bart(OfSubwords):
     """BART made from a configuration, with subwords made from a study's text; a run keeps these."""
 
+    settings = BartSettings
     stands_alone = False
 
-    def multiply_adds(
-        self, model: Any, source_tokens: int, target_tokens: int, vocabulary: int, study: StudySettings
-    ) -> float | None:
+    def multiply_adds(self, form: Form, source_tokens: int, target_tokens: int, study: StudySettings) -> float | None:
         """Of the architecture that the study pretrains; about six subwords are five words."""
         if study.pretraining is None:
             return None
-        lengths = SUBWORDS_OF_WORD * source_tokens, SUBWORDS_OF_WORD * target_tokens
-        return Transformer().multiply_adds(study.pretraining.model, *lengths, vocabulary, study)
+        made, words = study.pretraining.model, (SUBWORDS_OF_WORD * source_tokens, SUBWORDS_OF_WORD * target_tokens)
+        layers = made.encoder_layers, made.decoder_layers
+        return transformer_adds(made.width, made.feedforward, layers, *words, form.training.vocabulary)
 
     def source(self, model: Any, inputs: Inputs, subwords: str | None) -> Path:
         assert subwords is not None

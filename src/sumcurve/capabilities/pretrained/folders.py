@@ -3,12 +3,12 @@
 from typing import TypedDict
 
 from sumcurve.capabilities.pretrained.family import Transformers
+from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.corpora.folders import in_small_letters
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
 from sumcurve.settings.forms import Form
-from sumcurve.settings.models import TransformersSettings
 from sumcurve.settings.search import Search
 from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
@@ -28,17 +28,17 @@ def outside(specification: OutsideSpecification, inputs: Inputs, stage: Stage) -
     """Write what of packages outside of a corpus's overlaps nothing that methods are chosen by or tested on."""
     from sumcurve.capabilities.pretrained.outside import write_outside
 
-    found = write_outside(
+    counts = write_outside(
         Corpus(inputs[specification["outside"]]),
         Corpus(inputs[specification["corpus"]]),
         specification["overlap"],
         specification["near_duplicates"],
         stage.folder,
     )
-    removed = sum(found["removed"].values())
+    removed = sum(counts["removed"].values())
     stage.note(
-        f"read {found['read']} records, kept {found['kept']}, removed {removed}: {found['removed']}; of "
-        f"{found['sentences']} sentences of bodies {found['sentences_removed']} are summaries and were removed"
+        f"read {counts['read']} records, kept {counts['kept']}, removed {removed}: {counts['removed']}; of "
+        f"{counts['sentences']} sentences of bodies {counts['sentences_removed']} are summaries and were removed"
     )
 
 
@@ -58,10 +58,10 @@ def subwords(specification: SubwordsSpecification, inputs: Inputs, stage: Stage)
     rows = read_jsonl(bodies_path(Corpus(inputs[specification["outside"]]), "train"))
     texts = (sentence for row in rows for sentence in row["sentences"])
     try:
-        found = write_subwords(texts, specification["subwords"], specification["lower"], stage.folder)
+        size = write_subwords(texts, specification["subwords"], specification["lower"], stage.folder)
     except PretrainedError as error:
         raise BuildError(f"{stage.name}: {error}") from error
-    stage.note(f"{found} subwords")
+    stage.note(f"{size} subwords")
 
 
 class PretrainSpecification(TypedDict):
@@ -111,10 +111,10 @@ class UntrainedSpecification(TypedDict):
 def untrained(specification: UntrainedSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write what a pretrained model says of the test set before any training (zero shot)."""
     corpus = inputs[specification["corpus"]]
-    told = dict(specification)
+    block = dict(specification)
     run = FinishedRun(
-        form=Form.model_construct(model=TransformersSettings.model_validate(told["model"])),  # nothing is trained
-        specification=told,
+        form=Form.model_construct(model=TransformersSettings.model_validate(block["model"])),  # nothing is trained
+        specification=block,
         folder=stage.folder,
         weights=None,
         search=Search.of_specification(specification["search"]),

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from sumcurve.capabilities.pretrained.decoding import BATCH, in_subwords, in_words, told_of, truncated, write
 from sumcurve.capabilities.pretrained.model import Pretrained
+from sumcurve.capabilities.pretrained.settings import SubwordSettings
 from sumcurve.capabilities.pretrained.subwords import TextExample, lengths
 from sumcurve.corpora.store import Part, take
 from sumcurve.models.batch import Batch
-from sumcurve.settings.models import SubwordSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.training import PhaseSettings
 from sumcurve.store.records import Record, Text
@@ -125,7 +125,7 @@ def pretrained_learner(
     trained_on, validated = (
         [model.subwords.example(record, text, *most, room) for record, text in part] for part in (train, valid)
     )
-    if said := told_of(truncated(trained_on), len(trained_on), model):
-        note(said)
+    if notice := told_of(truncated(trained_on), len(trained_on), model):
+        note(notice)
     references = [record.all_references for record, _ in valid]
     return PretrainedLearner(model, settings, trained_on, validated, references, search, device)

@@ -21,11 +21,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords, TextExample, collate
 from sumcurve.models.batch import Batch
 from sumcurve.models.emission import Emission, in_single
 from sumcurve.models.summarizer import Marks, Memory, State, Summarizer
-from sumcurve.settings.models import TransformersSettings
 
 DROPOUT = ("dropout", "dropout_rate", "resid_pdrop", "embd_pdrop")  # what configurations of architectures call it
 IGNORED = -100  # of cross-entropy
@@ -46,10 +46,10 @@ def _cache(kept: dict[str, Tensor]) -> Any:
 
 def _kept(cache: Any) -> dict[str, Tensor]:
     """The keys and values of a cache by name and layer: the inverse of `_cache`."""
-    found = {}
+    tensors = {}
     for number, layer in enumerate(cache.layers):
-        found[f"key {number}"], found[f"value {number}"] = layer.keys, layer.values
-    return found
+        tensors[f"key {number}"], tensors[f"value {number}"] = layer.keys, layer.values
+    return tensors
 
 
 def _joined(kept: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -124,11 +124,11 @@ class Pretrained(Summarizer):
 
     def trained(self) -> dict[str, nn.Parameter]:
         """What training changes, by name; a parameter that is used twice stands here once."""
-        return {name: one for name, one in self.network.named_parameters() if one.requires_grad}
+        return {name: parameter for name, parameter in self.network.named_parameters() if parameter.requires_grad}
 
     def weights(self) -> dict[str, Tensor]:
         """The values of `trained`, as they are."""
-        return {name: one.detach() for name, one in self.trained().items()}
+        return {name: parameter.detach() for name, parameter in self.trained().items()}
 
     def load(self, weights: dict[str, Tensor]) -> None:
         """Take over what `weights` gave. PretrainedError for weights of another model."""
@@ -144,8 +144,8 @@ class Pretrained(Summarizer):
         """Numbers of parameters as `models.summarizer.parameter_counts` gives them; `training_only` are none."""
         network = self.network
         ends = (network.get_input_embeddings(), network.get_output_embeddings())
-        words = {id(one): one.numel() for end in ends if end is not None for one in end.parameters()}
-        total = sum(one.numel() for one in network.parameters())
+        words = {id(parameter): parameter.numel() for end in ends if end is not None for parameter in end.parameters()}
+        total = sum(parameter.numel() for parameter in network.parameters())
         vocabulary = sum(words.values())
         return {"total": total, "vocabulary": vocabulary, "other": total - vocabulary, "training_only": 0}
 
@@ -202,21 +202,21 @@ class EncoderDecoder(Pretrained):
         if not state:
             prefix = torch.tensor([self.prefix], device=tok.device).expand(size, -1)
             cache = EncoderDecoderCache(_cache({}), _cache({}))
-            found = self._decode(memory.states, memory.mask, prefix, cache)
-            shared = _kept(found.past_key_values.cross_attention_cache)
+            output = self._decode(memory.states, memory.mask, prefix, cache)
+            shared = _kept(output.past_key_values.cross_attention_cache)
             memory.cache |= {name: _wide(value, q).contiguous() for name, value in shared.items()}
-            own = _kept(found.past_key_values.self_attention_cache)
+            own = _kept(output.past_key_values.self_attention_cache)
             state = {name: _wide(value, q) for name, value in own.items()}
-            logits = _wide(found.logits[:, -1], q)
+            logits = _wide(output.logits[:, -1], q)
             return self._emission(logits), self.nothing_attended(tok), state
         cache = EncoderDecoderCache(_cache(_joined(state)), _cache(_joined(memory.cache)))
         # Of the source only its length is read here: its keys and values are in the cache.
         states = memory.states.new_zeros(1, 1, 1).expand(size * q, *memory.states.shape[1:])
         mask = _wide(memory.mask, q).flatten(0, 1)
-        found = self._decode(states, mask, tok.reshape(-1, 1), cache)
-        own = _kept(found.past_key_values.self_attention_cache)
+        output = self._decode(states, mask, tok.reshape(-1, 1), cache)
+        own = _kept(output.past_key_values.self_attention_cache)
         state = {name: value.unflatten(0, (size, q)) for name, value in own.items()}
-        return self._emission(found.logits.view(size, q, -1)), self.nothing_attended(tok), state
+        return self._emission(output.logits.view(size, q, -1)), self.nothing_attended(tok), state
 
     def target_logits(self, batch: Batch, memory: Memory | None) -> Tensor:
         memory = memory or self.encode(batch)
@@ -241,7 +241,7 @@ class DecoderOnly(Pretrained):
     def _forward(self, ids: Tensor, mask: Tensor, last: int, cache: Any, use_cache: bool) -> Any:
         """The network's output at the `last` columns of `ids`; `mask` covers what is cached, too."""
         places = (mask.long().cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1] :]
-        told = {"logits_to_keep": last} if self.keeps else {}
+        limit = {"logits_to_keep": last} if self.keeps else {}
         return self.network(
             input_ids=ids,
             attention_mask=mask.long(),
@@ -249,7 +249,7 @@ class DecoderOnly(Pretrained):
             past_key_values=cache,
             use_cache=use_cache,
             return_dict=True,
-            **told,
+            **limit,
         )
 
     def _prompt(self, batch: Batch) -> Tensor:
@@ -259,9 +259,9 @@ class DecoderOnly(Pretrained):
     def encode(self, batch: Batch) -> Memory:
         """Its `states` [B, 1, V] are the logits behind the prompt, its cache the prompt's keys and values."""
         mask = self._prompt(batch)
-        found = self._forward(batch.src, mask, 1, _cache({}), use_cache=True)
-        logits = found.logits[:, -1:]
-        return Memory(logits, mask, _kept(found.past_key_values))
+        output = self._forward(batch.src, mask, 1, _cache({}), use_cache=True)
+        logits = output.logits[:, -1:]
+        return Memory(logits, mask, _kept(output.past_key_values))
 
     def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
         """The first step's logits are those behind the prompt, whatever `tok` is."""
@@ -272,10 +272,10 @@ class DecoderOnly(Pretrained):
         written = next(iter(state.values())).shape[3] - memory.mask.shape[1]
         prompt = _wide(memory.mask, q).flatten(0, 1)
         mask = functional.pad(prompt, (0, written + 1), value=True)
-        found = self._forward(tok.reshape(-1, 1), mask, 1, _cache(_joined(state)), use_cache=True)
-        own = _kept(found.past_key_values)
+        output = self._forward(tok.reshape(-1, 1), mask, 1, _cache(_joined(state)), use_cache=True)
+        own = _kept(output.past_key_values)
         state = {name: value.unflatten(0, (size, q)) for name, value in own.items()}
-        return self._emission(found.logits.view(size, q, -1)), self.nothing_attended(tok), state
+        return self._emission(output.logits.view(size, q, -1)), self.nothing_attended(tok), state
 
     def target_logits(self, batch: Batch, memory: Memory | None) -> Tensor:
         longest = batch.tgt.shape[1]
@@ -287,8 +287,8 @@ class DecoderOnly(Pretrained):
         if longest == 1:
             return memory.states
         mask = functional.pad(memory.mask, (0, longest - 1), value=True)
-        found = self._forward(batch.inp, mask, longest - 1, _cache(memory.cache), use_cache=True)
-        return torch.cat((memory.states, found.logits[:, -(longest - 1) :]), 1)
+        output = self._forward(batch.inp, mask, longest - 1, _cache(memory.cache), use_cache=True)
+        return torch.cat((memory.states, output.logits[:, -(longest - 1) :]), 1)
 
 
 def _inner(network: nn.Module) -> nn.Module:
@@ -352,7 +352,7 @@ def load(folder: Path, settings: TransformersSettings, lower: bool, seed: int) -
             config = transformers.AutoConfig.from_pretrained(folder, **local)
             if settings.dropout is not None:
                 _set_dropout(config, settings.dropout, folder)
-            network, found = auto.from_pretrained(
+            network, loading = auto.from_pretrained(
                 folder,
                 config=config,
                 use_safetensors=True,
@@ -373,7 +373,7 @@ def load(folder: Path, settings: TransformersSettings, lower: bool, seed: int) -
             f"{folder}: its tokenizer has {len(tokenizer)} subwords and its model {rows}; give the tokenizer "
             "that the model was trained with"
         )
-    if missing := sorted(found["missing_keys"]):
+    if missing := sorted(loading["missing_keys"]):
         raise PretrainedError(
             f"{folder}: its weights lack {', '.join(missing[:3])} ({len(missing)} in all), which would be made up; "
             "give the model of the architecture that its config.json names"
@@ -403,7 +403,7 @@ def _with_lora(network: nn.Module, settings: TransformersSettings, seed: int) ->
     assert settings.lora is not None
     lora = settings.lora
     kind = peft.TaskType.SEQ_2_SEQ_LM if settings.architecture == "encoder-decoder" else peft.TaskType.CAUSAL_LM
-    told = peft.LoraConfig(
+    config = peft.LoraConfig(
         r=lora.rank,
         lora_alpha=lora.alpha,  # type: ignore[arg-type]  # any number will do
         lora_dropout=lora.dropout,
@@ -413,6 +413,6 @@ def _with_lora(network: nn.Module, settings: TransformersSettings, seed: int) ->
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
-            return peft.get_peft_model(network, told)
+            return peft.get_peft_model(network, config)
         except ValueError as error:
             raise PretrainedError(f"lora: {error}; name layers of the model under `lora: {{modules: […]}}`") from error

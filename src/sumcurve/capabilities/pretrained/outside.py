@@ -57,8 +57,8 @@ class HeldOut:
             self.grams.setdefault(gram, number)
         own = shingles(tokens)
         self.sizes.append(len(own))
-        for one in own:
-            self.having[one].append(number)
+        for shingle in own:
+            self.having[shingle].append(number)
 
     def touched_by(self, record: Record) -> tuple[str, str] | None:
         """Why a record has to go, and the text it repeats, or None."""
@@ -68,7 +68,7 @@ class HeldOut:
                 return OVERLAP, f"{kind}: {' '.join(shared)!r}, {self.names[self.grams[shared]]}"
         for kind, tokens in texts_of(record):
             own = shingles(tokens)
-            common = Counter(number for one in own for number in self.having.get(one, ()))
+            common = Counter(number for shingle in own for number in self.having.get(shingle, ()))
             for number, count in sorted(common.items()):
                 if count / (len(own) + self.sizes[number] - count) >= self.near_duplicates:
                     return NEAR, f"{kind}: {self.names[number]}"

@@ -119,8 +119,8 @@ class Subwords:
         return whole[: next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)]
 
     def _ids(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
-        found = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-        return list(found["input_ids"]), list(found["offset_mapping"])
+        encoded = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        return list(encoded["input_ids"]), list(encoded["offset_mapping"])
 
     def _read(self, source: str) -> list[int]:
         text = self.template.replace("{source}", source)

@@ -15,10 +15,10 @@ from sumcurve.capabilities.pretrained.decoding import (
     write,
 )
 from sumcurve.capabilities.pretrained.model import Pretrained
+from sumcurve.capabilities.pretrained.settings import SubwordSettings
 from sumcurve.capabilities.pretrained.subwords import TextExample
 from sumcurve.corpora.derangement import derangements
 from sumcurve.decoding.logp import TargetLogp
-from sumcurve.settings.models import SubwordSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Reading
 from sumcurve.store.records import Text, write_jsonl
@@ -62,23 +62,23 @@ class PretrainedSystem:
     @torch.no_grad()
     def logp(self, items: Sequence[Item], targets: Sequence[list[str]]) -> list[float]:
         """As far as `target_tokens` reach. Sentences of targets are read as the texts that they are."""
-        asked = [
+        records = [
             Item(
                 replace(item.record, target=target, references=[]),
                 Text(item.text.id, item.text.source, target),
             )
             for item, target in zip(items, targets, strict=True)
         ]
-        examples = self.examples(asked)
-        found = [0.0] * len(examples)
+        examples = self.examples(records)
+        logps = [0.0] * len(examples)
         order = sorted(range(len(examples)), key=lambda place: len(examples[place].source))
         for first in range(0, len(order), BATCH):
             places = order[first : first + BATCH]
             batch = self.model.collate([examples[place] for place in places]).to(self.device)
             logp, _ = self.model.gold(batch, None)
             for place, value in zip(places, logp.sum(1).tolist(), strict=True):
-                found[place] = value
-        return found
+                logps[place] = value
+        return logps
 
     @torch.no_grad()
     def weigh(self, alternatives: Sequence[Alternatives]) -> list[Likelihoods]:
@@ -128,8 +128,8 @@ def write_output(system: PretrainedSystem, items: Sequence[Item], stage: Stage) 
     """Write summaries.jsonl and summaries.text.jsonl: what was written, whole, as text."""
     examples = system.examples(items)
     stage.facts["truncated_sources"] = truncated(examples)
-    if said := told_of(stage.facts["truncated_sources"], len(examples), system.model):
-        stage.note(said)
+    if notice := told_of(stage.facts["truncated_sources"], len(examples), system.model):
+        stage.note(notice)
     texts = system.written(examples)
     pairs = [(item.record.id, text) for item, text in zip(items, texts, strict=True)]
     write_jsonl(stage.folder / "summaries.text.jsonl", ({"id": name, "summary": text} for name, text in pairs))

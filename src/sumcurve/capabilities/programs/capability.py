@@ -32,15 +32,15 @@ class Programs(Capability):
         assert row.fraction is not None
         assert row.seed is not None
         assert row.size is not None
-        told = settings.training()
+        learning = settings.training()
         specification: TrainProgramSpecification = {
             "fraction": row.fraction,
-            "told": told,
+            "told": learning,
             "seed": row.seed,
             "threads": plan.settings.threads,
             "training": EVERY_WORD,
         }
-        files = [File(sha256, path) for path, sha256 in told["files"].items()]
+        files = [File(sha256, path) for path, sha256 in learning["files"].items()]
         named = {"corpus": corpus.name, "method": row.method, "size": corpus.called(row.size), "seed": row.seed}
         run = plan.add("train_program", specification, [corpus.prepared, row.fraction], files, **named)
         self.plan_output(plan, corpus, replace(row, run=run), KINDS["train_program"].stem.format(**named), "")
@@ -55,7 +55,9 @@ class Programs(Capability):
             "system": settings.kind or row.method,
             "told": kind.specify(settings, corpus.settings),
         }
-        if settings.logp is not None:
+        if corpus.decoded == "valid":
+            specification["part"] = "valid"
+        elif settings.logp is not None:
             reading = Reading.model_validate(plan.settings.scores.get("reading", {}))
             specification["reading"] = reading.model_dump(mode="json")
             specification["target_tokens"] = corpus.settings.target_tokens

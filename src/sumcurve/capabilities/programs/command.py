@@ -89,22 +89,6 @@ class CommandSettings(LearningSettings):
             **variables_of(self),
         }
 
-    def learn(
-        self,
-        train: Sequence[Mapping[str, Any]],
-        valid: Sequence[Mapping[str, Any]],
-        seed: int,
-        run: Path,
-        scratch: Path,
-        log: Path,
-    ) -> float:
-        from sumcurve.capabilities.programs.training import learn
-
-        return learn(self.training(), train, valid, seed, 1, "cpu", run / MODEL, scratch, log)
-
-    def trained(self, told: Mapping[str, Any], run: Path, log: Path) -> "Command":
-        return Command(told, {MODEL: run / MODEL, LOG_OF: log})
-
 
 class Command:
     """Gets a JSON object a line, `id` and `source` (the sentences as people wrote them), and never a reference.
@@ -120,32 +104,32 @@ class Command:
     needs: ClassVar[Mapping[str, str]] = {}
     recipe: ClassVar[bool] = False
 
-    def __init__(self, told: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+    def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
         """`inputs` hold a file to log to, and may hold the folder of what was learned."""
-        self.told, self.log = told, inputs[LOG_OF]
-        self.environment = environment_of(told)
+        self.settings, self.log = settings, inputs[LOG_OF]
+        self.environment = environment_of(settings)
         if MODEL in inputs:
             self.environment["SUMCURVE_MODEL"] = str(inputs[MODEL].resolve())
         self.target_tokens = 0  # of a target, that `weigh` asks it for
 
     @classmethod
     def of_run(
-        cls, told: Mapping[str, Any], run: Path, inputs: Mapping[str, Path], device: str, target_tokens: int
+        cls, settings: Mapping[str, Any], run: Path, inputs: Mapping[str, Path], device: str, target_tokens: int
     ) -> "Command":
         """The program with what it has learned, which the folder `run` holds."""
-        system = cls(told, {**inputs, MODEL: run / MODEL})
+        system = cls(settings, {**inputs, MODEL: run / MODEL})
         system.environment["SUMCURVE_DEVICE"] = device
         system.target_tokens = target_tokens
         return system
 
     @classmethod
     def specify(cls, settings: CommandSettings, corpus: CorpusSettings) -> dict[str, Any]:
-        asked = {} if settings.logp is None else {"logp": settings.logp}
+        scoring = {} if settings.logp is None else {"logp": settings.logp}
         return {
             "command": settings.summarize,
             "files": files_of_all(settings.summarize, settings.logp),
             "timeout": settings.timeout,
-            **asked,
+            **scoring,
             **variables_of(settings),
             **tokenizing(settings, corpus),
         }
@@ -155,14 +139,15 @@ class Command:
         return {sha256: name for name, sha256 in files_of_all(settings.summarize, settings.logp).items()}
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
-        command = self.told["command"]
+        command = self.settings["command"]
         rows = [{"id": item.record.id, "source": item.text.source} for item in items]
         with tempfile.TemporaryDirectory() as folder:
             written = self._run(command, rows, Path(folder), "")
-            found = read_summaries(written, [item.record.id for item in items], f"the output of `{command}`")
-        for summary in found:
-            told = self.told
-            yield tokenized(summary, told["lower"], told["split"], told["max_tokens"], told.get("tokenizer", "words"))
+            summaries = read_summaries(written, [item.record.id for item in items], f"the output of `{command}`")
+        settings = self.settings
+        words = settings.get("tokenizer", "words")
+        for summary in summaries:
+            yield tokenized(summary, settings["lower"], settings["split"], settings["max_tokens"], words)
 
     def word_logp(self, sources: Sequence[Item], targets: Sequence[list[str]]) -> list[list[float]]:
         """Log-probabilities, in nats, of each target's words in their order given the source of the same place.
@@ -170,9 +155,11 @@ class Command:
         Targets are sentences of blank-separated words. Behind the last word the program may have said how probable it
         is that the target ends there. RecordError where it says anything else, and where there is no such command.
         """
-        if "logp" not in self.told:
-            raise RecordError(f"`{self.told['command']}` has no command `logp` beside it, which says log-probabilities")
-        command = self.told["logp"]
+        if "logp" not in self.settings:
+            raise RecordError(
+                f"`{self.settings['command']}` has no command `logp` beside it, which says log-probabilities"
+            )
+        command = self.settings["logp"]
         rows = [
             {"id": str(place), "source": source.text.source, "target": target}
             for place, (source, target) in enumerate(zip(sources, targets, strict=True))
@@ -202,7 +189,7 @@ class Command:
         given, written = folder / "items.jsonl", folder / "written"
         write_jsonl(given, rows)
         log = self.log.with_suffix(f"{what}{self.log.suffix}")
-        limits = Limits(self.told["timeout"], (len(rows) + 16) * LINE)
+        limits = Limits(self.settings["timeout"], (len(rows) + 16) * LINE)
         model = self.environment.get("SUMCURVE_MODEL")
         before = _state(Path(model)) if model else {}
         run(command, log, limits, self.environment | {"SUMCURVE_ITEMS": str(given)}, given, written)
@@ -222,13 +209,13 @@ def variables_of(settings: CommandSettings) -> dict[str, Any]:
 
 def files_of_all(*commands: str | None) -> dict[str, str]:
     """`process.files_of` of all commands that there are."""
-    return {name: sha256 for one in commands if one is not None for name, sha256 in files_of(one).items()}
+    return {name: sha256 for command in commands if command is not None for name, sha256 in files_of(command).items()}
 
 
 def _state(folder: Path) -> dict[str, tuple[int, int]]:
     """Size and time of each file below a folder."""
-    found = {path: path.stat() for path in folder.rglob("*") if path.is_file()}
-    return {str(path.relative_to(folder)): (told.st_size, told.st_mtime_ns) for path, told in found.items()}
+    states = {path: path.stat() for path in folder.rglob("*") if path.is_file()}
+    return {str(path.relative_to(folder)): (state.st_size, state.st_mtime_ns) for path, state in states.items()}
 
 
 def read_logp(path: Path, counts: Sequence[int], named: str) -> list[list[float]]:
@@ -236,7 +223,7 @@ def read_logp(path: Path, counts: Sequence[int], named: str) -> list[list[float]
 
     JSON lines {id, logp} in any order. Raises RecordError that names line, id and remedy.
     """
-    found: dict[int, list[float]] = {}
+    logp: dict[int, list[float]] = {}
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             place = f"{named}:{number}"
@@ -250,7 +237,7 @@ def read_logp(path: Path, counts: Sequence[int], named: str) -> list[list[float]
                 ) from None
             if not name.isdecimal() or int(name) >= len(counts):
                 raise RecordError(f"{place}: id {name!r} was not given; ids are those of the lines that are read")
-            if int(name) in found:
+            if int(name) in logp:
                 raise RecordError(f"{place}: a second line of id {name!r}; write one")
             count = counts[int(name)]
             if not isinstance(values, list) or len(values) not in (count, count + 1):
@@ -265,10 +252,10 @@ def read_logp(path: Path, counts: Sequence[int], named: str) -> list[list[float]
                         f"{place}: id {name!r}: {json.dumps(value)} is no logarithm of a probability: give finite "
                         "numbers, natural logarithms, at most 0"
                     )
-            found[int(name)] = [min(float(value), 0.0) for value in values]
-    if missing := [place for place in range(len(counts)) if place not in found]:
+            logp[int(name)] = [min(float(value), 0.0) for value in values]
+    if missing := [place for place in range(len(counts)) if place not in logp]:
         raise RecordError(
             f"{named}: no line of id {str(missing[0])!r} ({len(missing)} of {len(counts)} have none); write a line for "
             "each line that is read"
         )
-    return [found[place] for place in range(len(counts))]
+    return [logp[place] for place in range(len(counts))]

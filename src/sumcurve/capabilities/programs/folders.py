@@ -1,13 +1,14 @@
 """Folders of what outside programs learn and say: how each kind is made."""
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
+from sumcurve.corpora.store import Corpus
 from sumcurve.settings.study import Reading
 from sumcurve.store import resume
 from sumcurve.store.kind import Kind
 from sumcurve.store.records import RecordError
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
-from sumcurve.systems.folders import log_of_program, test_items
+from sumcurve.systems.folders import items_of, log_of_program
 
 
 class TrainProgramSpecification(TypedDict):
@@ -26,7 +27,7 @@ def train_program(specification: TrainProgramSpecification, inputs: Inputs, stag
     stage.facts.update(exclusive=stage.lease.exclusive, threads=specification["threads"])
     try:
         learn(
-            told=specification["told"],
+            settings=specification["told"],
             seed=specification["seed"],
             threads=specification["threads"],
             fraction=fraction,
@@ -48,10 +49,11 @@ class DecodeProgramSpecification(TypedDict):
     told: Block
     reading: NotRequired[Block]  # of a program that gives log-probabilities
     target_tokens: NotRequired[int]  # words of a target that are asked of it, with `reading`
+    part: NotRequired[Literal["valid"]]  # of the corpus, where settings are tried; without it the test part
 
 
 def decode_program(specification: DecodeProgramSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write what an outside program that was trained says of the test set."""
+    """Write what an outside program that was trained says of the test set, or of the validation records."""
     from sumcurve.capabilities.programs.command import Command
     from sumcurve.capabilities.programs.program import decode_program as decode
     from sumcurve.systems.system import LOG_OF
@@ -59,10 +61,10 @@ def decode_program(specification: DecodeProgramSpecification, inputs: Inputs, st
     run, target_tokens = inputs[specification["run"]], specification.get("target_tokens", 0)
     logging = {**inputs, LOG_OF: log_of_program(stage)}
     system = Command.of_run(specification["told"], run, logging, stage.lease.device, target_tokens)
-    asked = Reading.of_specification(specification["reading"]) if "reading" in specification else None
-    items = test_items(inputs[specification["corpus"]])
+    reading = Reading.of_specification(specification["reading"]) if "reading" in specification else None
+    items = items_of(Corpus(inputs[specification["corpus"]]).part(specification.get("part", "test")))
     try:
-        decode(system, items, asked, target_tokens, stage.folder)
+        decode(system, items, reading, target_tokens, stage.folder)
     except RecordError as error:
         raise BuildError(f"{stage.name}: {error}") from error
 

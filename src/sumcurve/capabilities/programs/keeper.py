@@ -47,23 +47,23 @@ def shell(command: str) -> int:
 
 def reaped() -> dict[int, int] | None:
     """The statuses of children that have ended, by process id; None where there are no children."""
-    found = {}
+    statuses = {}
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            found[ended[0]] = ended[1]
-        return found
-    return found or None
+            statuses[ended[0]] = ended[1]
+        return statuses
+    return statuses or None
 
 
 def children() -> list[int]:
     """Process ids of our children, those that have ended too."""
-    found = []
+    pids = []
     for name in os.listdir("/proc"):
         if name.isdecimal():
             with suppress(OSError), open(f"/proc/{name}/stat", "rb") as stream:
                 if int(stream.read().rpartition(b")")[2].split()[1]) == os.getpid():
-                    found.append(int(name))
-    return found
+                    pids.append(int(name))
+    return pids
 
 
 def end(pid: int, adopts: bool) -> dict[int, int]:

@@ -48,14 +48,14 @@ class Limits:
     raised_by: str = "timeout"  # the setting that gives more time
 
 
-def environment_of(told: Mapping[str, Any]) -> dict[str, str]:
+def environment_of(settings: Mapping[str, Any]) -> dict[str, str]:
     """The variables that a program gets: of this machine those of `MACHINE`, `FAMILIES` and its own list, and settings.
 
     RecordError where its list names one that is not set here.
     """
-    named = told.get("environment", [])
+    named = settings.get("environment", [])
     if missing := [name for name in named if name not in os.environ]:
-        command = told.get("command", told.get("train"))
+        command = settings.get("command", settings.get("train"))
         raise RecordError(
             f"environment: the variable {missing[0]} of `{command}` is not set where the study is run: set it, or take "
             "it from the list"
@@ -65,7 +65,7 @@ def environment_of(told: Mapping[str, Any]) -> dict[str, str]:
         for name, value in os.environ.items()
         if name in MACHINE or name in named or name.startswith(FAMILIES)
     }
-    return machine | {name: str(value) for name, value in told.get("settings", {}).items()}
+    return machine | {name: str(value) for name, value in settings.get("settings", {}).items()}
 
 
 def files_of(command: str) -> dict[str, str]:
@@ -90,11 +90,11 @@ def _is_file(name: str) -> bool:
 
 def size_of(folder: Path) -> int:
     """Bytes of all files below a folder."""
-    found = 0
+    size = 0
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):  # a program renames and deletes while we look
-            found += path.lstat().st_size
-    return found
+            size += path.lstat().st_size
+    return size
 
 
 def run(
@@ -115,8 +115,8 @@ def run(
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
-        said = _Log(held.enter_context(log.open("wb")))
-        written = _Written(held.enter_context(target.open("wb")), command, limits.output) if target else said
+        sink = _Log(held.enter_context(log.open("wb")))
+        written = _Written(held.enter_context(target.open("wb")), command, limits.output) if target else sink
         given = held.enter_context(source.open("rb")) if source else subprocess.DEVNULL
         # A shell, since the line is what the study's author would type, pipes and all; nothing of the data is in it.
         held.enter_context(_ended_by_sigterm())
@@ -129,12 +129,12 @@ def run(
             env=dict(environment),
         )
         try:
-            status = _follow(process, command, {"stdout": written, "stderr": said}, limits)
+            status = _follow(process, command, {"stdout": written, "stderr": sink}, limits)
         finally:
             _stop(process)
     if status:
         ended = f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
-        last = said.last.decode(errors="replace").strip()[-SAID:]
+        last = sink.last.decode(errors="replace").strip()[-SAID:]
         raise RecordError(
             f"`{command}` {ended}" + (f"; it said:\n{last}" if last else " and said nothing") + f"\n(its log: {log})"
         )

@@ -21,12 +21,12 @@ def reading(system: Command, items: Sequence[Item], settings: Reading, most: int
     """
     others = derangements([item.record for item in items], settings)
     cut = [tokens_of(item.record.target, most) for item in items]
-    asked = np.vstack([np.arange(len(items)), others])
-    sources = [items[place] for row in asked.tolist() for place in row]
-    found = system.word_logp(sources, [target for target, _ in cut] * len(asked))
+    places = np.vstack([np.arange(len(items)), others])
+    sources = [items[place] for row in places.tolist() for place in row]
+    logp_of_words = system.word_logp(sources, [target for target, _ in cut] * len(places))
     starts = np.cumsum([0, *(len(kinds) for _, kinds in cut)], dtype=np.int32)
-    logp = np.zeros((len(asked), starts[-1]), dtype=np.float32)
-    for place, values in enumerate(found):
+    logp = np.zeros((len(places), starts[-1]), dtype=np.float32)
+    for place, values in enumerate(logp_of_words):
         index, number = divmod(place, len(items))
         kinds = np.array(cut[number][1])
         of_words = int((kinds == WORD).sum())
@@ -39,14 +39,14 @@ def reading(system: Command, items: Sequence[Item], settings: Reading, most: int
 
 
 def decode_program(
-    system: Command, items: Sequence[Item], asked: Reading | None, target_tokens: int, stage: Path
+    system: Command, items: Sequence[Item], settings: Reading | None, target_tokens: int, stage: Path
 ) -> None:
     """Write summaries.jsonl, and logp.safetensors where log-probabilities are `asked` for and there are two groups."""
     write_summaries(system, items, stage)
-    if asked is None:
+    if settings is None:
         return
     try:
-        found = reading(system, items, asked, target_tokens)
+        logp = reading(system, items, settings, target_tokens)
     except GroupError:
         return  # the scorer that would read the file says why there is none
-    write_logp(stage, found, [item.record.id for item in items])
+    write_logp(stage, logp, [item.record.id for item in items])

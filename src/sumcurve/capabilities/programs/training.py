@@ -14,7 +14,7 @@ from sumcurve.store.records import RecordError, write_csv, write_json, write_jso
 
 
 def learn(
-    told: Mapping[str, Any],
+    settings: Mapping[str, Any],
     train: Sequence[Mapping[str, Any]],
     valid: Sequence[Mapping[str, Any]],
     seed: int,
@@ -26,15 +26,15 @@ def learn(
 ) -> float:
     """Let a program learn from these rows; returns what that cost.
 
-    `told` is what `CommandSettings.training` gave. The cost are CPU seconds of all its processes on a CPU, seconds
+    `settings` is what `CommandSettings.training` gave. The cost are CPU seconds of all its processes on a CPU, seconds
     that went by on a GPU. Raises RecordError where it fails, leaves nothing in `model`, or leaves links.
     """
     scratch.mkdir(parents=True, exist_ok=True)
     model.mkdir()
-    command = told["train"]
+    command = settings["train"]
     with tempfile.TemporaryDirectory() as folder:
         paths = {"SUMCURVE_TRAIN": (train, "train.jsonl"), "SUMCURVE_VALID": (valid, "valid.jsonl")}
-        environment = environment_of(told)
+        environment = environment_of(settings)
         for name, (rows, file) in paths.items():
             write_jsonl(Path(folder) / file, map(dict, rows))
             environment[name] = str(Path(folder) / file)
@@ -46,21 +46,21 @@ def learn(
             "OMP_NUM_THREADS": str(threads),
         }
         limits = Limits(
-            told["timeout"],
+            settings["timeout"],
             folder=model,
-            folder_bytes=int(told["max_gigabytes"] * 2**30),
+            folder_bytes=int(settings["max_gigabytes"] * 2**30),
             raised_by="train_timeout",
         )
         before, start = _cpu_seconds(), monotonic()
         run(command, log, limits, environment)
         seconds = monotonic() - start if device == "cuda" else _cpu_seconds() - before
     check_size(command, limits)
-    found = sorted(model.rglob("*"))
-    if links := [path for path in found if path.is_symlink()]:
+    left = sorted(model.rglob("*"))
+    if links := [path for path in left if path.is_symlink()]:
         raise RecordError(
             f"`{command}` left a link in $SUMCURVE_MODEL ({links[0].relative_to(model)}); let it copy the file"
         )
-    if not any(path.is_file() for path in found):
+    if not any(path.is_file() for path in left):
         raise RecordError(
             f"`{command}` ended well but left no file in the folder $SUMCURVE_MODEL, so that `summarize` would have "
             f"nothing to read; write there what was learned (its log: {log})"
@@ -75,7 +75,7 @@ def _cpu_seconds() -> float:
 
 
 def train_program(
-    told: Mapping[str, Any],
+    settings: Mapping[str, Any],
     seed: int,
     threads: int,
     fraction: Path,
@@ -89,8 +89,8 @@ def train_program(
     """Write model/ (what the program leaves), training.json and timings.csv. Raises RecordError."""
     train, valid = (Corpus(corpus).part(name) for name in ("train", "valid"))
     drawn = positions(fraction, train.ids, seed)
-    note(f"{len(drawn)} records, seed {seed}: `{told['train']}`, log in {log}")
+    note(f"{len(drawn)} records, seed {seed}: `{settings['train']}`, log in {log}")
     rows = rows_of(train, drawn), rows_of(valid, range(len(valid)))
-    seconds = learn(told, *rows, seed, threads, device, stage / MODEL, scratch, log)
+    seconds = learn(settings, *rows, seed, threads, device, stage / MODEL, scratch, log)
     write_json(stage / "training.json", {"records": len(drawn)})
     write_csv(stage / "timings.csv", ["seconds"], [{"seconds": round(seconds, 3)}])

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve.settings.base import ZERO_SHOT
-from sumcurve.settings.config import Block, PlanError, read, read_method, read_study
+from sumcurve.settings.config import Block, PlanError, read, read_study
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.forms import Form, MethodSettings
 from sumcurve.settings.study import Equivalence, VarianceTable
 from sumcurve.study.doors import CAPABILITIES, MODELS, SCORERS, SYSTEMS, StudySettings
+from sumcurve.study.methods import read_method
 
 # Folders are named by several of these, with numbers and digests, and a file system takes 255 bytes.
 NAME = re.compile(r"[a-z][a-z0-9_]{,63}")

@@ -62,6 +62,7 @@ class PlannedCorpus:
     prepared: str
     entities: str | None = None  # where a method learns them, or a search reads them: the folder that has them
     seen: "PlannedCorpus | None" = None  # of a part that is held out: the corpus
+    decoded: Literal["test", "valid"] = "test"  # which part programs summarize: the second while settings are tried
 
     def sized(self, size: int) -> Sized:
         """One of its sizes as specifications and rows say it."""

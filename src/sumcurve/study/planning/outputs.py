@@ -69,10 +69,7 @@ def _plan_system(plan: "Plan", corpus: PlannedCorpus, name: str, kind: type[Syst
 def _plan_curve(plan: "Plan", corpus: PlannedCorpus, name: str, settings: OutsideSettings) -> None:
     """What a program or files from outside say at every percent and seed. Raises RecordError."""
     for size, seed in settings.trainings(corpus.settings.all_sizes, plan.settings.seeds):
-        fraction = plan_fraction(plan, corpus, size, seed)
-        row = corpus.row(name, size, seed, "own", None, fraction=fraction)
-        for capability in CAPABILITIES.values():
-            capability.plan_curve(plan, corpus, row)
+        row = plan_learned(plan, corpus, name, size, seed)
         if isinstance(settings, FileSettings):
             kind, file = plan.systems[name][0], settings.at(size, seed)
             specification: SystemSpecification = {
@@ -84,6 +81,14 @@ def _plan_curve(plan: "Plan", corpus: PlannedCorpus, name: str, settings: Outsid
             named = {"corpus": corpus.name, "system": f"{name}-{corpus.called(size)}-s{seed}"}
             output = plan.add("system", specification, [corpus.prepared], files, **named)
             plan.rows.append(replace(row, output=output))
+
+
+def plan_learned(plan: "Plan", corpus: PlannedCorpus, name: str, size: int, seed: int) -> Scored:
+    """The row of a training that is none of ours; a system of a capability gets its folders, and a planned row."""
+    row = corpus.row(name, size, seed, "own", None, fraction=plan_fraction(plan, corpus, size, seed))
+    for capability in CAPABILITIES.values():
+        capability.plan_curve(plan, corpus, row)
+    return row
 
 
 def plan_output(plan: "Plan", corpus: PlannedCorpus, row: Scored, stem: str, search: Search, variant: str = "") -> None:

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from sumcurve.machine.sums import Sums
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import VarianceTable
-from sumcurve.study.doors import CAPABILITIES, MODELS
+from sumcurve.study.doors import CAPABILITIES
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.planning.corpora import plan_fraction
 from sumcurve.study.planning.folder import PlannedCorpus
@@ -91,28 +92,30 @@ def plan_run(
     seed: int,
     parent: str | None = None,
     draw: int | None = None,
+    twin: tuple[str, Form] | None = None,
+    sums: Sums | None = None,
 ) -> tuple[str, str]:
     """Stem and key of a training; with `parent`, of the control that starts from that run's checkpoint before.
 
-    A method that begins as another starts from that one's checkpoint before. The seed draws the records, too,
-    unless `draw` is another.
+    A method that begins as another starts from that one's checkpoint before; `twin`, a method and its form, stands
+    for that. The seed draws the records, too, unless `draw` is another; `sums` stand for the study's.
     """
     settings = corpus.settings
     fraction = plan_fraction(plan, corpus, size, draw if draw is not None else seed)
     specification: TrainSpecification = {
         "fraction": fraction,
         "method": method,
-        "model": MODELS[form.model.kind].decides(form.model),
+        "model": form.model.decides(),
         "training": form.training.model_dump(mode="json"),
         "source_tokens": settings.source_tokens,
         "target_tokens": settings.target_tokens,
         "validation": settings.search.greedy().model_dump(mode="json"),
         "seed": seed,
         "threads": plan.settings.threads,
-        "sums": plan.settings.sums,
+        "sums": sums or plan.settings.sums,
     }
     inputs = [corpus.prepared, fraction]
-    if MODELS[form.model.kind].learns_entities(form.model) and corpus.entities:
+    if form.model.learns_entities and corpus.entities:
         specification["entities"] = corpus.entities
         inputs.append(corpus.entities)
     for capability in CAPABILITIES.values():
@@ -129,9 +132,10 @@ def plan_run(
     named: dict[str, Any] = {"corpus": corpus.name, "method": specification["method"]}
     named |= {"size": corpus.called(size), "seed": seed, "variant": variant}
     stem = KINDS["train"].stem.format(**named)
-    if parent is None and method in plan.twins:
-        other, base = plan.twins[method]
-        _, begins = plan_run(plan, corpus, other, base, size, seed, draw=draw)
+    twin = twin or plan.twins.get(method)
+    if parent is None and twin is not None:
+        other, base = twin
+        _, begins = plan_run(plan, corpus, other, base, size, seed, draw=draw, sums=sums)
         if (base.model, base.training) == (form.model, form.training):  # they differ by their search alone
             return stem, begins
         specification["begins"] = begins

@@ -14,21 +14,22 @@ import pretrained
 from sumcurve.capabilities.contrasts import alternatives
 from sumcurve.capabilities.contrasts.judge import judge, weigh
 from sumcurve.capabilities.contrasts.sets import Contrast, Contrasted
+from sumcurve.capabilities.fairseq.settings import FairseqSettings
 from sumcurve.capabilities.fairseq.system import FairseqSystem
 from sumcurve.capabilities.pretrained.model import load
+from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.capabilities.pretrained.system import PretrainedSystem
 from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.decoding.extract_rewrite import ExtractRewriteDecoder, extract
-from sumcurve.models.build import build
-from sumcurve.models.extract_rewrite import build as build_extract_rewrite
 from sumcurve.models.extract_rewrite import read_document
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.settings.config import read_method
-from sumcurve.settings.models import ExtractRewriteSettings, FairseqSettings, RecurrentSettings, TransformersSettings
+from sumcurve.settings.models import ExtractRewriteSettings, RecurrentSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Reading
 from sumcurve.store.records import Record, Text
+from sumcurve.study.methods import read_method
+from sumcurve.systems.families import build
 from sumcurve.systems.system import Alternatives, Item
 from sumcurve.systems.trained import Trained
 
@@ -172,7 +173,7 @@ def rewriting() -> Trained:
         max_sentences=4,
         rewrite_tokens=5,
     )
-    model = build_extract_rewrite(told, len(VOCABULARY), 1)
+    model = build(told, len(VOCABULARY), 1)
     spread(model)
     decoder = ExtractRewriteDecoder(model, VOCABULARY, Search(max_tokens=9), 99, 99, stops=False)
     return Trained(decoder, VOCABULARY, 99, 99, "cpu")

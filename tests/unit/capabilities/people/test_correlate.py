@@ -88,18 +88,6 @@ def test_unequal_summaries_are_refused_and_common_ones_can_be_taken(files, tmp_p
     assert "4 systems, 2 items" in printed
 
 
-@pytest.mark.parametrize(("system", "item"), [("d ", "7"), ("D", "7"), ("d", "07")])
-def test_a_name_that_is_written_otherwise_is_shown(files, system, item) -> None:
-    for path in files:
-        path.write_text(path.read_text().replace(",z,", ",7,"))
-    files[0].write_text(files[0].read_text().replace("d,7,", f"{system},{item},"))
-    with pytest.raises(CommandError, match=r"metrics\.csv: same|people\.csv: resp") as error:
-        run(*files)
-    for names in ((system, item), ("d", "7")):
-        assert f"system {names[0]!r} and item {names[1]!r}" in str(error.value)
-    assert "written otherwise; give both" in str(error.value)
-
-
 @pytest.mark.parametrize("option", ["--study", "--results"])
 def test_options_of_a_study_are_refused_beside_scores(files, option) -> None:
     with pytest.raises(CommandError, match=f"{option} smoke: beside --scores it changes nothing"):

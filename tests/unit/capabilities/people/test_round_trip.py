@@ -1,6 +1,5 @@
 """Sheets go out, simulated annotators fill them, and what comes back shows what was put in."""
 
-import argparse
 import json
 import re
 from xml.etree import ElementTree
@@ -8,15 +7,13 @@ from xml.etree import ElementTree
 import pytest
 
 import annotators
-from annotators import Annotator, exported, fill, read_sheet, write_corpus, write_csv_export, write_export
+from annotators import Annotator, exported, fill, read_sheet, write_corpus, write_export
 from sumcurve.__main__ import parser
-from sumcurve.capabilities.people import command
 from sumcurve.capabilities.people.answers import read_answers
 from sumcurve.capabilities.people.protocols import GOOD, KUMAR_CHEUNG, WEI, PeopleError
 from sumcurve.capabilities.people.results import results
 from sumcurve.capabilities.people.sheets import MAIN, PILOT, read_key
 from sumcurve.settings.study import Bootstrap
-from sumcurve.statistics.power import Aim
 from sumcurve.store.records import write_jsonl
 
 SHARES = {
@@ -49,11 +46,8 @@ def returned(folder, to, form="sheet", people=None):
             tasks = folder / f"{name}-{number}.label-studio.json"
             if form == "sheet":
                 found.append(fill(sheet, WEI, annotator, to))
-            elif form == "json":
-                found.append(write_export(to / f"{sheet.stem}.json", exported(tasks, WEI, annotator)))
             else:
-                there = exported(tasks, WEI, annotator, {"id": 4, "email": "a@example.org", "first_name": "A"})
-                found.append(write_csv_export(to / f"{sheet.stem}.csv", there))
+                found.append(write_export(to / f"{sheet.stem}.json", exported(tasks, WEI, annotator)))
     return found
 
 
@@ -68,7 +62,7 @@ def truth(folder):
     return {name: 100 * sum(good) / len(good) for name, good in found.items()}
 
 
-@pytest.mark.parametrize("form", ["sheet", "json", "csv"])
+@pytest.mark.parametrize("form", ["sheet", "json"])
 def test_what_faultless_annotators_say_is_what_was_put_in(sent, tmp_path, form):
     answers = read_answers(returned(sent, tmp_path, form), read_key(sent.with_name("sheets.key.json")))
     found = results(answers, SETTINGS)
@@ -213,32 +207,13 @@ def test_label_studio_shows_a_question_where_it_follows(sent):
         assert one.get("required") == "true"
 
 
-def test_the_number_of_sources_follows_from_power(tmp_path, capsys):
-    from sumcurve.statistics.power import Aim, Noise, items_needed
-
-    outputs = write_corpus(tmp_path, SHARES, records=400)
-    ask = ("--effect", 30, "--discordant", 0.5, "--without-reference")
-    run("sheet", *outputs, "--to", tmp_path / "sheets", *ask)
-    needed = items_needed(Noise(100 * (0.5 - 0.3**2) ** 0.5), Aim(30.0))
-    key = read_key(tmp_path / "sheets.key.json")
-    assert len({entry.id for entry in key.entries.values()}) == needed
-    assert f"{needed} sources" in capsys.readouterr().out
-    run("sheet", *outputs, "--to", tmp_path / "all", "--effect", 1, "--pilot", 10)
-    key = read_key(tmp_path / "all.key.json")
-    assert len({entry.id for entry in key.entries.values() if entry.round == MAIN}) == 390
-    said = capsys.readouterr().out
-    assert "there are 400" in said
-    assert "any two of 3 systems" in said
-
-
-def test_a_pilot_that_leaves_no_source_for_the_main_sheets_is_refused(tmp_path):
+def test_a_pilot_leaves_the_sources_of_the_main_sheets_or_is_refused(tmp_path):
     outputs = write_corpus(tmp_path, SHARES, records=40)
     for pilot in (40, 2000):
-        for size in (("--effect", 5), ("--items", 3)):
-            with pytest.raises(PeopleError, match=f"--pilot {pilot}, but there are 40 sources"):
-                run("sheet", *outputs, "--to", tmp_path / "sheets", "--pilot", pilot, *size)
+        with pytest.raises(PeopleError, match=f"3 sources and {pilot} of a pilot are asked for, but there are 40"):
+            run("sheet", *outputs, "--to", tmp_path / "sheets", "--pilot", pilot, "--items", 3)
     assert not (tmp_path / "sheets").exists()
-    run("sheet", *outputs, "--to", tmp_path / "sheets", "--pilot", 39, "--effect", 5)
+    run("sheet", *outputs, "--to", tmp_path / "sheets", "--pilot", 39, "--items", 1)
     key = read_key(tmp_path / "sheets.key.json")
     assert [len({key.entries[code].id for code in key.codes(when)}) for when in (MAIN, PILOT)] == [1, 39]
 
@@ -320,19 +295,6 @@ def test_the_interval_of_a_share_ends_where_shares_do(tmp_path, bad, ends):
     assert {share["share"]["low"], share["share"]["high"]} & {0, 100} == ends
 
 
-def test_answers_read_with_the_key_of_other_systems_are_refused(tmp_path):
-    outputs = write_corpus(tmp_path, {**SHARES, "other": SHARES["shaky"]}, records=20)
-    for name, asked in (("one", outputs[:2]), ("two", outputs[1:])):
-        run("sheet", *asked, "--to", tmp_path / name, "--items", 10, "--pilot", 3, "--annotators", "a")
-    (tmp_path / "filled").mkdir()
-    filled = [
-        fill(tmp_path / "one" / f"a-{number}.csv", WEI, Annotator(1), tmp_path / "filled") for number in (1, 2, 3)
-    ]
-    run("read", *filled, "--key", tmp_path / "one.key.json", "--write", tmp_path / "answers.csv")
-    with pytest.raises(PeopleError, match=r"answers\.csv, row 2, column code: .* no code of these sheets"):
-        run("read", tmp_path / "answers.csv", "--key", tmp_path / "two.key.json", "--partial")
-
-
 def test_contrasts_of_two_systems_have_other_codes(tmp_path):
     file = contrasts(tmp_path / "failed.jsonl")
     for name in ("one", "two"):
@@ -378,13 +340,3 @@ def test_outcomes_of_wei_stop_at_the_first_no():
     assert WEI.outcome({"fluent": "yes", "related": "no"}) == "not related"
     assert WEI.outcome({"fluent": "yes", "related": "yes", "faithful": "no"}) == "not faithful"
     assert WEI.outcome({"fluent": "yes", "related": "yes", "faithful": "yes"}) == GOOD == WEI.outcomes[-1]
-
-
-@pytest.mark.parametrize("effect", [10, 30, 45])
-def test_what_so_many_sources_show_is_what_they_were_asked_for(effect):
-    """The least number of sources for a difference shows it, one source less does not; three show none that can be."""
-    asked = argparse.Namespace(effect=effect, discordant=0.5, design_effect=1.0, power=0.8, pilot=0)
-    aim, count = Aim(power=0.8), command._needed(asked, 2)
-    fewer = command._visible(asked, 2, aim, count - 1)
-    assert command._visible(asked, 2, aim, count) <= effect < (fewer or 50)
-    assert command._visible(asked, 2, aim, 3) is None

@@ -9,10 +9,12 @@ import pytest
 import yaml
 
 from annotators import read_sheet, write_filled
-from sumcurve.__main__ import make, parser, tables
+from sumcurve.__main__ import parser
 from sumcurve.capabilities.people.protocols import PeopleError
 from sumcurve.capabilities.people.scorer import People
 from sumcurve.capabilities.people.settings import PeopleSettings
+from sumcurve.cli.make import make
+from sumcurve.cli.tables import tables
 from sumcurve.store import manifest
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.records import RecordError

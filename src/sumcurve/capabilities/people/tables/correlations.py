@@ -56,46 +56,51 @@ def _rows(results: Results, corpus: str) -> Iterator[dict[str, Any]]:
         return
     ids = sorted({name for system in judged for items in system.scored(PEOPLE) for name in items.ids})
     group_of = dict(zip(judged[0].scored(PEOPLE)[0].ids, judged[0].scored(PEOPLE)[0].groups, strict=True))
-    metrics = [one for one in results.compared if any(results.scorer(one.name) in each.scorers for each in judged)]
-    values = {one.name: _values(results, judged, one, ids) for one in metrics}
+    metrics = [
+        metric for metric in results.compared if any(results.scorer(metric.name) in system.scorers for system in judged)
+    ]
+    values = {metric.name: _values(results, judged, metric, ids) for metric in metrics}
     for first, second in combinations(metrics, 2):
-        one, two = values[first.name], values[second.name]
-        cells = [cell for cell in one if cell in two]
-        shared = {cell: [name for name in one[cell] if name in two[cell]] for cell in cells}
+        both = values[first.name], values[second.name]
+        cells = [cell for cell in both[0] if cell in both[1]]
+        shared = {cell: [name for name in both[0][cell] if name in both[1][cell]] for cell in cells}
         cells = [cell for cell in cells if shared[cell]]
-        titles = {"first": results.titled(corpus, first), "second": results.titled(corpus, second)}
-        told = {"corpus": corpus, **titles, "systems": len(cells)}
-        told["records"] = len({name for cell in cells for name in shared[cell]})
         if not cells:
             continue
-        means = [np.array([np.mean([of[cell][name] for name in shared[cell]]) for cell in cells]) for of in (one, two)]
+        row = {
+            "corpus": corpus,
+            "first": results.titled(corpus, first),
+            "second": results.titled(corpus, second),
+            "systems": len(cells),
+            "records": len({name for cell in cells for name in shared[cell]}),
+        }
+        means = [np.array([np.mean([of[cell][name] for name in shared[cell]]) for cell in cells]) for of in both]
         few = f"{len(cells)} systems were judged; over systems it takes {LEAST}" if len(cells) < LEAST else ""
-        yield {**told, "over": SYSTEMS, **_both(results, means, Groups.of([method for method, _ in cells]), few)}
+        yield {**row, "over": SYSTEMS, **_both(results, means, Groups.of([method for method, _ in cells]), few)}
         apart = [
-            np.concatenate([_less_mean([of[cell][name] for name in shared[cell]]) for cell in cells])
-            for of in (one, two)
+            np.concatenate([_less_mean([of[cell][name] for name in shared[cell]]) for cell in cells]) for of in both
         ]
         groups = Groups.of([group_of[name] for cell in cells for name in shared[cell]])
-        yield {**told, "over": RECORDS, **_both(results, apart, groups, "")}
+        yield {**row, "over": RECORDS, **_both(results, apart, groups, "")}
 
 
 def _values(results: Results, judged: Sequence[System], metric: Metric, ids: Sequence[str]) -> Values:
     """By system the mean value of every judged record, over the seeds that people judged and an item's further keys."""
     scorer, wanted = results.scorer(metric.name), set(ids)
-    found: dict[Cell, dict[str, float]] = {}
+    values: dict[Cell, dict[str, float]] = {}
     for system in judged:
         by_record: dict[str, list[float]] = {}
         for output in system.outputs:
             if PEOPLE not in output.scores or scorer not in output.scores:
                 continue
             items = output.scores[scorer]
-            place = [one.name for one in items.metrics].index(metric.name)
-            for name, value in zip(items.ids, items.values[place].tolist(), strict=True):
+            place = [column.name for column in items.metrics].index(metric.name)
+            for name, score in zip(items.ids, items.values[place].tolist(), strict=True):
                 if name in wanted:
-                    by_record.setdefault(name, []).append(value)
+                    by_record.setdefault(name, []).append(score)
         if by_record:
-            found[system.cell] = {name: float(np.mean(several)) for name, several in by_record.items()}
-    return found
+            values[system.cell] = {name: float(np.mean(several)) for name, several in by_record.items()}
+    return values
 
 
 def _less_mean(values: Sequence[float]) -> np.ndarray:
@@ -118,7 +123,7 @@ def _both(results: Results, pair: Sequence[np.ndarray], groups: Groups, why: str
     }
 
 
-def _cell(found: Correlation) -> Value:
-    if found.value is None:
+def _cell(correlated: Correlation) -> Value:
+    if correlated.value is None:
         return Value(None, why="one of the two is the same everywhere")
-    return Value(found.value, found.low, found.high)
+    return Value(correlated.value, correlated.low, correlated.high)

@@ -25,7 +25,7 @@ def table(results: Results) -> Table:
     `records_needed` are those with which the method reaches the score that from scratch has of the size: "<" where its
     smallest size does already, ">" where its largest does not. The CSV has the sign in `bound`.
     """
-    rows = [row for told in pretrainings_of(results) for row in _rows(results, told)]
+    rows = [row for pretraining in pretrainings_of(results) for row in _rows(results, pretraining)]
     columns = [
         Column("corpus", "corpus"),
         Column("metric", "metric"),
@@ -54,7 +54,7 @@ def table(results: Results) -> Table:
         f"brackets: pointwise {results.share} intervals. θ: of the step from the size before (table efficiency).",
         "Seconds: of training, up to the selected checkpoint, geometric mean over seeds; pretraining is paid once, "
         f"whatever the sizes and seeds{f'; left out: {refusal}' if refusal else ''}.",
-        *(_made(told) for told in pretrainings_of(results)),
+        *(_made(pretraining) for pretraining in pretrainings_of(results)),
         f"{results.seeds_note} {results.caveat}",
         results.marks_note,
         *results.corpora_notes,
@@ -65,55 +65,59 @@ def table(results: Results) -> Table:
 def sentences(results: Results) -> list[str]:
     """For every size with how many records a method reaches what from scratch has; one of each method and metric."""
     lines = []
-    for told in pretrainings_of(results):
-        found: dict[tuple[str, str], list[str]] = {}
-        for row in _rows(results, told):
+    for pretraining in pretrainings_of(results):
+        answers: dict[tuple[str, str], list[str]] = {}
+        for row in _rows(results, pretraining):
             needed = row.get("records_needed")
             answer = row["says"]
             if needed is not None and answer in (BETTER, WORSE):
                 answer = f"{needed.sign}{' ' * bool(needed.sign)}{number(needed.number)} records"
-            found.setdefault((row["method"], row["metric"]), []).append(f"{number(row['records'])}: {answer}")
+            answers.setdefault((row["method"], row["metric"]), []).append(f"{number(row['records'])}: {answer}")
         lines += [
-            f"{told.corpus}, {metric}: {method} reaches {told.scratch}'s score of these records with: {'; '.join(of)}."
-            for (method, metric), of in found.items()
+            f"{pretraining.corpus}, {metric}: {method} reaches {pretraining.scratch}'s score of these records with: "
+            f"{'; '.join(of)}."
+            for (method, metric), of in answers.items()
         ]
     return lines
 
 
-def _made(told: Pretraining) -> str:
-    removed = "; ".join(f"{count:,} for {reason}" for reason, count in told.removed.items()) or "none"
+def _made(pretraining: Pretraining) -> str:
+    removed = "; ".join(f"{count:,} for {reason}" for reason, count in pretraining.removed.items()) or "none"
     return (
-        f"{told.corpus}: pretrained on {told.texts:,} texts of other packages in {told.updates:,} updates, to a loss "
-        f"of {told.nll:.2f} nats a subword on texts that chose nothing. Of {told.read:,} records these were removed "
-        f"because they overlap the validation or test part: {removed}. Of {told.sentences:,} sentences of their bodies "
-        f"{told.sentences_removed:,} are some record's summary and were removed."
+        f"{pretraining.corpus}: pretrained on {pretraining.texts:,} texts of other packages in {pretraining.updates:,} "
+        f"updates, to a loss of {pretraining.nll:.2f} nats a subword on texts that chose nothing. Of "
+        f"{pretraining.read:,} records these were removed because they overlap the validation or test part: {removed}. "
+        f"Of {pretraining.sentences:,} sentences of their bodies "
+        f"{pretraining.sentences_removed:,} are some record's summary and were removed."
     )
 
 
-def _rows(results: Results, told: Pretraining) -> list[dict[str, Any]]:
-    if told.scratch is None:
+def _rows(results: Results, pretraining: Pretraining) -> list[dict[str, Any]]:
+    if pretraining.scratch is None:
         return []
     refusal = clock_refusal(results)
     thetas = results.once("thetas", lambda: _thetas(results))
     rows = []
-    for metric in results.ranked(told.corpus):
-        here = results.of(told.corpus, True, metric.name)
+    for metric in results.ranked(pretraining.corpus):
+        here = results.of(pretraining.corpus, True, metric.name)
         curves = {
-            method: {one.records: one for one in here if one.method == method}
-            for method in (told.scratch, *told.methods)
+            method: {trained.records: trained for trained in here if trained.method == method}
+            for method in (pretraining.scratch, *pretraining.methods)
         }
-        for method in told.methods:
+        for method in pretraining.methods:
             for records, system in sorted(curves[method].items()):
-                scratch = curves[told.scratch].get(records)
+                scratch = curves[pretraining.scratch].get(records)
                 if scratch is None:
                     continue
                 row = _row(results, metric, scratch, system, list(curves[method].values()))
-                for name, one in (("scratch_", scratch), ("", system)):
+                for name, trained in (("scratch_", scratch), ("", system)):
                     if not refusal:
-                        row[f"{name}seconds"] = geometric_mean(costs_of(one, "seconds"))
-                    row[f"{name}theta_percent"] = thetas.get((told.corpus, one.method, metric.title, records))
-                if told.methods[method] and not refusal:
-                    row["once_seconds"] = told.seconds
+                        row[f"{name}seconds"] = geometric_mean(costs_of(trained, "seconds"))
+                    row[f"{name}theta_percent"] = thetas.get(
+                        (pretraining.corpus, trained.method, metric.title, records)
+                    )
+                if pretraining.methods[method] and not refusal:
+                    row["once_seconds"] = pretraining.seconds
                 rows.append(row)
     return rows
 
@@ -131,7 +135,7 @@ def _thetas(results: Results) -> dict[tuple[str, str, str, int], Any]:
 def _row(results: Results, metric: Metric, scratch: System, system: System, curve: list[System]) -> dict[str, Any]:
     corpus, records = system.corpus, scratch.records or 0
     pair = results.pair(corpus, metric.name, records, system.cell, scratch.cell)
-    scores = [results.estimate(corpus, metric.name, one.cell) for one in (scratch, system)]
+    scores = [results.estimate(corpus, metric.name, trained.cell) for trained in (scratch, system)]
     says = pair.why if pair.ahead is None else {"": LEVEL_WITH, system.cell: BETTER}.get(pair.ahead, WORSE)
     row: dict[str, Any] = {
         "corpus": corpus,
@@ -147,8 +151,8 @@ def _row(results: Results, metric: Metric, scratch: System, system: System, curv
     design = results.design(corpus, metric.name)
     assert design is not None
     sign = results.sign(metric.name)
-    sizes = np.array([one.records for one in curve])
-    places = [design.place(one.cell) for one in curve]
+    sizes = np.array([trained.records for trained in curve])
+    places = [design.place(trained.cell) for trained in curve]
     mine = design.place(scratch.cell)
     means = sign * design.means
     reached = float(records_for(sizes, means[None, places], means[[mine]])[0])

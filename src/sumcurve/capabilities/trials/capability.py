@@ -1,0 +1,56 @@
+"""The capability `trials`: studies that choose settings on validation records, the same budget for every method."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sumcurve.capabilities.capability import Capability, Verbs
+from sumcurve.capabilities.trials import command
+from sumcurve.capabilities.trials.grid import Trials, asked_for
+from sumcurve.capabilities.trials.settings import StudyKeys
+from sumcurve.settings.config import Block, PlanError, read_study
+from sumcurve.settings.forms import Form
+from sumcurve.settings.study import StudySettings
+
+if TYPE_CHECKING:
+    from sumcurve.study.plan import Plan
+
+
+class TrialsOfSettings(Capability):
+    study_settings = StudyKeys
+
+    def add_parsers(self, verbs: Verbs) -> None:
+        command.add_parser(verbs)
+
+    def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
+        """PlanError for a size that no corpus can have, too few seeds, and a method tried in another grid."""
+        if not isinstance(settings, StudyKeys) or settings.grid is None:
+            return
+        grid = settings.grid
+        percents = False
+        for name in grid.sizes:
+            if name not in settings.corpora:
+                raise PlanError(
+                    f"{block.where('grid', 'sizes', name)}: no corpus {name!r} of the study; there are: "
+                    f"{', '.join(settings.corpora)}"
+                )
+            percents |= settings.corpora[name].percents is not None
+        largest = max(*grid.sizes.values(), *grid.method_sizes.values(), grid.again.size if grid.again else 0)
+        if percents and largest > 100:
+            raise PlanError(f"{block.where('grid')}: {largest}: sizes are percents, as the corpora's: at most 100")
+        if percents and len(settings.seeds) < 2:
+            where = block.where("seeds")
+            raise PlanError(f"{where}: {settings.seeds}: trials at percents have two seeds or more; add one")
+        for method, study in grid.studies.items():
+            if "grid" in read_study(block.path.with_name(f"{study}.yaml")).mapping:
+                where = block.where("grid", "studies", method)
+                raise PlanError(f"{where}: study {study} has a grid itself; name one that trains the method")
+
+    def plan_study(self, plan: "Plan") -> None:
+        """Of a study with a grid the trainings that its table lacks are left, and what they are made from."""
+        if isinstance(plan.settings, StudyKeys) and plan.settings.grid is not None:
+            plan.folders = asked_for(Trials(plan))
+            plan.rows.clear()
+            plan.together.clear()
+
+
+CAPABILITY = TrialsOfSettings()

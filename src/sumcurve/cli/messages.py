@@ -1,0 +1,52 @@
+"""What verbs say: lines for whoever listens, and errors whose message is all there is to say."""
+
+import errno
+import sys
+
+from sumcurve.curves.errors import ResultsError
+from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.devices import DeviceError
+from sumcurve.machine.locks import LockError
+from sumcurve.machine.sums import SumsError
+from sumcurve.machine.torchrun import TorchrunError
+from sumcurve.share.packs import PackError
+from sumcurve.store.errors import CorpusError
+from sumcurve.store.manifest import ManifestError
+from sumcurve.store.records import RecordError
+from sumcurve.store.stage import BuildError
+from sumcurve.study.plan import PlanError
+
+# Any other error is a bug, and shows where it happened.
+ERRORS = (
+    PlanError,
+    ManifestError,
+    RecordError,
+    CorpusError,
+    DeviceError,
+    TorchrunError,
+    LockError,
+    SumsError,
+    BuildError,
+    CommandError,
+    ResultsError,
+    PackError,
+)
+NO_ROOM = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "your quota of the disk is used up"}
+
+
+def note(text: str) -> None:
+    """One line for the person or the log that listens."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def refused(error: OSError) -> str:
+    """What the system refused, of which file, and why."""
+    if error.errno in NO_ROOM:
+        return (
+            f"{NO_ROOM[error.errno]} ({error.filename or 'while writing'}): free some space and run again; nothing "
+            "unfinished was kept as finished"
+        )
+    places = " -> ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
+    if not error.strerror:  # of a library, in words of its own
+        return str(error) or type(error).__name__
+    return f"{places or 'while reading or writing'}: {error.strerror}"

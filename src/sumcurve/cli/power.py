@@ -1,0 +1,306 @@
+"""`sumcurve power`: the items and seeds that it takes to tell two systems apart."""
+
+import argparse
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sumcurve.cli.rouge import METRICS, POINTS, SYSTEMS
+from sumcurve.machine.arguments import CommandError, check_written, positive
+from sumcurve.store.records import write_json
+
+if TYPE_CHECKING:
+    from sumcurve.statistics.power import Aim, Noise
+
+SEEDS = (2, 3, 5, 10, 20)  # for which `power` lists the items needed
+ROUNDING = 1e-12  # share of a score, below which a spread is none
+
+POWER = """\
+Says how many test items, and seeds of each system, it takes to see a difference between two systems; all figures are
+points (100 F). Noise of the items: standard deviation of the per-item differences, given or taken from files that
+`sumcurve rouge --per-item` wrote. Noise of the seeds: standard deviation of one system's mean score between seeds,
+given or pooled from mean scores. Without noise of seeds the question is about two trained models, not about methods.
+
+Items in groups count for fewer: --design-effect. Seeds that share their records over systems are --paired. With
+--systems every answer is also given for all pairs of so many systems, of which none is to be falsely told apart.
+"""
+
+
+def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb; `arguments.run(arguments)` raises CommandError."""
+    power = verbs.add_parser(
+        "power",
+        help="items and seeds needed to see a difference",
+        description=POWER,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    items = power.add_mutually_exclusive_group(required=True)
+    items.add_argument("--sd-items", type=float, metavar="SD", help="of the per-item differences, in points")
+    items.add_argument(
+        "--per-item",
+        type=Path,
+        nargs="+",
+        metavar="CSV",
+        help="one file written with --compare, or one for each system",
+    )
+    power.add_argument("--metric", help=f"column of --per-item (default: {METRICS[0]})")
+    seeds = power.add_mutually_exclusive_group()
+    seeds.add_argument("--sd-seed", type=float, default=0.0, metavar="SD", help="of mean scores, in points")
+    seeds.add_argument(
+        "--seed-scores",
+        nargs="+",
+        metavar="S,S,...",
+        help="mean scores in points, one list of seeds for each system, such as 31.2,31.5,30.9",
+    )
+    power.add_argument(
+        "--paired",
+        action="store_true",
+        help="the n-th seed shares its records over systems; the seeds' SD is the residual's of systems x seeds",
+    )
+    power.add_argument(
+        "--systems", type=positive, default=2, metavar="M", help="over which seeds are pooled, and a family has pairs"
+    )
+    power.add_argument(
+        "--design-effect", type=float, default=1.0, metavar="D", help="of groups of items on differences (default: 1)"
+    )
+    power.add_argument("--effect", type=float, default=1.0, help="the true difference, in points (default: 1)")
+    power.add_argument("--power", type=float, default=0.8, help="how surely it is to be seen (default: 0.8)")
+    power.add_argument("--level", type=float, default=0.05, help="of the two-sided test (default: 0.05)")
+    power.add_argument("--items", type=positive, metavar="N", help="ask for seeds, or with --seeds for the power")
+    power.add_argument("--seeds", type=positive, metavar="K", help="ask for items, or with --items for the power")
+    power.add_argument("--json", type=Path, metavar="OUT")
+    power.set_defaults(run=run_power)
+
+
+def run_power(arguments: argparse.Namespace) -> None:
+    """Print what was asked for and write the file asked for."""
+    from sumcurve.statistics.power import Aim, Noise
+
+    check_written([arguments.json], arguments.per_item or [])
+    if arguments.metric and not arguments.per_item:
+        raise CommandError(f"--metric {arguments.metric}: no --per-item, whose column it is; add it")
+    metric = arguments.metric or METRICS[0]
+    sd_items = _sd_items(arguments.per_item, metric) if arguments.per_item else arguments.sd_items
+    try:
+        sd_seed = _sd_seed(arguments)
+        noise = Noise(sd_items, sd_seed, arguments.design_effect, arguments.paired, arguments.systems)
+        aim = Aim(arguments.effect, arguments.power, arguments.level)
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    _check_finite(noise, aim, arguments.items, arguments.seeds)
+    rows = _answers(noise, aim, arguments.items, arguments.seeds)
+    if noise.systems > 2:
+        alone = [row | {"question": "alone", "answer": f"alone: {row['answer']}"} for row in rows]
+        together = _answers(noise, replace(aim, family=True), arguments.items, arguments.seeds)
+        family = f"all pairs of {noise.systems}"
+        rows = alone + [row | {"question": family, "answer": f"{family}: {row['answer']}"} for row in together]
+    if arguments.json:
+        write_json(arguments.json, {"noise": asdict(noise), "aim": asdict(aim), "answers": rows})
+    points = "point" if aim.effect == 1 else "points"
+    print(
+        f"To see a difference of {aim.effect:g} {points} with power {aim.power:g} in a t-test of level {aim.level:g},"
+    )
+    grouped = f" and a design effect of {noise.design_effect:g}" if noise.design_effect != 1 else ""
+    print(
+        f"where items' differences have SD {noise.sd_items:.4g}{grouped} and mean scores between "
+        f"{'paired ' if noise.paired else ''}seeds SD {noise.sd_seed:.4g}:"
+    )
+    for row in rows:
+        print(f"  {row['answer']}")
+    if not noise.sd_seed:
+        print("No noise of seeds was given: this is about two trained models, not about their methods.")
+
+
+def _check_finite(noise: "Noise", aim: "Aim", items: int | None, seeds: int | None) -> None:
+    """CommandError for numbers beyond which the power cannot be computed."""
+    from sumcurve.statistics.power import MOST_ITEMS, MOST_SDS, MOST_SEEDS, power
+
+    for name, value, most in (("items", items, MOST_ITEMS), ("seeds", seeds, MOST_SEEDS)):
+        if value and value > most:
+            raise CommandError(f"--{name} {value}: no study has more than {most:,}; give a smaller number")
+    if aim.effect > MOST_SDS * noise.sd_items:
+        raise CommandError(
+            f"--effect {aim.effect:g}: more than {MOST_SDS:,} times the items' SD of {noise.sd_items:.4g}; give the "
+            "difference in points"
+        )
+    if not math.isfinite(power(noise, aim, items or MOST_ITEMS, seeds or 2)):
+        raise CommandError(
+            f"--design-effect {noise.design_effect:g} gives no finite power with --effect {aim.effect:g}; it is 1 for "
+            "independent items, above 1 in groups"
+        )
+
+
+def _answers(noise: "Noise", aim: "Aim", items: int | None, seeds: int | None) -> list[dict[str, Any]]:
+    """Each answer with the numbers in it; `items` or `seeds` is null where no number is enough."""
+    from sumcurve.statistics.power import Unreachable, items_needed, power, seeds_needed, visible_effect
+
+    rows: list[dict[str, Any]] = []
+    several = noise.sd_seed > 0
+    if items and (seeds or not several):
+        count = seeds or 1
+        row: dict[str, Any] = {"items": items, "seeds": count, "power": float(power(noise, aim, items, count))}
+        with_seeds = f" and {_seeds(count)}" if several else ""
+        answer = f"{items:,} items{with_seeds}: power {row['power']:.3f}"
+        try:
+            row["effect"] = visible_effect(noise, aim, items, count)
+            answer += f"; the least difference seen with power {aim.power:g} is {row['effect']:.3g} points"
+        except Unreachable as error:
+            answer += f" ({error})"
+        rows.append(row | {"answer": answer})
+    if items and several:
+        try:
+            needed: int | None = seeds_needed(noise, aim, items)
+            answer = f"{items:,} items: {_seeds(needed)} of each system"
+        except Unreachable as error:
+            needed, answer = None, f"{items:,} items: {error}"
+        rows.append({"items": items, "seeds": needed, "answer": answer})
+    for count in [seeds] if seeds else SEEDS if several else [1]:
+        if items and not seeds and several:
+            break
+        try:
+            needed = items_needed(noise, aim, count)
+            answer = f"{needed:,} items"
+        except Unreachable as error:
+            needed, answer = None, str(error)
+        rows.append({"items": needed, "seeds": count, "answer": (f"{_seeds(count)}: " if several else "") + answer})
+    return rows
+
+
+def _seeds(count: int | None) -> str:
+    return f"{count:,} {'seed' if count == 1 else 'seeds'}"
+
+
+@dataclass
+class ItemScores:
+    """A metric's F of every item of one system, by the item's id, and by its number; without ids `by_id` is empty."""
+
+    path: Path
+    by_id: dict[str, float] = field(default_factory=dict)
+    by_number: dict[str, float] = field(default_factory=dict)
+
+
+def _sd_items(paths: Sequence[Path], metric: str) -> float:
+    """Standard deviation, in points, of the per-item differences of two systems in files of per-item scores."""
+    from sumcurve.statistics.power import sd_of_differences
+
+    if len(paths) > 2:
+        raise CommandError(f"--per-item takes one file with two systems or two files, not {len(paths)}")
+    systems = [system for path in paths for system in _systems(path, f"{metric}_f", alone=len(paths) > 1)]
+    if len(systems) == 1:
+        raise CommandError(f"{paths[0]} holds one system; write it with --compare, or give a second file")
+    try:
+        return sd_of_differences(*_joined(*systems))
+    except ValueError as error:
+        raise CommandError(f"{paths[0]}: {error}") from error
+
+
+def _joined(first: ItemScores, second: ItemScores) -> tuple[list[float], list[float]]:
+    """Scores of the same items in points, joined by id; by number where `rouge` has done so, or no file has ids."""
+    left, right, what = first.by_id, second.by_id, "id"
+    if first.path == second.path and not (left and right):
+        left, right, what = first.by_number, second.by_number, "item"
+    elif not left and not right:
+        print(f"No ids in {first.path} and {second.path}: items are joined by their order")
+        left, right, what = first.by_number, second.by_number, "item"
+    elif not (left and right):
+        has, lacks = (first, second) if left else (second, first)
+        raise CommandError(
+            f"{has.path} has ids, {lacks.path} has none, so that items cannot be joined; score both with ids, or both "
+            "without, in one order"
+        )
+    for here, there, path, without in ((left, right, first.path, second.path), (right, left, second.path, first.path)):
+        if alone := [key for key in here if key not in there]:
+            raise CommandError(
+                f"{first.path} and {second.path} hold other items: {what} {alone[0]!r} of {path} is not among those of "
+                f"{without} ({len(alone):,} are so); score both systems on the same items"
+            )
+    return [POINTS * left[key] for key in left], [POINTS * right[key] for key in left]
+
+
+def _systems(path: Path, column: str, alone: bool) -> list[ItemScores]:
+    """The one system, or both, of a file that `--per-item` wrote; CommandError for two where one is to be `alone`."""
+    systems: dict[str, ItemScores] = {}
+    lines: dict[tuple[str, str, str], int] = {}
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            reader = csv.DictReader(stream)
+            missing = [name for name in ("system", "item", column) if name not in (reader.fieldnames or ())]
+            if missing:
+                raise CommandError(f"{path} has no column {missing[0]!r}; give a file of `sumcurve rouge --per-item`")
+            for row in reader:
+                name, where = row["system"], f"{path}:{reader.line_num}"
+                score = _share(row[column], f"{where}: {column}")
+                system = systems.setdefault(name, ItemScores(path))
+                for kind, scores in (("id", system.by_id), ("item", system.by_number)):
+                    if key := row.get(kind):
+                        if key in scores:
+                            raise CommandError(
+                                f"{where}: {kind} {key!r} of {name} is that of line {lines[name, kind, key]}, too; "
+                                "remove one row"
+                            )
+                        scores[key], lines[name, kind, key] = score, reader.line_num
+                if len(system.by_id) not in (0, len(system.by_number)):
+                    raise CommandError(f"{where}: {name} has ids in some rows only; write the file anew")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path} cannot be read: {error}") from error
+    if SYSTEMS[0] not in systems:
+        raise CommandError(f"{path} has no rows of system {SYSTEMS[0]!r}; give a file of `sumcurve rouge --per-item`")
+    if strange := [name for name in systems if name not in SYSTEMS]:
+        raise CommandError(f"{path}: system {strange[0]!r}; a file of `sumcurve rouge --per-item` has {SYSTEMS}")
+    if alone and len(systems) > 1:
+        raise CommandError(
+            f"{path} holds two systems ({', '.join(systems)}), and there is a second file; give {path} alone, or two "
+            "files of one system each"
+        )
+    return [systems[name] for name in SYSTEMS if name in systems]
+
+
+def _share(text: str | None, where: str) -> float:
+    """A score in 0 to 1; CommandError for another number, and for what is none."""
+    try:
+        score = float(text or "")
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise CommandError(f"{where} is {text!r}, no number; write the file anew")
+    if not 0 <= score <= 1:
+        raise CommandError(f"{where} is {text}; scores of a file of `sumcurve rouge --per-item` are in 0 to 1")
+    return score
+
+
+def _sd_seed(arguments: argparse.Namespace) -> float:
+    """Noise of the seeds, 0 where none is given; CommandError for options that do nothing without it."""
+    from sumcurve.statistics.power import paired_sd, pooled_sd
+
+    sd_seed: float = arguments.sd_seed
+    if arguments.seed_scores:
+        lists = [_numbers(text) for text in arguments.seed_scores]
+        sd_seed = (paired_sd if arguments.paired else pooled_sd)(lists)
+        if sd_seed <= ROUNDING * max(abs(score) for scores in lists for score in scores):
+            beside = " but for what all systems share" if arguments.paired else ""
+            raise CommandError(
+                f"--seed-scores {' '.join(arguments.seed_scores)}: the seeds of each system score the same{beside}, so "
+                "that their spread is unknown; give more digits or seeds, or leave the option out"
+            )
+    for option, value in (("--paired", arguments.paired), ("--seeds", arguments.seeds)):
+        if value and not sd_seed:
+            raise CommandError(f"{option}: without noise of seeds it changes nothing; add --sd-seed or --seed-scores")
+    return sd_seed
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        scores = [float(number) for number in text.split(",")]
+    except ValueError:
+        scores = []
+    if not scores or not all(map(math.isfinite, scores)):
+        raise CommandError(f"--seed-scores {text!r}: give numbers with commas between, such as 31.2,31.5,30.9")
+    if len(scores) == 1:
+        raise CommandError(
+            f"--seed-scores {text!r}: one seed says nothing of the spread between seeds; give two scores of each "
+            "system at least, or leave the system out"
+        )
+    return scores

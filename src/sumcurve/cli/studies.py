@@ -1,0 +1,332 @@
+"""Verbs of a whole study: what it would cost, what of it is finished, whether it is whole, how it is shared."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sumcurve.capabilities.capability import Verbs
+from sumcurve.cli.messages import note
+from sumcurve.cli.places import CONFIG, add_results, add_study, lock
+from sumcurve.corpora.store import PARTS
+from sumcurve.machine import devices
+from sumcurve.machine.arguments import positive
+from sumcurve.share import packs
+from sumcurve.share.packs import PackError
+from sumcurve.sources.raw import FIELDS
+from sumcurve.store import manifest
+from sumcurve.study.plan import Plan, PlanError, plan_holding, studies
+
+if TYPE_CHECKING:
+    import argparse
+
+    from sumcurve.watch.costs import Costs
+
+
+def add_parsers(verbs: Verbs) -> None:
+    for add_parser in (
+        add_status,
+        add_verify,
+        add_plan,
+        add_pack,
+        add_merge,
+        add_prune,
+        add_reproduce,
+        add_trace,
+        add_metrics,
+        add_config,
+        add_add,
+        add_recipes,
+    ):
+        add_parser(verbs)
+
+
+def add_status(verbs: Verbs) -> None:
+    command = verbs.add_parser(
+        "status", help="what of a study is finished, at work, waiting, failed, and the hours left"
+    )
+    add_results(command)
+    add_study(command)
+    command.add_argument("--folders", action="store_true", help="and the state of every folder")
+    command.set_defaults(run=lambda arguments: status(arguments.path, arguments.study, arguments.folders))
+
+
+def status(results: Path, study: str | None, folders: bool) -> None:
+    """Print what of a study is finished, at work, in a queue, failed, and the hours left; or each folder's state."""
+    from sumcurve.watch import status as standing
+
+    plan = Plan.read(CONFIG, study)
+    progress = standing.standing(plan, results, standing.queued(Path(".snakemake")))
+    if folders:
+        for key, state in progress.states.items():
+            print(f"{state:8}  {results / key}")
+    for line in standing.lines(plan, progress):
+        print(line)
+    if any(state not in ("finished", "packed") for state in progress.states.values()):
+        try:
+            known, recorded, _ = measured_costs()
+            print(standing.time_left(plan, results, progress, known, recorded))
+        except PlanError as error:
+            print(f"hours left: not known ({error})")
+    done = sum(state in ("finished", "packed") for state in progress.states.values())
+    packed = sum(state == "packed" for state in progress.states.values())
+    without = f", {packed} of them packed, without weights" if packed else ""
+    print(f"{done} of {len(plan.folders)} folders are finished{without} (`verify` also hashes their files)")
+
+
+def add_plan(verbs: Verbs) -> None:
+    command = verbs.add_parser("plan", help="what a study would cost before it starts: jobs, records, hours, disk")
+    add_results(command)
+    add_study(command)
+    command.add_argument("--records", type=positive, help="of a training part, where nothing says how many it has")
+    command.set_defaults(run=lambda arguments: show_plan(arguments.path, arguments.study, arguments.records))
+
+
+def show_plan(results: Path, study: str | None, records: int | None) -> None:
+    """Print what of a study is to be done, and what it would cost; nothing is made."""
+    from sumcurve.watch.estimate import estimate, lines, records_of
+
+    plan = Plan.read(CONFIG, study)
+    costs, recorded, kind = measured_costs()
+    if records is not None and None not in records_of(plan, results, None, recorded).values():
+        raise PlanError(
+            f"--records {records} changes nothing: how many records each corpus of study {plan.study} has is known; "
+            "leave it out"
+        )
+    whole = estimate(plan, results, costs, records, recorded)
+    for line in lines(plan, whole, costs, os.cpu_count() or 1, kind):
+        print(line)
+
+
+def measured_costs() -> "tuple[Costs, dict[str, int], str]":
+    """What trainings cost, from the recorded studies, and their sizes; "a GPU" or "a CPU", on which."""
+    from sumcurve.watch.costs import Costs, measured
+    from sumcurve.watch.estimate import recorded_sizes
+
+    tables = Path("results") / "tables"
+    here = "a GPU" if devices.pool(dict(os.environ)) else "a CPU"
+    runs = measured(CONFIG, tables)
+    basis = [run for run in runs if run.device != "cpu"] if here == "a GPU" else []
+    if here == "a GPU" and not basis:
+        print("note: this machine has a GPU, but no training was measured on one: these hours are of a CPU")
+    costs = Costs(basis or [run for run in runs if run.device == "cpu"])
+    return costs, recorded_sizes(tables), "a GPU" if basis else "a CPU"
+
+
+def add_verify(verbs: Verbs) -> None:
+    command = verbs.add_parser("verify", help="hash all that a study asks for and name what is damaged")
+    add_results(command)
+    add_study(command)
+    command.add_argument("--record", action="store_true", help="and refuse what is missing or made by uncommitted code")
+    command.set_defaults(run=lambda arguments: verify_study(arguments.path, arguments.study, arguments.record))
+
+
+def verify_study(results: Path, study: str | None, record: bool) -> None:
+    """Hash all that the study asks for; ManifestError names all that is damaged, with `record` all that hinders it.
+
+    Trainings whose last phase moved nothing are named, too.
+    """
+    from sumcurve.watch import verify
+
+    plan = Plan.read(CONFIG, study)
+    verified = verify.study(plan, results)
+    print(verified)
+    verified.require()
+    manifest.require(verify.last_phases(plan, results, verified))
+    if record:
+        verify.require_recordable(plan, results, verified)
+
+
+def add_pack(verbs: Verbs) -> None:
+    command = verbs.add_parser("pack", help="what tables need of trainings, without weights, in small archives")
+    command.add_argument("runs", nargs="*", type=Path, metavar="RUN", help="results/runs/… [all of the study]")
+    add_study(command)
+    command.add_argument("--to", type=Path, required=True, help="the folder that gets an archive of each training")
+    command.add_argument("--results", type=Path, default=Path("results"))
+    command.set_defaults(run=lambda arguments: pack(arguments.runs, arguments.study, arguments.to, arguments.results))
+
+
+def pack(runs: list[Path], study: str | None, to: Path, results: Path) -> None:
+    """Write the packs of these runs, or of all finished trainings of a study."""
+    if not runs:
+        plan = Plan.read(CONFIG, study)
+        keys = [folder.key for folder in plan.folders.values() if folder.kind in packs.FIRST]
+        trained = [key for key in keys if manifest.state(results / key) != "missing"]
+        named = [(plan, key) for key in trained if not packs.unfinished(plan, results, key)]
+        if waiting := len(trained) - len(named):
+            print(f"{waiting} trained, but not decoded and asked yet: not packed")
+        if not named:
+            raise PackError(f"{results}: nothing of study {plan.study} is finished that could be packed")
+    else:
+        keys = [f"runs/{path.resolve().name}" for path in runs]
+        named = [(Plan.read(CONFIG, study) if study else plan_holding(CONFIG, key), key) for key in keys]
+    total = 0
+    for plan, key in named:
+        path, missing = packs.pack(plan, results, key, to)
+        total += (size := path.stat().st_size)
+        print(f"{path}: {size / 1000:.0f} kB" + (f"; not finished yet: {', '.join(missing)}" if missing else ""))
+    print(f"{len(named)} packs, {total / 1000:.0f} kB; take them up elsewhere with `make merge FROM={to}`")
+
+
+def add_merge(verbs: Verbs) -> None:
+    command = verbs.add_parser("merge", help="take up packs that were made elsewhere")
+    command.add_argument("path", type=Path, help="the folder of the packs")
+    command.add_argument("--study", help="that asks for them [any]")
+    command.add_argument("--results", type=Path, default=Path("results"))
+    command.set_defaults(run=lambda arguments: merge(arguments.path, arguments.study, arguments.results))
+
+
+def merge(source: Path, study: str | None, results: Path) -> None:
+    """Take up the packs of a folder, for a study or for all of them."""
+    plans = [Plan.read(CONFIG, name) for name in ([study] if study else studies(CONFIG))]
+    merged = packs.merge(plans, results, source, lambda name: lock(results.parent, name))
+    for key in merged.taken:
+        print(f"{results / key}")
+    print(
+        f"{len(merged.taken)} folders were taken up, {len(merged.here)} were here already. Weights stayed behind: "
+        "`sumcurve status` calls these folders packed"
+    )
+
+
+def add_prune(verbs: Verbs) -> None:
+    command = verbs.add_parser("prune", help="list results that no study needs, and delete them when told to")
+    add_results(command)
+    command.add_argument("--yes", action="store_true", help="delete them without a question")
+    command.set_defaults(run=lambda arguments: prune(arguments.path, arguments.yes))
+
+
+def prune(results: Path, yes: bool) -> None:
+    """List what no study needs, and delete it where that is said, beforehand or when asked for at a terminal."""
+    from sumcurve.watch.prune import delete, needless
+
+    folders = needless(CONFIG, results)
+    for folder in folders:
+        print(f"{folder.bytes / 1e6:10,.1f} MB  {folder.path}  ({folder.why})")
+    total = f"{len(folders)} in all, {sum(folder.bytes for folder in folders) / 1e6:,.1f} MB"
+    if not folders:
+        print(f"every folder of {results} is needed by a study or by tables that were made of it")
+    elif yes or (sys.stdin.isatty() and input(f"{total}. Delete them? [y/N] ").strip().lower() in ("y", "yes")):
+        print(f"{delete(folders, results.parent / 'scratch' / 'locks', note)} of {total}, were deleted")
+    else:
+        print(f"{total}. Nothing was deleted" + ("" if sys.stdin.isatty() else "; say --yes to delete them"))
+
+
+def add_reproduce(verbs: Verbs) -> None:
+    command = verbs.add_parser("reproduce", help="compare a study that was rebuilt elsewhere with the recorded one")
+    command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
+    add_study(command)
+    command.set_defaults(run=lambda arguments: reproduced(arguments.path, arguments.study))
+
+
+def reproduced(rebuilt: Path, study: str | None) -> None:
+    """Print that a study rebuilt elsewhere is the recorded one; Difference names what is not."""
+    from sumcurve.watch.reproduce import compare, require_lock
+
+    plan = Plan.read(CONFIG, study)
+    results = Path("results")
+    if plan.study == Plan.read(CONFIG).study:  # the one that dvc.yaml records
+        require_lock(results / "tables" / plan.study)
+    print(compare(plan, results, rebuilt))
+
+
+def add_trace(verbs: Verbs) -> None:
+    command = verbs.add_parser(
+        "trace", help="walk a cell of a table back to the raw corpus, recomputing it and every hash"
+    )
+    command.add_argument("cell", nargs="?", help="TABLE:ROW:COLUMN, as scores:method=pcov,percent=100:rouge1")
+    add_study(command)
+    command.add_argument("--results", type=Path, default=Path("results"))
+    command.set_defaults(run=traced)
+
+
+def traced(arguments: "argparse.Namespace") -> None:
+    """Print how a cell of a study's tables came about."""
+    from sumcurve.watch.trace import trace
+
+    trace(Plan.read(CONFIG, arguments.study), arguments.results, arguments.cell)
+
+
+def add_metrics(verbs: Verbs) -> None:
+    command = verbs.add_parser("metrics", help="what `dvc metrics diff` compares of a study, beside its tables")
+    add_results(command)
+    add_study(command)
+    command.set_defaults(run=metrics)
+
+
+def metrics(arguments: "argparse.Namespace") -> None:
+    """Write what `dvc metrics diff` compares of a study."""
+    from sumcurve.study.metrics import write
+
+    note(str(write(Plan.read(CONFIG, arguments.study), arguments.path / "tables")))
+
+
+def add_config(verbs: Verbs) -> None:
+    command = verbs.add_parser("config", help="a study resolved: all that decides it, and where each value stands")
+    command.add_argument("study", nargs="?", help="a file of config/studies without its ending [config.yaml's]")
+    command.add_argument("--schema", action="store_true", help="write config/schema and config/README.md anew instead")
+    command.set_defaults(run=lambda arguments: configuration(arguments.study, arguments.schema))
+
+
+def configuration(study: str | None, schema: bool) -> None:
+    """Print a study resolved, or write what editors and people read of the settings' schema."""
+    if schema and study is not None:
+        raise PlanError(f"{study!r} changes nothing: --schema writes what every study may hold; leave one of them out")
+    if schema:
+        from sumcurve.study.schema import write
+
+        if not (CONFIG / "studies").is_dir():
+            raise PlanError(f"{CONFIG / 'studies'} is not here: schemas are written beside it, in a checkout")
+
+        write(CONFIG)
+    else:
+        from sumcurve.study.resolved import resolved
+
+        print(resolved(CONFIG, study), end="")
+
+
+def add_add(verbs: Verbs) -> None:
+    command = verbs.add_parser("add", help="a study of a corpus of your own, written from its data")
+    command.add_argument("corpus", type=Path, help="a file of raw records, or a folder of such files")
+    command.add_argument("--name", required=True, help="of the corpus and of its study")
+    command.add_argument("--format", help="of the files [by their endings]")
+    for name in FIELDS:
+        command.add_argument(f"--{name}", metavar="FIELD", help=f"the records' field that is the {name} [by its name]")
+    for part in PARTS:
+        command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
+    command.add_argument("--form", default="small", help="in which methods are trained [small]")
+    command.set_defaults(run=added)
+
+
+def added(arguments: "argparse.Namespace") -> None:
+    """Write a study of a corpus of one's own."""
+    from sumcurve.study.add import add
+
+    add(arguments, CONFIG)
+
+
+def add_recipes(verbs: Verbs) -> None:
+    command = verbs.add_parser(
+        "recipes", help="versions of what code writes, and whether the code here is known to write it"
+    )
+    command.add_argument("--write", action="store_true", help="list the code here; its bytes must be the golden ones")
+    command.set_defaults(run=lambda arguments: recipes(arguments.write))
+
+
+def recipes(write: bool) -> None:
+    """Print each row of recipes.yaml, its version and whether the code that is here is known to write it.
+
+    With `write` that code is listed where it is not.
+    """
+    from sumcurve.store.fingerprint import fingerprint
+    from sumcurve.study.kinds import OWNERS, RECIPES
+    from sumcurve.study.recipes import list_code, read_recipes
+
+    path = Path("recipes.yaml")
+    known = read_recipes(path, RECIPES)
+    here = {name: fingerprint(*modules) for name, modules in RECIPES.items()}
+    if write:
+        list_code(path, known, here, OWNERS)
+        known = read_recipes(path, RECIPES)
+    for name, recipe in known.items():
+        state = "known" if here[name] in recipe.code else "NOT KNOWN"
+        print(f"{name}: version {recipe.version}, code {here[name]} {state}")

@@ -1,0 +1,99 @@
+"""`sumcurve tables`: a study's tables and figures, from verified folders."""
+
+import os
+import shutil
+from pathlib import Path
+
+from sumcurve.capabilities.capability import Verbs
+from sumcurve.cli.jobs import add_job
+from sumcurve.cli.messages import note
+from sumcurve.cli.places import CONFIG, home_of, lock
+from sumcurve.store import manifest
+from sumcurve.store.provenance import facts
+from sumcurve.study.kinds import TABLES_MODULES
+from sumcurve.study.plan import Plan, PlanError
+
+
+def add_parsers(verbs: Verbs) -> None:
+    command = add_job(
+        verbs,
+        "tables",
+        "a study's scores -> tables and figures",
+        lambda arguments: (
+            tables_in(arguments.form, arguments.path) if arguments.form else tables(arguments.path, arguments.partial)
+        ),
+    )
+    command.add_argument("--partial", action="store_true", help="of what is finished, and say so")
+    command.add_argument("--form", choices=("tex", "html"), help="in this form, into scratch/tables/<study>/")
+
+
+def tables(path: Path, partial: bool = False) -> None:
+    """Make a study's tables and figures anew, into a folder of the study's name.
+
+    They are cheap, and must never differ from what they are made of: every folder that the study asks for is verified
+    first. With `partial` they are made of what is finished, say so, and have a manifest that no one takes for that of
+    the whole study.
+    """
+    from sumcurve.study.collect import collect
+    from sumcurve.study.tables import write_study
+    from sumcurve.tables.evidence import EvidenceError
+    from sumcurve.watch import verify
+
+    home = home_of(path, "results/tables/STUDY")
+    plan = Plan.read(CONFIG, path.name)
+    results = path.parents[1]
+    stage = results / ".partial" / "tables" / path.name
+    with lock(home, f"tables-{path.name}"):
+        verified = verify.folders(plan, results)
+        verified.require()
+        note(str(verified))
+        shutil.rmtree(stage, ignore_errors=True)
+        stage.mkdir(parents=True)
+        try:
+            study = collect(plan, results, partial)
+            write_study(stage, study, plan.settings.bootstrap)
+        except EvidenceError as error:
+            raise PlanError(f"study {plan.study}: {error}") from error
+        pages = stage / verify.PAGES
+        manifest.write_sealed(pages / manifest.MANIFEST, {"files": manifest.hashes(pages)})
+        manifest.write_sealed(
+            stage / f"manifest-{'partial' if study.missing else plan.tables}.json",
+            {
+                "study": plan.study,
+                "inputs": verified.contents,
+                "files": {
+                    name: sha256
+                    for name, sha256 in manifest.hashes(stage).items()
+                    if not name.startswith(f"{verify.PAGES}/")
+                },
+                "facts": {key: value for key, value in facts(*TABLES_MODULES).items() if key != "commit"}
+                | ({verify.WITHOUT_WEIGHTS: sorted(verified.packed)} if verified.packed else {}),
+            },
+        )
+        for old in path.glob("manifest-*.json"):
+            old.unlink()  # first: a kill while the others go leaves no tables, not damaged ones
+        shutil.rmtree(path, ignore_errors=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(stage, path)
+    note(f"{path} is finished" + (f" in part: {len(study.missing)} outputs are missing" if study.missing else ""))
+
+
+def tables_in(form: str, path: Path) -> None:
+    """Write a study's tables in another form, beside its other temporary files; what is recorded stays as it is."""
+    from sumcurve.study.collect import collect
+    from sumcurve.study.doors import TABLES
+    from sumcurve.study.tables import made
+    from sumcurve.tables.results import Results
+    from sumcurve.tables.table import write_table
+    from sumcurve.watch import verify
+
+    home = home_of(path, "results/tables/STUDY")
+    plan = Plan.read(CONFIG, path.name)
+    results = path.parents[1]
+    verify.folders(plan, results).require()
+    evidence = Results(collect(plan, results), plan.settings.bootstrap)
+    folder = home / "scratch" / "tables" / path.name
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in TABLES:
+        write_table(made(name, evidence), folder, forms=(form,))
+    note(f"{folder}: tables as {form}")

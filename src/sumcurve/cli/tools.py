@@ -1,0 +1,142 @@
+"""Verbs for one folder: summaries by a run, its export, and the records and packages of a corpus."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sumcurve.capabilities.capability import Verbs
+from sumcurve.cli.messages import note
+from sumcurve.cli.places import CONFIG, PLACE, home_of, key_of, plan_of
+from sumcurve.corpora.store import PARTS, Corpus
+from sumcurve.machine import devices, sums
+from sumcurve.machine.arguments import natural, percent, positive
+from sumcurve.store import manifest
+from sumcurve.store.errors import CorpusError
+from sumcurve.study.plan import PlanError
+
+
+def add_parsers(verbs: Verbs) -> None:
+    for add_parser in (add_summarize, add_export, add_records, add_packages):
+        add_parser(verbs)
+
+
+def add_summarize(verbs: Verbs) -> None:
+    command = verbs.add_parser("summarize", help="any text, by a run of a study or what was exported of one")
+    command.add_argument("--run", dest="path", type=Path, required=True, help="results/runs/…, or an exported folder")
+    command.set_defaults(run=lambda arguments: summarize(arguments.path))
+
+
+def summarize(path: Path) -> None:
+    """Print summaries of the lines of standard input by a run, or by what `export` made of one."""
+    from sumcurve.share import use
+
+    run = use.read(path, CONFIG)
+    lines = ((f"standard input:{number}", line) for number, line in enumerate(sys.stdin.buffer, start=1))
+    with device_of(run.specification) as lent:
+        for row in use.summarize(run, lines, lent, note):
+            print(json.dumps(row, ensure_ascii=False), flush=True)
+
+
+@contextmanager
+def device_of(specification: Mapping[str, Any]) -> Iterator[str]:
+    """What a run's system computes on, with the run's sums, before torch is imported."""
+    if "sums" in specification:
+        sums.apply(specification["sums"])
+    with devices.device(dict(os.environ), Path("/tmp"), note) as lease:
+        yield lease.device
+
+
+def add_export(verbs: Verbs) -> None:
+    command = verbs.add_parser("export", help="a run as safetensors with a card, and for transformers where it can be")
+    command.add_argument("path", metavar="RUN", type=Path, help="results/runs/…")
+    command.add_argument("--to", type=Path, required=True, help="the folder to write, which must not be there")
+    command.set_defaults(run=lambda arguments: export(arguments.path, arguments.to))
+
+
+def export(path: Path, folder: Path) -> None:
+    """Write a run into a folder of its own."""
+    from sumcurve.share import use
+
+    run = use.read(path, CONFIG)
+    if run.program is None:
+        sums.apply(run.specification["sums"])
+    from sumcurve.share.export import export as write  # loads numpy, after the sums were chosen
+
+    write(run, folder)
+    note(f"{folder} is written")
+
+
+def add_records(verbs: Verbs) -> None:
+    command = verbs.add_parser("records", help="of a corpus, for a program elsewhere: a fraction, or test items")
+    command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
+    command.add_argument("--part", choices=PARTS, default="train", help="train; valid; test (without references)")
+    command.add_argument("--percent", type=percent, help="of the training part [100]")
+    command.add_argument("--records", type=positive, help="of the training part, where the study's sizes are records")
+    command.add_argument("--seed", type=natural, help="that draws them [1]")
+    command.set_defaults(
+        run=lambda arguments: records(
+            arguments.path, arguments.part, arguments.percent, arguments.seed, arguments.records
+        )
+    )
+
+
+def records(path: Path, part: str, percent: int | None, seed: int | None, many: int | None = None) -> None:
+    """Print the records of a corpus's part: of the training part a fraction, of the test part sources alone."""
+    from sumcurve.corpora.fraction import draw
+    from sumcurve.corpora.sizes import draw_records
+    from sumcurve.corpora.store import rows_of
+
+    options = {"--percent": percent, "--records": many, "--seed": seed}
+    given = [name for name, value in options.items() if value is not None]
+    if part != "train" and given:
+        raise CorpusError(
+            f"{given[0]} {options[given[0]]}: only the training part is drawn from; leave it out of {part}"
+        )
+    if percent is not None and many is not None:
+        raise CorpusError(f"--percent {percent} and --records {many}: name one of them")
+    content = Corpus(path).part(part)
+    if not content.path.is_file():
+        raise CorpusError(f"{path} is no folder of a corpus (results/corpora/…): {content.path} is missing")
+    if manifest.verify(path) is None:
+        raise CorpusError(f"{path} is no finished corpus: its manifest.json is missing; delete it and make it again")
+    ids = content.ids
+    drawn: Sequence[int] = range(len(ids))
+    if part == "train":
+        drawn = (
+            draw(ids, percent or 100, 1 if seed is None else seed)
+            if many is None
+            else draw_records(ids, many, 1 if seed is None else seed, content.path)
+        )
+    for row in rows_of(content, drawn):
+        shown = row if part != "test" else {"id": row["id"], "source": row["source"]}
+        print(json.dumps(shown, ensure_ascii=False))
+
+
+def add_packages(verbs: Verbs) -> None:
+    command = verbs.add_parser("packages", help="what each package gave to harvested corpora, as CSV")
+    command.add_argument("paths", type=Path, nargs="+", help="the folders of the corpora, below results/corpora")
+    command.set_defaults(run=lambda arguments: packages(arguments.paths))
+
+
+def packages(folders: Sequence[Path]) -> None:
+    """Print as CSV what each package gave to harvested corpora."""
+    from sumcurve.harvest.packages import yields, yields_csv
+
+    rows: list[dict[str, Any]] = []
+    for place, folder in enumerate(folders):
+        if folder.resolve() in [earlier.resolve() for earlier in folders[:place]]:
+            raise PlanError(f"{folder} is named twice; name it once")
+        corpus = plan_of(folder, None).folder(key_of(folder))
+        if corpus.step != "corpora":
+            raise PlanError(f"{folder} is no folder of a corpus: name one of {folder.parents[1] / 'corpora'}")
+        if corpus.kind != "corpus":
+            what = "a fraction" if corpus.kind == "fraction" else "a part"
+            whole = folder.parents[1] / corpus.specification["corpus"]
+            raise PlanError(f"{folder} is {what} of a corpus: name the whole corpus, {whole}")
+        (raw,) = corpus.files
+        rows += [{"corpus": corpus.stem} | row for row in yields(Corpus(folder), raw.at(home_of(folder, PLACE)))]
+    print(yields_csv(rows), end="")
