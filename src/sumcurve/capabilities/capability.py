@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
     from sumcurve.systems.rows import Scored
     from sumcurve.tables.evidence import Evidence, Examples, Missing, ScoredOutput, Timing
-    from sumcurve.watch.estimate import Cost, Costs, Sizes
+    from sumcurve.watch.costs import Cost, Costs
+    from sumcurve.watch.estimate import Sizes
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # of the command line
 

@@ -29,7 +29,7 @@ from sumcurve.store.provenance import facts
 from sumcurve.store.stage import Stage
 from sumcurve.study import planned
 from sumcurve.study.kinds import KINDS
-from sumcurve.study.plan import Folder, Plan, PlanError
+from sumcurve.study.plan import Folder, Plan, PlanError, plan_holding
 
 
 def add_parsers(verbs: Verbs) -> None:
@@ -223,7 +223,7 @@ def shard(path: Path, study: str | None = None) -> None:
         raise PlanError(f"{path} is no step of a preparation by shards: scratch/shards/<corpus>-of-<shards>/plan.json")
     name, count, step, number = parts.groups()
     home, key = home_of(path, "scratch/shards/CORPUS-of-SHARDS/STEP.json"), f"corpora/{name}"
-    plan = Plan.read(CONFIG, study) if study else Plan.holding(CONFIG, key, home)
+    plan = Plan.read(CONFIG, study) if study else plan_holding(CONFIG, key, home)
     folder = plan.folder(key)
     (file,) = folder.files
     content, settings = preparation(cast(CorpusSpecification, folder.specification), file.at(home))

@@ -8,7 +8,7 @@ from pathlib import Path
 from sumcurve.cli.messages import note
 from sumcurve.machine.locks import locked
 from sumcurve.study.kinds import STEPS
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.plan import Plan, PlanError, plan_holding
 
 CONFIG = Path("config")
 PLACE = "results/STEP/FOLDER"  # of a folder, below a study's home
@@ -29,7 +29,7 @@ def home_of(path: Path, form: str) -> Path:
 
 def plan_of(path: Path, study: str | None) -> Plan:
     """The plan of a study; without a name of the first that asks for the folder, as a person may want it."""
-    return Plan.read(CONFIG, study) if study else Plan.holding(CONFIG, key_of(path), home_of(path, PLACE))
+    return Plan.read(CONFIG, study) if study else plan_holding(CONFIG, key_of(path), home_of(path, PLACE))
 
 
 @contextmanager

@@ -17,7 +17,8 @@ from sumcurve.sources.pinned import File, fetched_model
 from sumcurve.store import manifest
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import write_json
-from sumcurve.study.plan import HUB, LISTS, Plan, PlanError, place_of_hub, place_of_lists, raw_file, studies
+from sumcurve.study.plan import Plan, PlanError, studies
+from sumcurve.study.planning.folder import HUB, LISTS, place_of_hub, place_of_lists, raw_file
 
 TEMPLATE = "{source}\nSummary:"  # a prompt to begin with, of a language model
 

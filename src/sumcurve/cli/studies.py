@@ -15,12 +15,12 @@ from sumcurve.share import packs
 from sumcurve.share.packs import PackError
 from sumcurve.sources.raw import FIELDS
 from sumcurve.store import manifest
-from sumcurve.study.plan import Plan, PlanError, studies
+from sumcurve.study.plan import Plan, PlanError, plan_holding, studies
 
 if TYPE_CHECKING:
     import argparse
 
-    from sumcurve.watch.estimate import Costs
+    from sumcurve.watch.costs import Costs
 
 
 def add_parsers(verbs: Verbs) -> None:
@@ -84,31 +84,33 @@ def add_plan(verbs: Verbs) -> None:
 
 def show_plan(results: Path, study: str | None, records: int | None) -> None:
     """Print what of a study is to be done, and what it would cost; nothing is made."""
-    from sumcurve.watch import estimate as costs
+    from sumcurve.watch.estimate import estimate, lines, records_of
 
     plan = Plan.read(CONFIG, study)
-    known, recorded, kind = measured_costs()
-    if records is not None and None not in costs.records_of(plan, results, None, recorded).values():
+    costs, recorded, kind = measured_costs()
+    if records is not None and None not in records_of(plan, results, None, recorded).values():
         raise PlanError(
             f"--records {records} changes nothing: how many records each corpus of study {plan.study} has is known; "
             "leave it out"
         )
-    estimate = costs.estimate(plan, results, known, records, recorded)
-    for line in costs.lines(plan, estimate, known, os.cpu_count() or 1, kind):
+    whole = estimate(plan, results, costs, records, recorded)
+    for line in lines(plan, whole, costs, os.cpu_count() or 1, kind):
         print(line)
 
 
 def measured_costs() -> "tuple[Costs, dict[str, int], str]":
     """What trainings cost, from the recorded studies, and their sizes; "a GPU" or "a CPU", on which."""
-    from sumcurve.watch import estimate as costs
+    from sumcurve.watch.costs import Costs, measured
+    from sumcurve.watch.estimate import recorded_sizes
 
+    tables = Path("results") / "tables"
     here = "a GPU" if devices.pool(dict(os.environ)) else "a CPU"
-    measured = costs.measured(CONFIG, Path("results") / "tables")
-    basis = [training for training in measured if training.device != "cpu"] if here == "a GPU" else []
+    runs = measured(CONFIG, tables)
+    basis = [run for run in runs if run.device != "cpu"] if here == "a GPU" else []
     if here == "a GPU" and not basis:
         print("note: this machine has a GPU, but no training was measured on one: these hours are of a CPU")
-    known = costs.Costs(basis or [training for training in measured if training.device == "cpu"], CONFIG)
-    return known, costs.recorded_sizes(Path("results") / "tables"), "a GPU" if basis else "a CPU"
+    costs = Costs(basis or [run for run in runs if run.device == "cpu"])
+    return costs, recorded_sizes(tables), "a GPU" if basis else "a CPU"
 
 
 def add_verify(verbs: Verbs) -> None:
@@ -157,7 +159,7 @@ def pack(runs: list[Path], study: str | None, to: Path, results: Path) -> None:
             raise PackError(f"{results}: nothing of study {plan.study} is finished that could be packed")
     else:
         keys = [f"runs/{path.resolve().name}" for path in runs]
-        named = [(Plan.read(CONFIG, study) if study else Plan.holding(CONFIG, key), key) for key in keys]
+        named = [(Plan.read(CONFIG, study) if study else plan_holding(CONFIG, key), key) for key in keys]
     total = 0
     for plan, key in named:
         path, missing = packs.pack(plan, results, key, to)

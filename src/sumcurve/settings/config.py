@@ -122,8 +122,10 @@ def read(path: Path) -> Block:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        said = ", ".join(part for part in (error.context, error.problem) if part)
-        raise PlanError(f"{path}:{line}: this is not YAML ({said}); correct this line or the one before it") from error
+        problem = ", ".join(part for part in (error.context, error.problem) if part)
+        raise PlanError(
+            f"{path}:{line}: this is not YAML ({problem}); correct this line or the one before it"
+        ) from error
     except RecursionError:
         raise PlanError(f"{path}: its content stands too deep in itself; no study needs that") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -151,16 +153,16 @@ def _block(loader: yaml.SafeLoader, node: yaml.Node, path: Path, line: int, loca
                 raise PlanError(f"{path}:{key.start_mark.line + 1}: the key {key.value!r} stands twice; remove one")
             keys.add(key.value)
         loader.flatten_mapping(node)
-        found = {}
+        entries = {}
         for key, value in node.value:
             _require_scalar(key, path)  # of what is merged, too
             name = _constructed(loader, key, path)
-            found[name] = _block(loader, value, path, key.start_mark.line + 1, (*location, name))
-        return Block(found, path, line, location)
+            entries[name] = _block(loader, value, path, key.start_mark.line + 1, (*location, name))
+        return Block(entries, path, line, location)
     if isinstance(node, yaml.SequenceNode):
         inner = [
-            _block(loader, one, path, one.start_mark.line + 1, (*location, place))
-            for place, one in enumerate(node.value)
+            _block(loader, entry, path, entry.start_mark.line + 1, (*location, place))
+            for place, entry in enumerate(node.value)
         ]
         return Block(inner, path, line, location)
     scalar = Block(_constructed(loader, node, path), path, line, location)
@@ -211,7 +213,7 @@ def _extended(path: Path, below: Sequence[Path] = ()) -> Block:
         raise PlanError(f"{base.where()}: must name a file of {path.parent} without its ending (value: {base.value!r})")
     other = path.with_name(f"{base.value}.yaml")
     if other in (path, *below):
-        circle = " -> ".join(one.stem for one in (*below, path, other))
+        circle = " -> ".join(step.stem for step in (*below, path, other))
         raise PlanError(f"{base.where()}: {circle} extends itself; extend another file, or none")
     if not other.is_file():
         raise PlanError(f"{base.where()}: {other} is missing; {_there(other)}")
@@ -271,13 +273,13 @@ def read_form(path: Path) -> Block:
 def form_blocks(method: Block) -> dict[str, Block]:
     """A method's forms by name: what its file says of the form, over what it says of all, over what the form says."""
     common = method.holding({key: block for key, block in method.mapping.items() if key in Layer.model_fields})
-    found = {}
+    forms = {}
     for name, own in method.mapping["forms"].mapping.items():
         path = method.path.parents[1] / "forms" / f"{name}.yaml"
         if not path.is_file():
             raise PlanError(f"{own.where()}: {path} is missing; {_there(path)}")
-        found[name] = _form((own if own.value else own.holding({})).over(common), read_form(path))
-    return found
+        forms[name] = _form((own if own.value else own.holding({})).over(common), read_form(path))
+    return forms
 
 
 def _form(method: Block, file: Block) -> Block:

@@ -115,16 +115,16 @@ class Raw(Settings):
 
     @model_validator(mode="before")
     @classmethod
-    def of_its_files(cls, told: Any) -> Any:
+    def of_its_files(cls, content: Any) -> Any:
         """The content's sha256, where that of every file is told: of the lines that `sha256sum` prints of them."""
-        files = told.get("files") if isinstance(told, Mapping) else None
-        if not isinstance(files, Mapping) or not files or not all(isinstance(one, str) for one in files.values()):
-            return told
+        files = content.get("files") if isinstance(content, Mapping) else None
+        if not isinstance(files, Mapping) or not files or not all(isinstance(digest, str) for digest in files.values()):
+            return content
         lines = "".join(f"{files[name]}  {name}\n" for name in sorted(map(str, files)))
-        found = hashlib.sha256(lines.encode()).hexdigest()
-        if told.get("sha256") not in (None, found):
-            raise ValueError(f"the sha256 of `files` give {found}, not what `sha256` says: leave it out")
-        return {**told, "sha256": found}
+        computed = hashlib.sha256(lines.encode()).hexdigest()
+        if content.get("sha256") not in (None, computed):
+            raise ValueError(f"the sha256 of `files` give {computed}, not what `sha256` says: leave it out")
+        return {**content, "sha256": computed}
 
     @model_validator(mode="after")
     def one_source(self) -> "Raw":
@@ -153,8 +153,8 @@ class Raw(Settings):
 
     def _format_of_names(self) -> str | None:
         """What the ending of the path says, or those of the files if they agree."""
-        if self.path is not None and (found := format_of(self.path)):
-            return found
+        if self.path is not None and (kind := format_of(self.path)):
+            return kind
         formats = {format_of(name) for name in self.files or ()}
         return formats.pop() if len(formats) == 1 else None
 
@@ -166,11 +166,11 @@ class Raw(Settings):
 
     def form_and_fields(self) -> FormAndFields:
         """How the content is read, as far as that is not JSON lines with our names of fields, every row of them."""
-        told: FormAndFields = {}
+        form: FormAndFields = {}
         if self.format_in_force() != "jsonl":
-            told["form"] = self.format_in_force()
+            form["form"] = self.format_in_force()
         if self.fields is not None:
-            told["fields"] = self.fields.model_dump(mode="json", exclude_defaults=True)
+            form["fields"] = self.fields.model_dump(mode="json", exclude_defaults=True)
         if self.min:
-            told["least"] = self.min
-        return told
+            form["least"] = self.min
+        return form

@@ -123,7 +123,7 @@ class Prepare(Settings):
     """Sentences of a target, at least."""
     max_target_sentences: Annotated[LimitIfGiven, Field(alias="most_target_sentences")] = None
     """Sentences of a target, at most."""
-    shorter_target: Annotated[bool, Field(exclude_if=lambda asked: not asked)] = False
+    shorter_target: Annotated[bool, Field(exclude_if=lambda drops: not drops)] = False
     """Whether a record is dropped whose target has as many tokens as its source, or more (Akhmetov et al. 2022)."""
     min_alphabetic_share: Annotated[Share, Field(alias="least_alphabetic_share")] = 0.0
     """Share of the source's tokens that hold a letter, at least."""
@@ -244,17 +244,17 @@ class CorpusSettings(Preparation):
         return self
 
     @property
-    def asked(self) -> list[int]:
+    def all_sizes(self) -> list[int]:
         """The percents, or the numbers of records."""
         return self.percents if self.percents is not None else self.sizes or []
 
-    def asked_of(self, method: str) -> list[int]:
+    def sizes_of(self, method: str) -> list[int]:
         """The sizes of one method."""
         own = self.trainings.get(method, Trainings()).sizes
-        return self.asked if own is None else own
+        return self.all_sizes if own is None else own
 
     def seeds_of(self, method: str, size: int, seeds: list[int]) -> list[int]:
         """Of the study's seeds those of one method at one size."""
         own = self.trainings.get(method, Trainings()).seeds
-        allowed = [set(one) for one in (own, self.seeds_at.get(size)) if one is not None]
-        return [seed for seed in seeds if all(seed in one for one in allowed)]
+        allowed = [set(chosen) for chosen in (own, self.seeds_at.get(size)) if chosen is not None]
+        return [seed for seed in seeds if all(seed in chosen for chosen in allowed)]

@@ -117,8 +117,8 @@ def part_of(model: type[BaseModel], *without: str) -> Any:
         if name not in without:
             default = None if field.is_required() else field.get_default(call_default_factory=True)
             extra = _without_default if field.is_required() else None
-            told = Field(json_schema_extra=extra)
-            fields[name] = (Annotated[_part_of(field.annotation), *field.metadata, told], default)
+            described = Field(json_schema_extra=extra)
+            fields[name] = (Annotated[_part_of(field.annotation), *field.metadata, described], default)
     return create_model(model.__name__, __base__=Settings, __doc__=model.__doc__, **fields)
 
 

@@ -207,7 +207,7 @@ def _with_references(given: Systems) -> Systems:
     """Every study has the reference systems, each as it tells them; null leaves one out."""
     references: Systems = {name: {} for name in REFERENCE_SYSTEMS}
     whole = references | given
-    return {name: told for name, told in whole.items() if told is not None}
+    return {name: settings for name, settings in whole.items() if settings is not None}
 
 
 class StudySettings(Settings):

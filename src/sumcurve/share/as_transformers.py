@@ -63,12 +63,12 @@ def network_of(model: TransformerSummarizer, positions: int) -> Any:
     own = model.state_dict()
     words = own["embedding.weight"]
     places = sinusoids(torch.arange(positions), settings.width)
-    found = {"model.shared.weight": words, "lm_head.weight": own["output.weight"]}
-    found["final_logits_bias"] = own["output.bias"].unsqueeze(0)
+    tensors = {"model.shared.weight": words, "lm_head.weight": own["output.weight"]}
+    tensors["final_logits_bias"] = own["output.bias"].unsqueeze(0)
     for side in ("encoder", "decoder"):
-        found |= {f"model.{side}.embed_tokens.weight": words, f"model.{side}.embed_positions.weight": places}
+        tensors |= {f"model.{side}.embed_tokens.weight": words, f"model.{side}.embed_positions.weight": places}
         for end in ("weight", "bias"):
-            found[f"model.{side}.layer_norm.{end}"] = own[f"{side}_norm.{end}"]
+            tensors[f"model.{side}.layer_norm.{end}"] = own[f"{side}_norm.{end}"]
     attention = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "out": "out_proj"}
     for side, layers, inner in (
         ("encoder", settings.encoder_layers, {"attention": "self_attn"}),
@@ -85,8 +85,8 @@ def network_of(model: TransformerSummarizer, positions: int) -> Any:
         for number in range(layers):
             for ours, theirs in names.items():
                 for end in ("weight", "bias"):
-                    found[f"model.{side}.layers.{number}.{theirs}.{end}"] = own[f"{side}.{number}.{ours}.{end}"]
-    network.load_state_dict(found)
+                    tensors[f"model.{side}.layers.{number}.{theirs}.{end}"] = own[f"{side}.{number}.{ours}.{end}"]
+    network.load_state_dict(tensors)
     return network.eval()
 
 

@@ -59,19 +59,19 @@ def export(run: Run, folder: Path) -> None:
 
 
 def _write(run: Run, plan: Plan, row: Scored, stage: Path) -> None:
-    told = run.told()
+    settings = run.described()
     if run.inputs:
         assert run.family is not None
         run.family.save(run.finished("cpu"), stage / TRANSFORMERS)
-        told["specification"] = told["specification"] | {
-            "model": told["specification"]["model"] | {"lora": None, "gradient_checkpointing": False}
+        settings["specification"] = settings["specification"] | {
+            "model": settings["specification"]["model"] | {"lora": None, "gradient_checkpointing": False}
         }
         lacks = ""
     else:
         for name in (WEIGHTS, VOCABULARY):
             shutil.copyfile(run.folder / name, stage / name)
         lacks = _write_ours(run, stage)
-    write_json(stage / TOLD, told)
+    write_json(stage / TOLD, settings)
     write_text(stage / CARD, card(run, plan, row, lacks, manifest.hashes(stage)))
 
 
@@ -93,8 +93,8 @@ def _write_ours(run: Run, stage: Path) -> str:
     vocabulary = Vocabulary.from_json(json.loads((run.folder / VOCABULARY).read_text()))
     model = TransformerSummarizer(settings, len(vocabulary))
     model.load_state_dict(load_file(run.folder / WEIGHTS))
-    told = run.specification
-    positions = max(told["source_tokens"], told["target_tokens"] + 1, run.search.max_tokens + 1)
+    specification = run.specification
+    positions = max(specification["source_tokens"], specification["target_tokens"] + 1, run.search.max_tokens + 1)
     write(stage / TRANSFORMERS, model.eval(), vocabulary, run.lower, run.search, positions)
     return ""
 
@@ -109,7 +109,7 @@ def card(run: Run, plan: Plan, row: Scored, lacks: str, files: Mapping[str, str]
     """
     sealed = manifest.read(run.folder)
     assert sealed is not None
-    told, form = json.loads((run.folder / "training.json").read_text()), run.form
+    training, form = json.loads((run.folder / "training.json").read_text()), run.form
     settings = plan.settings.corpora[row.corpus]
     method = read_method(plan.config / "methods" / f"{row.method}.yaml")
     corpus = plan.folder(plan.folder(run.specification["fraction"]).inputs[0])
@@ -119,7 +119,7 @@ def card(run: Run, plan: Plan, row: Scored, lacks: str, files: Mapping[str, str]
         f"tags: [{', '.join(tags)}]",
         f"library_name: {'sumcurve' if lacks else 'transformers'}",
         "---",
-        f"# {method.title}, trained on {told['records']:,} records of {row.corpus}",
+        f"# {method.title}, trained on {training['records']:,} records of {row.corpus}",
         "",
         method.paper,
         "",
@@ -137,8 +137,8 @@ def card(run: Run, plan: Plan, row: Scored, lacks: str, files: Mapping[str, str]
             {
                 "corpus": f"{row.corpus}. {settings.title}".rstrip(". "),
                 "raw content, sha256": str(settings.raw.sha256),
-                "training records": f"{told['records']:,}{'' if row.percent is None else f', {row.percent} % of all'}, "
-                f"drawn by seed {row.seed}",
+                "training records": f"{training['records']:,}"
+                f"{'' if row.percent is None else f', {row.percent} % of all'}, drawn by seed {row.seed}",
                 "read of a source, written of a target": f"the first {run.specification['source_tokens']} and "
                 f"{run.specification['target_tokens']} words",
                 "words": "in small letters" if run.lower else "as written",
@@ -147,7 +147,7 @@ def card(run: Run, plan: Plan, row: Scored, lacks: str, files: Mapping[str, str]
         "",
         "## Training",
         "",
-        *_lines(_training(form, told, run)),
+        *_lines(_training(form, training, run)),
         "",
         "## Scores",
         "",
@@ -173,8 +173,8 @@ def card(run: Run, plan: Plan, row: Scored, lacks: str, files: Mapping[str, str]
     return "\n".join(parts) + "\n"
 
 
-def _lines(told: Mapping[str, Any]) -> list[str]:
-    return [f"- {name}: {value}" for name, value in told.items()]
+def _lines(values: Mapping[str, Any]) -> list[str]:
+    return [f"- {name}: {value}" for name, value in values.items()]
 
 
 def _for_transformers(run: Run, lacks: str) -> str:
@@ -193,28 +193,28 @@ def _for_transformers(run: Run, lacks: str) -> str:
     )
 
 
-def _training(form: Form, told: Mapping[str, Any], run: Run) -> dict[str, Any]:
+def _training(form: Form, training: Mapping[str, Any], run: Run) -> dict[str, Any]:
     return {
-        "model": f"{form.model.kind}, {told['parameters']['total']:,} parameters",
-        "phases": "; ".join(f"{one['phase']} ended by {one['reason']}" for one in told["ended"]),
-        "selected": f"{told['selected']['phase']}, update {told['selected']['update']}, on validation records",
-        "examples": f"{told['examples']:,} in {told['updates']:,} updates",
-        "seed, precision": f"{run.specification['seed']}, {told['precision']}",
+        "model": f"{form.model.kind}, {training['parameters']['total']:,} parameters",
+        "phases": "; ".join(f"{phase['phase']} ended by {phase['reason']}" for phase in training["ended"]),
+        "selected": f"{training['selected']['phase']}, update {training['selected']['update']}, on validation records",
+        "examples": f"{training['examples']:,} in {training['updates']:,} updates",
+        "seed, precision": f"{run.specification['seed']}, {training['precision']}",
     }
 
 
 def _scores(run: Run, row: Scored) -> list[str]:
     """A table of the test items' means under the common search, by the score folders that are finished."""
     results = run.folder.parents[1]
-    found = []
+    lines = []
     for key in row.scores.values():
         if manifest.read(results / key) is None:
             continue
         scored = items(results / key)
         for metric, values in zip(scored.metrics, scored.values, strict=True):
             mean = float(np.mean(values))
-            found.append(f"| {metric.title} ({metric.unit}) | {mean:.{metric.decimals}f} | `{scored.signature}` |")
-    if not found:
+            lines.append(f"| {metric.title} ({metric.unit}) | {mean:.{metric.decimals}f} | `{scored.signature}` |")
+    if not lines:
         return ["Not scored yet when this was written."]
     head = ["| metric | mean over test items | signature |", "|---|---|---|"]
-    return [f"Search: `{run.search.signature()}`.", "", *head, *found]
+    return [f"Search: `{run.search.signature()}`.", "", *head, *lines]

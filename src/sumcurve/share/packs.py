@@ -35,7 +35,8 @@ from sumcurve.store.manifest import MANIFEST, ManifestError
 from sumcurve.store.records import write_bytes
 from sumcurve.study.doors import CAPABILITIES
 from sumcurve.study.kinds import KINDS, RECIPES, STEPS
-from sumcurve.study.plan import Folder, Plan
+from sumcurve.study.plan import Plan
+from sumcurve.study.planning.folder import Folder
 from sumcurve.study.recipes import read_recipes
 
 ENDING = ".tar.xz"
@@ -50,12 +51,12 @@ WEIGHTS = "weights.safetensors"
 
 
 # Tensors of files without weights, by the key of the hash in their header.
-TENSORS = {key: names for one in CAPABILITIES.values() for key, names in one.tensors.items()}
+TENSORS = {key: names for capability in CAPABILITIES.values() for key, names in capability.tensors.items()}
 HEX = re.compile(r"[0-9a-f]{64}")
 ASK_THE_MODEL = ("reading",)  # scorers that read what packs leave behind of an output: its log-probabilities
 FIRST = tuple(name for name, kind in KINDS.items() if kind.leads_pack)  # kinds that a pack begins with
 # Beginnings of columns that hold numbers apart by blanks.
-NUMBERS = tuple(beginning for one in CAPABILITIES.values() for beginning in one.number_columns)
+NUMBERS = tuple(beginning for capability in CAPABILITIES.values() for beginning in capability.number_columns)
 NO_NUMBER = "-"
 
 Lock = Callable[[str], AbstractContextManager[None]]
@@ -171,7 +172,7 @@ def _archive(run: str, folders: Mapping[str, Mapping[str, bytes]]) -> bytes:
 
 
 def _is_kept(kind: str, name: str) -> bool:
-    return any(fnmatchcase(name, one) for one in KINDS[kind].packed)
+    return any(fnmatchcase(name, pattern) for pattern in KINDS[kind].packed)
 
 
 def _require_no_text(where: object, name: str, data: bytes) -> None:
@@ -222,7 +223,7 @@ def _of_safetensors(where: object, data: bytes) -> tuple[list[str], dict[str, st
 def _are_numbers(column: str, cell: Any) -> bool:
     """Whether a cell holds numbers apart by blanks, in a column of such."""
     words = cell.split(" ") if isinstance(cell, str) else [""]
-    return column.startswith(NUMBERS) and all(one == NO_NUMBER or one.isdecimal() for one in words)
+    return column.startswith(NUMBERS) and all(word == NO_NUMBER or word.isdecimal() for word in words)
 
 
 def _is_number(cell: Any) -> bool:
@@ -257,15 +258,15 @@ def read(path: Path) -> Unpacked:
         twice = next(name for name in names if names.count(name) > 1)
         raise PackError(f"{path}: {twice} stands in it twice; pack it anew")
     listed = _header(path, files.pop(HEADER))
-    wanted = {f"{key}/{name}": told for key, names in listed.items() for name, told in names.items()}
+    wanted = {f"{key}/{name}": entry for key, names in listed.items() for name, entry in names.items()}
     for name in sorted({*files, *wanted}):
         if name not in wanted:
             raise PackError(f"{path}: {name} is not in its list; pack it anew")
         if name not in files:
             raise PackError(f"{path}: {name} is missing from it; pack it anew")
-        found = {"bytes": len(files[name]), "sha256": sha256(files[name]).hexdigest()}
-        if found != wanted[name]:
-            raise PackError(f"{path}: {name} is not what its list says (sha256 {found['sha256']}); pack it anew")
+        entry = {"bytes": len(files[name]), "sha256": sha256(files[name]).hexdigest()}
+        if entry != wanted[name]:
+            raise PackError(f"{path}: {name} is not what its list says (sha256 {entry['sha256']}); pack it anew")
     folders = {key: {name: files[f"{key}/{name}"] for name in names} for key, names in listed.items()}
     return Unpacked(path, sha256(data).hexdigest(), folders)
 
@@ -273,20 +274,20 @@ def read(path: Path) -> Unpacked:
 def _decompressed(path: Path, data: bytes) -> bytes:
     stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_BYTES)
     try:
-        found = stream.decompress(data, MOST_BYTES + 1)
+        content = stream.decompress(data, MOST_BYTES + 1)
     except (lzma.LZMAError, MemoryError) as error:
         raise PackError(f"{path}: is not xz ({error}); pack it anew") from None
-    if len(found) > MOST_BYTES:
+    if len(content) > MOST_BYTES:
         raise PackError(f"{path}: unpacks to more than {MOST_BYTES:,} bytes: no pack does")
     if not stream.eof:
         raise PackError(f"{path}: ends early, as a file does that was half written; pack or copy it anew")
     if stream.unused_data:
         raise PackError(f"{path}: goes on behind its end ({len(stream.unused_data):,} bytes); pack or copy it anew")
-    return found
+    return content
 
 
 def _members(path: Path, data: bytes) -> list[tuple[str, bytes]]:
-    found = []
+    members = []
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
             for member in tar:
@@ -298,30 +299,30 @@ def _members(path: Path, data: bytes) -> list[tuple[str, bytes]]:
                 read = content.read() if content else b""
                 if len(read) != member.size:
                     raise PackError(f"{path}: {member.name} ends early; pack it anew")
-                found.append((member.name, read))
+                members.append((member.name, read))
     except tarfile.TarError as error:
         raise PackError(f"{path}: is not a tar archive ({error}); pack it anew") from None
-    return found
+    return members
 
 
 def _header(path: Path, data: bytes) -> dict[str, dict[str, Any]]:
     try:
-        told = json.loads(data)
-        folders = dict(told["folders"])
-        valid = set(told) == HEADER_KEYS and all(isinstance(names, dict) for names in folders.values())
-        valid &= isinstance(told["run"], str)
+        header = json.loads(data)
+        folders = dict(header["folders"])
+        valid = set(header) == HEADER_KEYS and all(isinstance(names, dict) for names in folders.values())
+        valid &= isinstance(header["run"], str)
     except (ValueError, KeyError, TypeError, RecursionError):
         valid = False
     if not valid:
         raise PackError(f"{path}: its {HEADER} cannot be read; pack it anew")
-    if told["format"] != FORMAT:
+    if header["format"] != FORMAT:
         raise PackError(
-            f"{path}: is of format {told['format']!r}; this version reads {FORMAT}: use the one that wrote it"
+            f"{path}: is of format {header['format']!r}; this version reads {FORMAT}: use the one that wrote it"
         )
     if strange := sorted(key for key in folders if not FOLDER.fullmatch(key)):
         raise PackError(f"{path}: {strange[0]!r} is no folder of results: no pack has those")
-    if told["run"] not in folders:
-        raise PackError(f"{path}: its run {told['run']} is not in it; pack it anew")
+    if header["run"] not in folders:
+        raise PackError(f"{path}: its run {header['run']} is not in it; pack it anew")
     return folders
 
 
@@ -351,12 +352,14 @@ def merge(plans: Iterable[Plan], results: Path, source: Path, lock: Lock) -> Mer
     stage = results / ".partial" / "packs"
     shutil.rmtree(stage, ignore_errors=True)
     try:
-        sealed = {key: found for one in packs for key, found in _staged(one, stage, planned)}
-        contents = {key: manifest.content(found) for key, found in sealed.items()}
-        here = {key for one in packs for key in one.folders if _is_here(one, key, results, contents[key])}
-        for one in packs:
-            for key in one.folders:
-                _require_inputs(one, key, sealed[key]["inputs"], planned[key][0], contents, results)
+        sealed = {key: record for unpacked in packs for key, record in _staged(unpacked, stage, planned)}
+        contents = {key: manifest.content(record) for key, record in sealed.items()}
+        here = {
+            key for unpacked in packs for key in unpacked.folders if _is_here(unpacked, key, results, contents[key])
+        }
+        for unpacked in packs:
+            for key in unpacked.folders:
+                _require_inputs(unpacked, key, sealed[key]["inputs"], planned[key][0], contents, results)
         taken = []
         for key in sorted(set(contents) - here, key=lambda key: STEPS.index(key.split("/")[0])):
             with lock(key.split("/")[1]):
@@ -371,19 +374,19 @@ def merge(plans: Iterable[Plan], results: Path, source: Path, lock: Lock) -> Mer
 
 def _require_once(packs: Sequence[Unpacked]) -> None:
     holder: dict[str, Unpacked] = {}
-    for one in packs:
-        for key, files in one.folders.items():
-            other = holder.setdefault(key, one)
-            if other is not one:
+    for unpacked in packs:
+        for key, files in unpacked.folders.items():
+            other = holder.setdefault(key, unpacked)
+            if other is not unpacked:
                 how = "both hold" if other.folders[key] == files else "contradict each other in"
-                raise PackError(f"{other.path} and {one.path} {how} {key}; keep the one that you trust")
+                raise PackError(f"{other.path} and {unpacked.path} {how} {key}; keep the one that you trust")
 
 
 def _staged(
-    one: Unpacked, stage: Path, planned: Mapping[str, tuple[Plan, Folder]]
+    unpacked: Unpacked, stage: Path, planned: Mapping[str, tuple[Plan, Folder]]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Write a pack's folders below `stage` and check each as a finished folder; key and manifest of each."""
-    for key, files in one.folders.items():
+    for key, files in unpacked.folders.items():
         folder = stage / key
         folder.mkdir(parents=True)
         for name, data in files.items():
@@ -391,21 +394,21 @@ def _staged(
         try:
             sealed = manifest.read(folder)
         except ManifestError as error:
-            raise PackError(f"{one.path}: {_inside(error, stage)}") from None
+            raise PackError(f"{unpacked.path}: {_inside(error, stage)}") from None
         if sealed is None:
-            raise PackError(f"{one.path}: {key} has no {MANIFEST}; pack it anew")
-        plan, asked = _asked(one, key, sealed, planned)
+            raise PackError(f"{unpacked.path}: {key} has no {MANIFEST}; pack it anew")
+        plan, wanted = _asked(unpacked, key, sealed, planned)
         kept = set(files) - {MANIFEST}
-        if strange := sorted(name for name in kept if not _is_kept(asked.kind, name)):
-            raise PackError(f"{one.path}: {key}/{strange[0]}: packs do not keep this of a {asked.kind}")
-        _require_code(one, key, sealed, plan, asked)
-        manifest.write_packed(folder, [name for name in sealed["files"] if name not in kept], one.sha256)
+        if strange := sorted(name for name in kept if not _is_kept(wanted.kind, name)):
+            raise PackError(f"{unpacked.path}: {key}/{strange[0]}: packs do not keep this of a {wanted.kind}")
+        _require_code(unpacked, key, sealed, plan, wanted)
+        manifest.write_packed(folder, [name for name in sealed["files"] if name not in kept], unpacked.sha256)
         try:
-            manifest.verify(folder, asked.specification)
+            manifest.verify(folder, wanted.specification)
         except ManifestError as error:
-            raise PackError(f"{one.path}: {_inside(error, stage)}") from None
+            raise PackError(f"{unpacked.path}: {_inside(error, stage)}") from None
         for name in sorted(kept):
-            _require_no_text(f"{one.path}: {key}/{name}", name, files[name])
+            _require_no_text(f"{unpacked.path}: {key}/{name}", name, files[name])
         yield key, sealed
 
 
@@ -415,65 +418,74 @@ def _inside(error: ManifestError, stage: Path) -> str:
 
 
 def _asked(
-    one: Unpacked, key: str, sealed: Mapping[str, Any], planned: Mapping[str, tuple[Plan, Folder]]
+    unpacked: Unpacked, key: str, sealed: Mapping[str, Any], planned: Mapping[str, tuple[Plan, Folder]]
 ) -> tuple[Plan, Folder]:
     """What a study here asks for under this key; PackError names what differs of what it asks for instead."""
     if key in planned:
         return planned[key]
     if not key.endswith(manifest.digest(sealed["specification"])):
-        raise PackError(f"{one.path}: {key} has another name than its manifest's specification gives it; pack it anew")
+        raise PackError(
+            f"{unpacked.path}: {key} has another name than its manifest's specification gives it; pack it anew"
+        )
     step, name = key.split("/")
     stem = name.rsplit("-", 1)[0]
     for plan, folder in planned.values():
         if (folder.step, folder.stem) == (step, stem):
             there, ours = sealed["specification"], folder.specification
             keys = sorted(name for name in {*there, *ours} if there.get(name) != ours.get(name))
-            told = "; ".join(f"{name}: {there.get(name)!r:.80} there, {ours.get(name)!r:.80} here" for name in keys)
-            raise PackError(
-                f"{one.path}: {key} is not what study {plan.study} asks for now ({told}); check out its commit"
+            differences = "; ".join(
+                f"{name}: {there.get(name)!r:.80} there, {ours.get(name)!r:.80} here" for name in keys
             )
-    raise PackError(f"{one.path}: no study here asks for {key}; name its study, or check out the commit that made it")
+            raise PackError(
+                f"{unpacked.path}: {key} is not what study {plan.study} asks for now ({differences}); "
+                "check out its commit"
+            )
+    raise PackError(
+        f"{unpacked.path}: no study here asks for {key}; name its study, or check out the commit that made it"
+    )
 
 
-def _require_code(one: Unpacked, key: str, sealed: Mapping[str, Any], plan: Plan, asked: Folder) -> None:
+def _require_code(unpacked: Unpacked, key: str, sealed: Mapping[str, Any], plan: Plan, wanted: Folder) -> None:
     """PackError where a folder was made by code that is not known to write what its version means."""
     recipes = read_recipes(plan.config.parent / "recipes.yaml", RECIPES)
-    known = recipes[KINDS[asked.kind].recipe(asked.kind, asked.specification)].code
-    found = sealed["facts"].get("fingerprint")
-    if found not in known:
+    known = recipes[KINDS[wanted.kind].recipe(wanted.kind, wanted.specification)].code
+    code = sealed["facts"].get("fingerprint")
+    if code not in known:
         raise PackError(
-            f"{one.path}: {key} was made by code {found}, which recipes.yaml does not accept for {asked.kind} "
+            f"{unpacked.path}: {key} was made by code {code}, which recipes.yaml does not accept for {wanted.kind} "
             f"({', '.join(known)}); check out the commit that made it, or add that "
             "code there if its results are the same"
         )
 
 
-def _is_here(one: Unpacked, key: str, results: Path, content: str) -> bool:
+def _is_here(unpacked: Unpacked, key: str, results: Path, content: str) -> bool:
     sealed = manifest.verify(results / key)
     if sealed is None:
         return False
     if manifest.content(sealed) != content:
-        raise PackError(f"{one.path}: {key} says something else than {results / key}; delete the one that you mistrust")
+        raise PackError(
+            f"{unpacked.path}: {key} says something else than {results / key}; delete the one that you mistrust"
+        )
     return True
 
 
 def _require_inputs(
-    one: Unpacked, key: str, recorded: Mapping[str, str], plan: Plan, packed: Mapping[str, str], results: Path
+    unpacked: Unpacked, key: str, recorded: Mapping[str, str], plan: Plan, packed: Mapping[str, str], results: Path
 ) -> None:
     """PackError where a folder was made from others than its study says, or from other content than is here.
 
     Older manifests name a part that is held out, and not its corpus, which decides it.
     """
-    asked = set(plan.folder(key).inputs)
-    corpora = {corpus for name in asked if plan.folder(name).kind == "unseen" for corpus in plan.folder(name).inputs}
-    if not asked - corpora <= set(recorded) <= asked:
-        raise PackError(f"{one.path}: {key} was made from other folders than its study says; pack it anew")
+    wanted = set(plan.folder(key).inputs)
+    corpora = {corpus for name in wanted if plan.folder(name).kind == "unseen" for corpus in plan.folder(name).inputs}
+    if not wanted - corpora <= set(recorded) <= wanted:
+        raise PackError(f"{unpacked.path}: {key} was made from other folders than its study says; pack it anew")
     for name, expected in recorded.items():
         sealed = manifest.read(results / name) if name not in packed else None
-        found = packed.get(name) or (manifest.content(sealed) if sealed else expected)
-        if found != expected:
+        content = packed.get(name) or (manifest.content(sealed) if sealed else expected)
+        if content != expected:
             raise PackError(
-                f"{one.path}: {key} was made from another {name} than is here; delete the one that you mistrust"
+                f"{unpacked.path}: {key} was made from another {name} than is here; delete the one that you mistrust"
             )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve.corpora.tokenizers import tokenizer
+from sumcurve.settings.config import PlanError
 from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
 from sumcurve.share.packs import without
@@ -17,7 +18,7 @@ from sumcurve.store.records import Record, RecordError, Text
 from sumcurve.store.stage import Inputs
 from sumcurve.study.doors import MODELS, TRAINABLES
 from sumcurve.study.methods import form_of_run
-from sumcurve.study.plan import Folder, Plan, PlanError
+from sumcurve.study.plan import Folder, Plan, plan_holding
 from sumcurve.systems.family import Family, FinishedRun
 from sumcurve.systems.rows import Scored
 from sumcurve.systems.system import LOG_OF, Item
@@ -71,11 +72,11 @@ class Run:
             lower=self.lower,
         )
 
-    def told(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """What an exported folder says, beside weights and vocabulary."""
         search = self.search.model_dump(mode="json")
-        told = {"specification": dict(self.specification), "search": search, "lower": self.lower}
-        return told if self.tokenizer == "words" else {**told, "tokenizer": self.tokenizer}
+        described = {"specification": dict(self.specification), "search": search, "lower": self.lower}
+        return described if self.tokenizer == "words" else {**described, "tokenizer": self.tokenizer}
 
 
 def read(path: Path, config: Path) -> Run:
@@ -92,7 +93,7 @@ def read(path: Path, config: Path) -> Run:
         raise PlanError(
             f"{path} is neither a run (results/runs/…; `sumcurve status` lists them) nor what `sumcurve export` made"
         )
-    plan = Plan.holding(config, f"runs/{path.name}")
+    plan = plan_holding(config, f"runs/{path.name}")
     return of_plan(plan, path)
 
 
@@ -130,20 +131,20 @@ def of_plan(plan: Plan, path: Path) -> Run:
 
 def _inputs(folder: Folder, home: Path) -> dict[str, Path]:
     """The files that a run's model was made from, checked."""
-    found = {}
+    files = {}
     for file in folder.files if folder.kind == "train" else ():
         if file.observed(home) != file.sha256:
             raise PlanError(f"{file.at(home)} is not what {file.pinned} pins; restore it")
-        found[str(file.sha256)] = file.at(home)
-    return found
+        files[str(file.sha256)] = file.at(home)
+    return files
 
 
 def _exported(path: Path) -> Run:
     try:
-        told = json.loads((path / TOLD).read_text())
-        search = Search.of_specification(told["search"])
-        specification, lower = told["specification"], bool(told["lower"])
-        words = str(told.get("tokenizer", "words"))
+        settings = json.loads((path / TOLD).read_text())
+        search = Search.of_specification(settings["search"])
+        specification, lower = settings["specification"], bool(settings["lower"])
+        words = str(settings.get("tokenizer", "words"))
         tokenizer(words)
     except (ValueError, KeyError, TypeError) as error:
         raise PlanError(f"{path / TOLD} is not what `sumcurve export` writes ({error}); export again") from None
@@ -159,7 +160,7 @@ def items_of(rows: Iterable[tuple[str, Any]], lower: bool, words: str = "words")
 
     Raises RecordError that names the place where a line is no JSON object with a source.
     """
-    told = tokenizer(words)
+    tokens = tokenizer(words)
     for number, (place, line) in enumerate(rows, start=1):
         try:
             row = json.loads(line)
@@ -171,8 +172,8 @@ def items_of(rows: Iterable[tuple[str, Any]], lower: bool, words: str = "words")
             check_text(row["source"], "source", EMPTY_SOURCE)
         except Refused as error:
             raise RecordError(f"{place}: {error.reason} ({error.value}); correct it or leave the line out") from None
-        text = told.sentences(row["source"]) if isinstance(row["source"], str) else row["source"]
-        record = Record(str(number), told.tokens(text, lower), [])
+        text = tokens.sentences(row["source"]) if isinstance(row["source"], str) else row["source"]
+        record = Record(str(number), tokens.tokens(text, lower), [])
         yield row.get("id", number), Item(record, Text(str(number), text, []))
 
 
@@ -187,7 +188,7 @@ class Summarizer:
             return list(self.system.summarize(items))
         return self.run.family.texts(self.system, items)
 
-    def said(self) -> str:
+    def notice(self) -> str:
         """What is to be said of the sources that were read; empty where nothing is."""
         return "" if self.run.family is None else self.run.family.notice(self.system)
 
@@ -222,12 +223,12 @@ def summarize(
             together += islice(waiting, TOGETHER)  # in place: what came before an error stays
         except RecordError as error:
             failed = error
-        found = summarizer.summaries([item for _, item in together]) if together else []
-        for (name, _), summary in zip(together, found, strict=True):
+        summaries = summarizer.summaries([item for _, item in together]) if together else []
+        for (name, _), summary in zip(together, summaries, strict=True):
             yield {"id": name, "summary": summary}
         if failed is not None or len(together) < TOGETHER:
             break
-    if said := summarizer.said():
-        note(said)
+    if notice := summarizer.notice():
+        note(notice)
     if failed is not None:
         raise failed

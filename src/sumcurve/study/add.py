@@ -29,7 +29,8 @@ from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, SPLITS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import CAPABILITIES
-from sumcurve.study.plan import NAME, Plan
+from sumcurve.study.plan import Plan
+from sumcurve.study.planning.checks import NAME
 
 # What fields are called in corpora that are often used; our own names first.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -90,7 +91,7 @@ def format_in(path: Path) -> str:
     names = [path.name] if path.is_file() else [inner.name for inner in path.rglob("*") if inner.is_file()]
     if names and all(TABLE.search(name) for name in names):
         raise PlanError(f"{path}: CSV is not read; write JSON lines or Parquet")
-    formats = sorted({one for one in map(format_of, names) if one})
+    formats = sorted({kind for kind in map(format_of, names) if kind})
     if len(formats) != 1:
         raise PlanError(
             f"{path}: the endings of its files say {'no format' if not formats else ' and '.join(formats)}: "
@@ -106,25 +107,26 @@ def ready_files(path: Path) -> dict[str, str] | None:
     """
     if not path.is_dir():
         return None
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for name, part in SPLITS.items():
         for pattern in (f"{name}.*", f"{name}-*", f"{name}_*", f"{name}/*"):
             if any(inner.is_file() for inner in path.glob(pattern)):
-                if part in found:
+                if part in fields:
                     raise PlanError(
-                        f"{path}: both {found[part]} and {pattern} are files of {part}: say --train, --valid and --test"
+                        f"{path}: both {fields[part]} and {pattern} are files of {part}: say --train, --valid and "
+                        "--test"
                     )
-                found[part] = pattern
-    if found and (missing := [part for part in PARTS if part not in found]):
-        named = ", ".join(f"{found[part]} is {part}" for part in found)
+                fields[part] = pattern
+    if fields and (missing := [part for part in PARTS if part not in fields]):
+        named = ", ".join(f"{fields[part]} is {part}" for part in fields)
         raise PlanError(
             f"{path}: {named}, but no file's name begins as those of {' and '.join(missing)} do: say --train, --valid "
             "and --test, or move files of parts elsewhere, so that a published part is not mixed with others"
         )
-    return {part: found[part] for part in PARTS} if found else None
+    return {part: fields[part] for part in PARTS} if fields else None
 
 
-def fields_in(content: Content, told: Mapping[str, str | None]) -> dict[str, str | None]:
+def fields_in(content: Content, stated: Mapping[str, str | None]) -> dict[str, str | None]:
     """Our names of fields and the data's; PlanError asks for those that cannot be recognised."""
     if content.source is SOURCES["jsonl"]:
         for shard in content.shards:
@@ -137,30 +139,32 @@ def fields_in(content: Content, told: Mapping[str, str | None]) -> dict[str, str
         raise PlanError(
             f"{content.path}: none of its first {len(first)} rows has a field{why}; write objects with fields"
         )
-    found: dict[str, str | None] = {}
+    fields: dict[str, str | None] = {}
     for name, candidates in NAMES.items():
-        if (given := told.get(name)) is not None:
+        if (given := stated.get(name)) is not None:
             if given not in there:
                 raise PlanError(f"{content.path}: no field {given!r} for --{name}; there are: {', '.join(there)}")
-            found[name] = given
+            fields[name] = given
             continue
-        fitting = [one for one in candidates if one in there and one not in told.values()]
+        fitting = [name for name in candidates if name in there and name not in stated.values()]
         if name in fitting:
             fitting = [name]
         if len(fitting) == 1:
-            found[name] = fitting[0]
+            fields[name] = fitting[0]
         elif name in ("source", "target"):
             known = " or ".join(fitting) or "none is known as one"
             raise PlanError(
                 f"{content.path}: which field is the {name} ({known})? say --{name} FIELD; there are: "
                 + ", ".join(there)
             )
-    if found["source"] == found["target"]:
-        raise PlanError(f"{content.path}: source and target are one field, {found['source']}: say --source or --target")
-    ours = {key: key for key in found}
-    if found == ours and set(there) <= set(FIELDS) and "id" in found:
+    if fields["source"] == fields["target"]:
+        raise PlanError(
+            f"{content.path}: source and target are one field, {fields['source']}: say --source or --target"
+        )
+    ours = {key: key for key in fields}
+    if fields == ours and set(there) <= set(FIELDS) and "id" in fields:
         return {}
-    return {"id": None, **found}
+    return {"id": None, **fields}
 
 
 def _check_lines(path: Path) -> None:
@@ -221,20 +225,20 @@ def _bad(place: Place, reason: str, value: str) -> str:
 
 def percents(records: int) -> list[int]:
     """Shares of a training part that hold enough records to learn something from; the last two at least."""
-    return [*(one for one in PERCENTS[:-2] if one * records >= 100 * LEAST_OF_A_PERCENT), *PERCENTS[-2:]]
+    return [*(percent for percent in PERCENTS[:-2] if percent * records >= 100 * LEAST_OF_A_PERCENT), *PERCENTS[-2:]]
 
 
-def corpus_of(path: Path, told: Seen, raw: Mapping[str, Any], ready: Any) -> dict[str, Any]:
+def corpus_of(path: Path, counts: Seen, raw: Mapping[str, Any], ready: Any) -> dict[str, Any]:
     """The corpus's block of the study."""
-    lengths, count = told.lengths, told.parts.total()
+    lengths, count = counts.lengths, counts.parts.total()
     titles = quantile(lengths.target_sentences, 0.95) == 1
     most = min(quantile(lengths.target, 0.95), MOST_TARGET_TOKENS)
     split: dict[str, Any] = (
         {"ready": ready} if ready else {"valid": min(count // 20, 500), "test": min(count // 10, 1000)}
     )
-    test = told.parts["test"] if ready else split["test"]
-    train = told.parts["train"] if ready else count - split["valid"] - split["test"]
-    valid = told.parts["valid"] if ready else split["valid"]
+    test = counts.parts["test"] if ready else split["test"]
+    train = counts.parts["train"] if ready else count - split["valid"] - split["test"]
+    valid = counts.parts["valid"] if ready else split["valid"]
     corpus: dict[str, Any] = {"title": f"{count} records of {path.name}.", "raw": dict(raw)}
     if not ready:  # nothing is left out of parts that others have made
         corpus["prepare"] = {
@@ -273,8 +277,8 @@ def written(study: Mapping[str, Any], comments: Mapping[str, str]) -> str:
         text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=float("inf"), sort_keys=False)
         return text.removesuffix("\n").removesuffix("\n...")
 
-    def lines(told: Mapping[str, Any], indent: str) -> Iterator[str]:
-        for key, value in told.items():
+    def lines(settings: Mapping[str, Any], indent: str) -> Iterator[str]:
+        for key, value in settings.items():
             line = f"{indent}{key}: {flow(value)}"
             if key in comments:
                 yield f"{indent}# {comments[key]}"
@@ -305,27 +309,27 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
     if any(files.values()) and not all(files.values()):
         raise PlanError("say all of --train, --valid and --test, or none")
     ready: Any = files if all(files.values()) else ready_files(path)
-    fields = fields_in(Content(path, SOURCES[kind], None, ready), {one: getattr(arguments, one) for one in NAMES})
+    fields = fields_in(Content(path, SOURCES[kind], None, ready), {name: getattr(arguments, name) for name in NAMES})
     if ready is None and fields.get("split", "split" if not fields else None):
         ready = "records" if _says_parts(path, kind, fields) else None
     content = Content(path, SOURCES[kind], fields or None, ready)
-    told = seen(content)
-    count = told.parts.total()
-    drops = ", ".join(f"{number} for {reason}" for reason, number in told.dropped.items())
+    counts = seen(content)
+    count = counts.parts.total()
+    drops = ", ".join(f"{number} for {reason}" for reason, number in counts.dropped.items())
     if drops:
-        drops += f"; the first is {told.bad}"
-    if count < LEAST_RECORDS or not told.lengths.source:
+        drops += f"; the first is {counts.bad}"
+    if count < LEAST_RECORDS or not counts.lengths.source:
         raise PlanError(
             f"{path} has {count} usable records, and a study needs at least {LEAST_RECORDS}"
             + (f"; not usable: {drops}" if drops else "")
         )
-    if ready is None and told.groups + told.ungrouped < len(PARTS):
+    if ready is None and counts.groups + counts.ungrouped < len(PARTS):
         raise PlanError(
-            f"{path}: its {count} records are of {told.groups} {'group' if told.groups == 1 else 'groups'} (field "
+            f"{path}: its {count} records are of {counts.groups} {'group' if counts.groups == 1 else 'groups'} (field "
             f"{fields.get('group', 'group')}), and a group is never divided among {', '.join(PARTS)}: name another "
             "field by --group, take the field out, or make the parts yourself"
         )
-    if ready is not None and (empty := [part for part in PARTS if not told.parts[part]]):
+    if ready is not None and (empty := [part for part in PARTS if not counts.parts[part]]):
         raise PlanError(
             f"{path}: its parts are ready, but no usable record is of {' or '.join(empty)} (not usable: "
             f"{drops or 'none'}): add some, or take the parts out of the data to have them drawn"
@@ -336,14 +340,14 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         raw["format"] = kind
     if fields:
         raw["fields"] = fields
-    corpus = corpus_of(path, told, raw, ready)
-    long = quantile(told.lengths.source_sentences, 0.95)
+    corpus = corpus_of(path, counts, raw, ready)
+    long = quantile(counts.lengths.source_sentences, 0.95)
     added = {
-        key: one
+        key: addition
         for capability in CAPABILITIES.values()
-        for key, one in capability.added(corpus["published"]["test"], long).items()
+        for key, addition in capability.added(corpus["published"]["test"], long).items()
     }
-    corpus |= {key: one.value for key, one in added.items()}
+    corpus |= {key: addition.value for key, addition in added.items()}
     settings = {
         "title": f"{name}. Three methods that differ in kind, on records of {path.name}",
         "corpora": {name: corpus},
@@ -352,15 +356,15 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         "seeds": [1, 2, 3],
         "scores": {scorer: {} for scorer in SCORERS},
     }
-    write_text(study, written(settings, COMMENTS | {key: one.comment for key, one in added.items()}))
+    write_text(study, written(settings, COMMENTS | {key: addition.comment for key, addition in added.items()}))
     try:
         plan = Plan.read(config, name)
     except PlanError:
         study.unlink()
         raise
     names = ", ".join(f"{ours}: {theirs}" for ours, theirs in fields.items() if theirs) or "by our names"
-    parts = "drawn" if ready is None else "ready: " + ", ".join(f"{told.parts[part]} {part}" for part in PARTS)
-    note(f"{path}: {count} records ({kind}); fields {names}; {told.groups or 'no'} groups; parts {parts}")
+    parts = "drawn" if ready is None else "ready: " + ", ".join(f"{counts.parts[part]} {part}" for part in PARTS)
+    note(f"{path}: {count} records ({kind}); fields {names}; {counts.groups or 'no'} groups; parts {parts}")
     if drops:
         note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
     shares = ", ".join(map(str, corpus["percents"]))

@@ -52,14 +52,14 @@ def _facts(run: Path) -> dict[str, Any]:
 
 def training(run: Path) -> Training:
     """What a run trained and how it ended, by its own files."""
-    told = _json(run / "training.json")
+    training = _json(run / "training.json")
     return Training(
-        parameters=told["parameters"],
-        epochs=told["epochs"],
-        ended=[(entry["phase"], entry["reason"]) for entry in told["ended"]],
-        precision=told["precision"],
+        parameters=training["parameters"],
+        epochs=training["epochs"],
+        ended=[(entry["phase"], entry["reason"]) for entry in training["ended"]],
+        precision=training["precision"],
         threads=_facts(run)["threads"],
-        selected=(told["selected"]["phase"], told["selected"]["update"]),
+        selected=(training["selected"]["phase"], training["selected"]["update"]),
     )
 
 
@@ -70,9 +70,9 @@ def timing(run: Path) -> Timing:
     its row of update 0, with the seconds of the checkpoint that it starts from.
     """
     facts = _facts(run)
-    told = _json(run / "training.json")
-    selected = told["selected"]
-    names = [entry["phase"] for entry in told["ended"]]
+    training = _json(run / "training.json")
+    selected = training["selected"]
+    names = [entry["phase"] for entry in training["ended"]]
     rows = read_csv(run / "timings.csv")
     first: dict[str, float] = {names[0]: 0.0}
     last: dict[str, float] = {}
@@ -85,8 +85,8 @@ def timing(run: Path) -> Timing:
     return Timing(
         seconds=seconds,
         total_seconds=sum(last[name] - first[name] for name in names),
-        updates=told["updates"],
-        examples=told["examples"],
+        updates=training["updates"],
+        examples=training["examples"],
         device=facts["device"],
         exclusive=facts["exclusive"],
         phases={name: end - first[name] for name, end in zip(names, ends, strict=True)},
@@ -102,19 +102,19 @@ def timing_of_program(run: Path) -> Timing:
 
 def items(folder: Path) -> Items:
     """Per-item values with the metrics that the score folder describes."""
-    told = _json(folder / "scores.json")
-    metrics = tuple(Metric(**metric) for metric in told["metrics"])
+    scores = _json(folder / "scores.json")
+    metrics = tuple(Metric(**metric) for metric in scores["metrics"])
     rows = read_csv(folder / "items.csv")
-    known = {*told["key"], "group", *(metric.name for metric in metrics)}
+    known = {*scores["key"], "group", *(metric.name for metric in metrics)}
     return Items(
         metrics=metrics,
         ids=tuple(row["id"] for row in rows),
         groups=tuple(row["group"] for row in rows),
         values=np.array([[float(row[metric.name]) for row in rows] for metric in metrics]),
-        signature=told["signature"],
-        counts=told["counts"],
-        further={column: tuple(row[column] for row in rows) for column in told["key"] if column != "id"},
-        references=told["references"],
+        signature=scores["signature"],
+        counts=scores["counts"],
+        further={column: tuple(row[column] for row in rows) for column in scores["key"] if column != "id"},
+        references=scores["references"],
         details={column: tuple(row[column] for row in rows) for column in rows[0] if column not in known},
     )
 
@@ -122,8 +122,8 @@ def items(folder: Path) -> Items:
 def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
     """One output with its per-item values and what its training cost."""
     run = results / row.run if row.run else None
-    told = plan.folder(row.output).specification
-    search = Search.of_specification(told["search"]).signature() if run and row.search != "own" else ""
+    specification = plan.folder(row.output).specification
+    search = Search.of_specification(specification["search"]).signature() if run and row.search != "own" else ""
     sealed = manifest.read(results / row.output) or {}
     measured = run if row.part in ("study", "after") else None  # the others are compared by what they write alone
     trained = measured if row.search != "own" else None
@@ -192,7 +192,7 @@ def _words_used(plan: Plan, results: Path, fraction: Folder) -> int | None:
         (form.training.vocabulary, form.training.min_count) for form in forms if not MODELS[form.model.kind].reads_texts
     }
     known = [Vocabulary.from_counts(read_words(results / fraction.key), *limit) for limit in limits]
-    return max((len(one) - len(MARKS) for one in known), default=None)
+    return max((len(summary) - len(MARKS) for summary in known), default=None)
 
 
 def _part(part: str, statistics: dict[str, Any], percent: int | None) -> PartStatistics:
@@ -209,7 +209,7 @@ def _part(part: str, statistics: dict[str, Any], percent: int | None) -> PartSta
 def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
     """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
     settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
-    (prepared,) = (one.key for one in prepared_folders(plan) if plan.corpus_name(one.key) == corpus)
+    (prepared,) = (folder.key for folder in prepared_folders(plan) if plan.corpus_name(folder.key) == corpus)
     part = Corpus(results / prepared).part("test")
     ids = sorted(part.ids)
     drawn = random.Random(f"{seed} {corpus}").sample(ids, min(EXAMPLES, len(ids)))
@@ -220,7 +220,7 @@ def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Sco
             for line in read_jsonl(results / row.output / "summaries.jsonl"):
                 if line["id"] in written:
                     written[line["id"]][cell] = line["summary"]
-    found = {
+    sizes = {
         record.id: Example(
             record.id,
             text.source,
@@ -231,7 +231,7 @@ def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Sco
         for record, text in part.with_text
         if record.id in written
     }
-    return Examples(corpus, seed, settings.source_tokens, [found[name] for name in drawn])
+    return Examples(corpus, seed, settings.source_tokens, [sizes[name] for name in drawn])
 
 
 def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
@@ -270,8 +270,8 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
             fractions: dict[int, Folder] = {}  # of each size the first seed's
             for folder in plan.named("corpora", "fraction"):
                 if folder.specification["corpus"] == prepared.key and finished(folder.key):
-                    told = folder.specification
-                    fractions.setdefault(told.get("percent") or told["records"], folder)
+                    specification = folder.specification
+                    fractions.setdefault(specification.get("percent") or specification["records"], folder)
             statistics.append(corpus_statistics(plan, results, prepared, list(fractions.values())))
     outputs = [scored_output(plan, results, row) for row in rows]
     both = list(zip(rows, outputs, strict=True))
@@ -290,6 +290,6 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         equivalence=plan.settings.equivalence,
         questions=plan.settings.questions,
         shown_items=plan.settings.shown_items,
-        evidence={name: one.evidence(folders) for name, one in CAPABILITIES.items()},
+        evidence={name: capability.evidence(folders) for name, capability in CAPABILITIES.items()},
         examples=shown_items,
     )

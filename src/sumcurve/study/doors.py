@@ -27,14 +27,17 @@ else:
     CorpusSettings = create_model(
         "CorpusSettings",
         __base__=(
-            *(one.corpus_settings for one in CAPABILITIES.values() if one.corpus_settings),
+            *(capability.corpus_settings for capability in CAPABILITIES.values() if capability.corpus_settings),
             corpus.CorpusSettings,
         ),
         __doc__=corpus.CorpusSettings.__doc__,
     )
     StudySettings = create_model(
         "StudySettings",
-        __base__=(*(one.study_settings for one in CAPABILITIES.values() if one.study_settings), study.StudySettings),
+        __base__=(
+            *(capability.study_settings for capability in CAPABILITIES.values() if capability.study_settings),
+            study.StudySettings,
+        ),
         __doc__=study.StudySettings.__doc__,
         corpora=(dict[str, CorpusSettings], ...),
     )
@@ -54,14 +57,14 @@ def _placed(listings: Iterable[Listing]) -> dict[str, Listing]:
     """By name the core's tables, and each of `listings` behind the one that it follows, or at the end."""
     order, waiting = list(tables.CORE), list(listings)
     while waiting:
-        names = [one.name for one in order]
-        listing = next((one for one in waiting if one.after in names), waiting[0])
+        names = [other.name for other in order]
+        listing = next((other for other in waiting if other.after in names), waiting[0])
         waiting.remove(listing)
         order.insert(names.index(listing.after) + 1 if listing.after in names else len(order), listing)
-    return {one.name: one for one in order}
+    return {listing.name: listing for listing in order}
 
 
-LISTINGS = _placed(listing for one in CAPABILITIES.values() for listing in one.listings)
+LISTINGS = _placed(listing for capability in CAPABILITIES.values() for listing in capability.listings)
 for _one in CAPABILITIES.values():
     for _name, _kinds in _one.behind.items():
         LISTINGS[_name] = replace(LISTINGS[_name], folders=LISTINGS[_name].folders + _kinds)

@@ -43,11 +43,11 @@ def system(specification: SystemSpecification, inputs: Inputs, stage: Stage) -> 
     _summarize(specification["corpus"], specification["system"], specification["told"], inputs, stage)
 
 
-def _summarize(corpus: str, kind: str, told: Mapping[str, Any], inputs: Inputs, stage: Stage) -> None:
+def _summarize(corpus: str, kind: str, settings: Mapping[str, Any], inputs: Inputs, stage: Stage) -> None:
     from sumcurve.study.doors import SYSTEMS
     from sumcurve.systems.system import LOG_OF, write_summaries
 
-    made = SYSTEMS[kind](told, {**inputs, LOG_OF: log_of_program(stage)})
+    made = SYSTEMS[kind](settings, {**inputs, LOG_OF: log_of_program(stage)})
     try:
         write_summaries(made, test_items(inputs[corpus]), stage.folder)
     except RecordError as error:

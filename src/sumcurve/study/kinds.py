@@ -68,5 +68,5 @@ OWNERS = {  # the capability of each row that is not the core's
     for name, capability in CAPABILITIES.items()
     for row in RECIPES
     if row.split("/")[0] in capability.kinds
-    or row in {*(f"score/{one}" for one in capability.scorers), *(f"system/{one}" for one in capability.systems)}
+    or row in {*(f"score/{part}" for part in capability.scorers), *(f"system/{part}" for part in capability.systems)}
 }

@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
+from sumcurve.settings.config import PlanError
 from sumcurve.store.records import read_csv, write_text
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.plan import Plan
 
 Numbers = dict[str, dict[str, dict[str, float]]]
 
@@ -18,14 +19,14 @@ def metrics(plan: Plan, tables: Path) -> Numbers:
     if not path.is_file():
         raise PlanError(f"{path} is not here: run `make study`")
     ranking = [metric.name for scorer in plan.scorers.values() for metric in scorer.metrics if metric.ranks]
-    found: Numbers = {}
+    values: Numbers = {}
     rows = read_csv(path)
     for row in sorted(rows, key=lambda row: int(row["records"] or 0)):  # a larger size takes a smaller one's place
         for metric in ranking:
             if row.get(metric):
-                of_metric = found.setdefault(row["corpus"], {}).setdefault(metric, {})
+                of_metric = values.setdefault(row["corpus"], {}).setdefault(metric, {})
                 of_metric[row["method"]] = float(row[metric])
-    return found
+    return values
 
 
 def write(plan: Plan, tables: Path) -> Path:

@@ -53,7 +53,7 @@ def _with_small_model(plan: Plan, folder: Folder) -> int:
 
 def light(plan: Plan) -> set[str]:
     """The kinds whose jobs take seconds in this study: systems do but for somebody's program."""
-    return set(LIGHT) - (set() if all(told.light for _, told in plan.systems.values()) else {"system"})
+    return set(LIGHT) - (set() if all(settings.light for _, settings in plan.systems.values()) else {"system"})
 
 
 def _of_model(plan: Plan, folder: Folder) -> int:
@@ -64,9 +64,9 @@ def _of_model(plan: Plan, folder: Folder) -> int:
         return PRETRAINED_MB
     if folder.kind != "train":
         return 0
-    told = folder.specification
-    lengths = told["source_tokens"], told["target_tokens"]
-    return _of_form(json.dumps({key: told[key] for key in ("model", "training")}), *lengths)
+    specification = folder.specification
+    lengths = specification["source_tokens"], specification["target_tokens"]
+    return _of_form(json.dumps({key: specification[key] for key in ("model", "training")}), *lengths)
 
 
 @lru_cache(maxsize=1024)

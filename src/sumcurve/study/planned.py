@@ -6,9 +6,11 @@ The driver hands the fingerprints on in an environment variable, which local job
 import os
 from collections.abc import Iterator, Mapping, MutableMapping
 
+from sumcurve.settings.config import PlanError
 from sumcurve.store.fingerprint import fingerprint
 from sumcurve.store.manifest import digest
-from sumcurve.study.plan import Folder, Plan, PlanError
+from sumcurve.study.plan import Plan
+from sumcurve.study.planning.folder import Folder
 
 VARIABLE = "SUMCURVE_PLANNED"
 
@@ -20,7 +22,7 @@ def _key(folder: Folder) -> str:
 
 def announce(plan: Plan, environment: MutableMapping[str, str] = os.environ) -> None:
     """Write the fingerprints of the code behind all folders of the plan into the environment."""
-    environment[VARIABLE] = " ".join(f"{key}={found}" for key, found in _known(plan).items())
+    environment[VARIABLE] = " ".join(f"{key}={code}" for key, code in _known(plan).items())
 
 
 def _known(plan: Plan) -> dict[str, str]:
@@ -46,8 +48,8 @@ def require(folder: Folder, environment: Mapping[str, str] = os.environ) -> None
 
 def changes(plan: Plan, environment: Mapping[str, str] = os.environ) -> Iterator[str]:
     """A line for each kind of folder whose code is not what the run was planned with."""
-    told = _told(environment)
+    announced = _told(environment)
     now = _known(plan)
-    for key, then in told.items():
+    for key, then in announced.items():
         if now.get(key, then) != then:
             yield f"code of {key.split(':')[0]}: fingerprint {now[key]}, and {then} when this job was planned"

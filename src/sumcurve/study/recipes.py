@@ -42,8 +42,8 @@ def read_recipes(path: Path, rows: Mapping[str, Sequence[str]]) -> dict[str, Rec
 
     Rows of a capability that is not here are passed over.
     """
-    said = {name: _recipe(path, name, value) for name, value in read(path).plain().items()}
-    known = {name: recipe for name, recipe in said.items() if recipe.capability in ("", *CAPABILITIES)}
+    written = {name: _recipe(path, name, value) for name, value in read(path).plain().items()}
+    known = {name: recipe for name, recipe in written.items() if recipe.capability in ("", *CAPABILITIES)}
     if strange := sorted(set(known) - set(rows)):
         raise PlanError(f"{path}: {', '.join(strange)}: no row of RECIPES (sumcurve.study.kinds); correct or remove it")
     return known | {name: _without_row(modules) for name, modules in rows.items() if name not in known}

@@ -32,8 +32,8 @@ def resolved(config: Path, study: str | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _lines(told: dict[str, Any], block: Block | None, depth: int) -> Iterator[str]:
-    for key, value in told.items():
+def _lines(settings: dict[str, Any], block: Block | None, depth: int) -> Iterator[str]:
+    for key, value in settings.items():
         yield from _line(f"{'  ' * depth}{_flow(key)}:", value, _inner(block, key), depth)
 
 
@@ -41,10 +41,10 @@ def _line(start: str, value: Any, block: Block | None, depth: int) -> Iterator[s
     if isinstance(value, dict) and value:
         yield start
         yield from _lines(value, block, depth + 1)
-    elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
         yield start
-        for place, one in enumerate(value):
-            first, *rest = _lines(one, _inner(block, place), depth + 2)
+        for place, item in enumerate(value):
+            first, *rest = _lines(item, _inner(block, place), depth + 2)
             yield f"{'  ' * (depth + 1)}- {first.strip()}"
             yield from rest
     else:

@@ -46,44 +46,48 @@ def _study() -> type[BaseModel]:
 
 def _method() -> type[BaseModel]:
     parts = tuple(part_of(family.settings) for family in MODELS.values())
-    said: dict[str, Any] = {
+    schema: dict[str, Any] = {
         "model": (Union[parts], {}),  # noqa: UP007
         "search": (part_of(MethodSearch) | None, None),
         "training": (part_of(Training, "phases"), {}),
         "phases": (dict[str, part_of(PhaseSettings, "name")], {}),  # type: ignore[misc]
     }
-    layer = create_model("Layer", __base__=Layer, __doc__=Layer.__doc__, **said)
+    layer = create_model("Layer", __base__=Layer, __doc__=Layer.__doc__, **schema)
     by_form = (dict[str, layer | None], ...)  # type: ignore[valid-type]
-    return create_model("Method", __base__=MethodFile, __doc__=MethodFile.__doc__, **said, forms=by_form)
+    return create_model("Method", __base__=MethodFile, __doc__=MethodFile.__doc__, **schema, forms=by_form)
 
 
 @cache
 def _docstrings(module: ModuleType) -> dict[str, dict[str, str]]:
     """By class of a module what the docstring below each of its keys says."""
-    found: dict[str, dict[str, str]] = {}
+    texts: dict[str, dict[str, str]] = {}
     for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, ast.ClassDef):
-            for key, said in zip(node.body, node.body[1:], strict=False):
-                if isinstance(key, ast.AnnAssign) and isinstance(said, ast.Expr) and isinstance(key.target, ast.Name):
-                    text = " ".join(ast.literal_eval(said.value).split())
-                    found.setdefault(node.name, {})[key.target.id] = text
-    return found
+            for key, docstring in zip(node.body, node.body[1:], strict=False):
+                if (
+                    isinstance(key, ast.AnnAssign)
+                    and isinstance(docstring, ast.Expr)
+                    and isinstance(key.target, ast.Name)
+                ):
+                    text = " ".join(ast.literal_eval(docstring.value).split())
+                    texts.setdefault(node.name, {})[key.target.id] = text
+    return texts
 
 
 def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    for one in model.__subclasses__():
-        yield one
-        yield from _subclasses(one)
+    for subclass in model.__subclasses__():
+        yield subclass
+        yield from _subclasses(subclass)
 
 
 def _descriptions() -> dict[str, dict[str, str]]:
     """By class of settings what is said of each of its keys, inherited ones too."""
-    found: dict[str, dict[str, str]] = {}
+    texts: dict[str, dict[str, str]] = {}
     for model in _subclasses(Settings):
-        for one in reversed(model.__mro__):
-            if issubclass(one, Settings) and (module := inspect.getmodule(one)):
-                found.setdefault(model.__name__, {}).update(_docstrings(module).get(one.__name__, {}))
-    return {**found, "Study": found["StudySettings"], "Method": found["MethodFile"]}
+        for base in reversed(model.__mro__):
+            if issubclass(base, Settings) and (module := inspect.getmodule(base)):
+                texts.setdefault(model.__name__, {}).update(_docstrings(module).get(base.__name__, {}))
+    return {**texts, "Study": texts["StudySettings"], "Method": texts["MethodFile"]}
 
 
 def schemas() -> dict[str, dict[str, Any]]:
@@ -98,14 +102,14 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 def _described(model: type[BaseModel]) -> dict[str, Any]:
     schema = model.model_json_schema(by_alias=False, schema_generator=_Generator)
-    told = _descriptions()
+    texts = _descriptions()
     for block in (schema, *schema.get("$defs", {}).values()):
         if "description" in block:
             block["description"] = " ".join(block["description"].split())
-        for key, said in block.get("properties", {}).items():
-            text = told.get(block["title"], {}).get(key)
-            if text and "description" not in said:
-                said["description"] = text
+        for key, field in block.get("properties", {}).items():
+            text = texts.get(block["title"], {}).get(key)
+            if text and "description" not in field:
+                field["description"] = text
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
@@ -136,12 +140,12 @@ merged.
 """
 
 
-def page(found: dict[str, dict[str, Any]]) -> str:
+def page(schemas: dict[str, dict[str, Any]]) -> str:
     """The Markdown of `config/README.md`: every block of every schema once, in the order in which they are reached."""
     titles = {"study": "Studies", "method": "Methods", "form": "Forms"}
     shown: set[str] = set()
     parts = [HEAD]
-    for name, schema in found.items():
+    for name, schema in schemas.items():
         parts.append(f"## {titles[name]}\n")
         for title, block in _blocks(schema):
             if title not in shown:
@@ -149,7 +153,7 @@ def page(found: dict[str, dict[str, Any]]) -> str:
                 parts += [] if block is schema else [f"### {title}\n"]
                 parts += [block["description"] + "\n"] if "description" in block else []
                 parts += ["| key | what it may be | default | what it says |", "|---|---|---|---|"]
-                parts += [_row(key, said, schema) for key, said in block["properties"].items()]
+                parts += [_row(key, field, schema) for key, field in block["properties"].items()]
                 parts.append("")
     return "\n".join(parts).rstrip() + "\n"
 
@@ -176,46 +180,46 @@ def _references(value: Any) -> Iterator[str]:
         yield from chain.from_iterable(map(_references, value))
 
 
-def _row(key: str, said: dict[str, Any], schema: dict[str, Any]) -> str:
-    default = "" if "default" not in said or said["default"] == {} else f"`{json.dumps(said['default'])}`"
-    if isinstance(said.get("default"), dict):
+def _row(key: str, field: dict[str, Any], schema: dict[str, Any]) -> str:
+    default = "" if "default" not in field or field["default"] == {} else f"`{json.dumps(field['default'])}`"
+    if isinstance(field.get("default"), dict):
         default = ""  # that of the block
-    cells = (f"`{key}`", _kind(said, schema), default, said.get("description", ""))
+    cells = (f"`{key}`", _kind(field, schema), default, field.get("description", ""))
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _kind(said: dict[str, Any], schema: dict[str, Any]) -> str:
+def _kind(field: dict[str, Any], schema: dict[str, Any]) -> str:
     """What a value may be, in words."""
-    if "$ref" in said:
-        block = schema["$defs"][said["$ref"].rsplit("/", 1)[1]]
+    if "$ref" in field:
+        block = schema["$defs"][field["$ref"].rsplit("/", 1)[1]]
         title = block["title"]
         return f"[{title}](#{title.lower()})" if block.get("properties") else "keys and values"
-    if "anyOf" in said:
-        return " or ".join(dict.fromkeys(_kind(one, schema) for one in said["anyOf"]))
-    if "enum" in said or "const" in said:
-        return ", ".join(f"`{value}`" for value in said.get("enum", [said.get("const")]))
-    kind = said.get("type", "any value")
+    if "anyOf" in field:
+        return " or ".join(dict.fromkeys(_kind(choice, schema) for choice in field["anyOf"]))
+    if "enum" in field or "const" in field:
+        return ", ".join(f"`{value}`" for value in field.get("enum", [field.get("const")]))
+    kind = field.get("type", "any value")
     if kind == "array":
-        inner = said.get("prefixItems", [said.get("items", {})])
+        inner = field.get("prefixItems", [field.get("items", {})])
         return f"list of {_kind(inner[0], schema)}"
     if kind == "object":
-        inner = said.get("additionalProperties")
+        inner = field.get("additionalProperties")
         return f"names, each with {_kind(inner, schema)}" if isinstance(inner, dict) and inner else "keys and values"
     if kind == "null":
         return "`null`"
     signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
-    limits = ", ".join(f"{sign} {said[name]:g}" for name, sign in signs.items() if name in said)
+    limits = ", ".join(f"{sign} {field[name]:g}" for name, sign in signs.items() if name in field)
     return " ".join(filter(None, ({"boolean": "true, false"}.get(kind, kind), limits)))
 
 
 def files(config: Path) -> dict[Path, str]:
     """The generated files of the configuration and what they must hold."""
-    found = schemas()
-    told = {
+    whole = schemas()
+    files = {
         config / "schema" / f"{name}.json": json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
-        for name, schema in found.items()
+        for name, schema in whole.items()
     }
-    return {**told, config / "README.md": page(found)}
+    return {**files, config / "README.md": page(whole)}
 
 
 def write(config: Path) -> None:

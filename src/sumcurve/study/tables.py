@@ -34,7 +34,7 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     Raises EvidenceError where the evidence does not fit.
     """
     results = Results(study, settings)
-    strange = set(results.corpora) ^ {one.corpus for one in study.statistics}
+    strange = set(results.corpora) ^ {table.corpus for table in study.statistics}
     if strange:
         raise EvidenceError(f"corpora with scores or statistics, not both: {', '.join(sorted(strange))}")
     for part in (PAGES, FIGURES):
@@ -49,10 +49,10 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     for evidence in study.evidence.values():
         titles |= evidence.figures(results, folder / FIGURES)
     images = {path.stem: path.read_bytes() for path in sorted((folder / FIGURES).glob("*.svg"))}
-    found = findings(results, tables)
+    sentences = findings(results, tables)
     drawn_titles = {name: title for name, title in titles.items() if name in images}
-    write_text(folder / "README.md", readme(results, tables, found, drawn_titles, APPENDIX))
-    write_page(folder / PAGES / REPORT, results, {name: tables[name] for name in TABLES}, found, images)
+    write_text(folder / "README.md", readme(results, tables, sentences, drawn_titles, APPENDIX))
+    write_page(folder / PAGES / REPORT, results, {name: tables[name] for name in TABLES}, sentences, images)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
@@ -65,5 +65,5 @@ def made(name: str, results: Results) -> Table:
 def with_levels(results: Results, tables: Mapping[str, Table]) -> pd.DataFrame:
     """The frame of table scores, and level lines for its figure."""
     scores = tables["scores"].frame()
-    levels = [row for one in results.study.evidence.values() for row in one.levels(tables)]
+    levels = [row for evidence in results.study.evidence.values() for row in evidence.levels(tables)]
     return pd.concat([scores, pd.DataFrame(levels)], ignore_index=True).copy() if levels else scores

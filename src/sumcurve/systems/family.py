@@ -15,7 +15,7 @@ from sumcurve.machine.sums import Sums
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
-from sumcurve.settings.study import Reading
+from sumcurve.settings.study import Reading, StudySettings
 from sumcurve.sources.pinned import File
 from sumcurve.store.stage import Inputs, Stage, sealed
 from sumcurve.systems.system import Item, Scoring, write_summaries
@@ -107,6 +107,10 @@ class Family(Trainer):
         # float32: weights, gradients, Adam's two moments, the best and the last checkpoint and their copies; and of
         # what backpropagation keeps, a few tensors of each size.
         return int(32 * weights + 12 * activations) // 1_000_000
+
+    def multiply_adds(self, form: Form, source_tokens: int, target_tokens: int, study: StudySettings) -> float | None:
+        """About how many multiply-adds a forward pass takes for one record; None where nobody knows. For ratios."""
+        return form.model.multiply_adds(source_tokens, target_tokens, form.training.vocabulary)
 
     # --- trained systems
 

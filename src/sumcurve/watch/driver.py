@@ -63,14 +63,14 @@ def join(state: Path) -> tuple[TextIO, bool]:
 
 def others(state: Path) -> list[str]:
     """The other processes that take part in the use of `state`, as far as this machine knows that they live."""
-    found = []
+    names = []
     for line in (state / DRIVERS).read_text().splitlines():
         process, _, host = line.partition(" ")
         if host != socket.gethostname():
-            found.append(f"process {process} on {host}")
+            names.append(f"process {process} on {host}")
         elif int(process) != os.getpid() and Path("/proc", process).exists():
-            found.append(f"process {process}")
-    return found
+            names.append(f"process {process}")
+    return names
 
 
 @cache
@@ -101,20 +101,20 @@ def require_accounting() -> None:
     """DriverError where `sacct` knows no jobs: Snakemake's executor would ask it for ever, though all are finished."""
     command = ["sacct", "--noheader", "--allocations"]
     try:
-        asked = subprocess.run(command, capture_output=True, text=True, timeout=ACCOUNTING_SECONDS)
-        said = "" if asked.returncode == 0 else asked.stderr.strip() or f"it ended with status {asked.returncode}"
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=ACCOUNTING_SECONDS)
+        problem = "" if answer.returncode == 0 else answer.stderr.strip() or f"it ended with status {answer.returncode}"
     except (OSError, subprocess.TimeoutExpired) as error:
-        said = str(error)
-    if said:
+        problem = str(error)
+    if problem:
         raise DriverError(
-            f"the profile asks Slurm's accounting how jobs stand, and `{' '.join(command)}` does not know ({said}): "
+            f"the profile asks Slurm's accounting how jobs stand, and `{' '.join(command)}` does not know ({problem}): "
             "set `slurm-status-command: squeue` in the profile, which needs no accounting"
         )
 
 
 def occupied(plan: Plan, results: Path) -> list[str]:
     """The names of unfinished folders of the study that some process is making now, by the locks that it holds."""
-    found = []
+    names = []
     for key, folder in plan.folders.items():
         path = results.parent / "scratch" / "locks" / folder.name
         if not path.is_file() or (results / key / MANIFEST).is_file():
@@ -122,10 +122,10 @@ def occupied(plan: Plan, results: Path) -> list[str]:
         try:
             with path.open("r+b") as stream:
                 if not locks.take(stream):
-                    found.append(folder.name)
+                    names.append(folder.name)
         except OSError:  # whoever makes it will be told
             continue
-    return found
+    return names
 
 
 def wait_for_orphans(plan: Plan, results: Path, say: Callable[[str], None], seconds: float = WAIT_SECONDS) -> None:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sumcurve.machine import locks
+from sumcurve.settings.config import PlanError
 from sumcurve.store import manifest, resume
 from sumcurve.study.kinds import STEPS
-from sumcurve.study.plan import Plan, PlanError, studies
+from sumcurve.study.plan import Plan, studies
 from sumcurve.watch.verify import TABLES_KEYS
 
 NAMED = re.compile(r"[A-Za-z0-9_.-]+-[0-9a-f]{8}")  # as every folder of the plan is; others are not ours to delete
@@ -57,44 +58,46 @@ def needed(config: Path, results: Path) -> set[str]:
 def needless(config: Path, results: Path) -> list[Needless]:
     """What of `results` and of the states beside it nothing needs, in the order of the steps."""
     keys = needed(config, results)
-    home, scratch, found = results.parent, results.parent / "scratch", []
+    home, scratch, unneeded = results.parent, results.parent / "scratch", []
     for step in STEPS[:-1]:
         for path in sorted((results / step).glob("*")):
             ours = NAMED.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
             if ours and f"{step}/{path.name}" not in keys:
-                found.append(Needless(path, path.name, "no study asks for it"))
+                unneeded.append(Needless(path, path.name, "no study asks for it"))
         for path in sorted((results / ".partial" / step).glob("*")):
             key = f"{step}/{path.name}"
             if key not in keys or manifest.read(results / key) is not None:
-                found.append(Needless(path, path.name, "was being made, and is finished or not asked for"))
+                unneeded.append(Needless(path, path.name, "was being made, and is finished or not asked for"))
     for path in sorted(path for place in (resume.RESUME, resume.PROGRAMS) for path in (home / place).glob("*")):
         key = f"runs/{resume.name(path)}"
         if key not in keys or manifest.read(results / key) is not None:
-            found.append(Needless(path, resume.name(path), "the state of a training that is finished or not asked for"))
+            unneeded.append(
+                Needless(path, resume.name(path), "the state of a training that is finished or not asked for")
+            )
     for path in sorted((scratch / "shards").glob("*-of-*")):
         name = path.name.rpartition("-of-")[0]
         if f"corpora/{name}" not in keys:
-            found.append(Needless(path, name, "pieces of a corpus that no study asks for"))
-    return found
+            unneeded.append(Needless(path, name, "pieces of a corpus that no study asks for"))
+    return unneeded
 
 
-def delete(found: Sequence[Needless], locked: Path, say: Callable[[str], None]) -> int:
+def delete(unneeded: Sequence[Needless], locked: Path, say: Callable[[str], None]) -> int:
     """Delete these but those whose folder some process is making now, by the locks in `locked`; how many went.
 
     Manifests go first: what a kill leaves is unfinished, not damaged. Of a link the link itself goes, and nothing else.
     """
     count = 0
     locked.mkdir(parents=True, exist_ok=True)
-    for one in found:
-        with (locked / one.name).open("a") as stream:
+    for entry in unneeded:
+        with (locked / entry.name).open("a") as stream:
             if not locks.take(stream):
-                say(f"{one.path}: some process is making {one.name} now; it stays")
+                say(f"{entry.path}: some process is making {entry.name} now; it stays")
                 continue
-            if one.path.is_symlink() or not one.path.is_dir():
-                one.path.unlink()
+            if entry.path.is_symlink() or not entry.path.is_dir():
+                entry.path.unlink()
             else:
-                if not (one.path / manifest.MANIFEST).is_dir():  # as no manifest is
-                    (one.path / manifest.MANIFEST).unlink(missing_ok=True)
-                shutil.rmtree(one.path)
+                if not (entry.path / manifest.MANIFEST).is_dir():  # as no manifest is
+                    (entry.path / manifest.MANIFEST).unlink(missing_ok=True)
+                shutil.rmtree(entry.path)
             count += 1
     return count

@@ -10,11 +10,12 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from sumcurve.settings.config import PlanError
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study.doors import MEASURED
 from sumcurve.study.kinds import STEPS
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.plan import Plan
 from sumcurve.watch import verify
 
 
@@ -37,10 +38,10 @@ def _recorded(plan: Plan, results: Path) -> dict[str, Any]:
 def require_lock(tables: Path) -> None:
     """Raise ManifestError where the tables are not those that dvc.lock records, PlanError where DVC cannot say."""
     try:
-        told = subprocess.run(["dvc", "status", "--json", "study"], capture_output=True, text=True, check=True)
+        status = subprocess.run(["dvc", "status", "--json", "study"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise PlanError(f"`dvc status` cannot read dvc.lock: {getattr(error, 'stderr', error)}") from error
-    changes = [change for change in json.loads(told.stdout).get("study", []) if isinstance(change, dict)]
+    changes = [change for change in json.loads(status.stdout).get("study", []) if isinstance(change, dict)]
     outputs = {path: state for change in changes for path, state in change.get("changed outs", {}).items()}
     if tables.as_posix() in outputs:
         raise ManifestError(
@@ -56,9 +57,9 @@ def _measured(name: str) -> bool:
     return re.sub(r"^\d+-", "", Path(name).stem) in MEASURED
 
 
-def _different_files(one: Path, other: Path) -> list[str]:
+def _different_files(folder: Path, other: Path) -> list[str]:
     """The files that differ between two folders, by their manifests; empty where one is not here."""
-    here, there = manifest.read(one), manifest.read(other)
+    here, there = manifest.read(folder), manifest.read(other)
     if here is None or there is None:
         return []
     names = sorted(set(here["files"]) | set(there["files"]))
@@ -75,18 +76,18 @@ def compare(plan: Plan, results: Path, rebuilt: Path) -> str:
     ManifestError or PlanError where the record or the rebuilt study is damaged or not whole.
     """
     recorded = _recorded(plan, results)
-    found = verify.study(plan, rebuilt)
-    found.require()
-    if found.missing:
+    verified = verify.study(plan, rebuilt)
+    verified.require()
+    if verified.missing:
         raise ManifestError(
-            f"{found.missing[0]} is not finished ({len(found.missing)} in all): rebuild the study first"
+            f"{verified.missing[0]} is not finished ({len(verified.missing)} in all): rebuild the study first"
         )
-    if found.packed:
+    if verified.packed:
         raise ManifestError(
-            f"{rebuilt / min(found.packed)} was taken up from a pack ({len(found.packed)} folders in all): that is no "
-            "rebuilding; delete them, then rebuild the study"
+            f"{rebuilt / min(verified.packed)} was taken up from a pack ({len(verified.packed)} folders in all): that "
+            "is no rebuilding; delete them, then rebuild the study"
         )
-    contents = found.contents
+    contents = verified.contents
     keys = sorted(contents, key=lambda key: STEPS.index(key.split("/")[0]))
     wrong = []
     for key in keys:

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from sumcurve.store import manifest
 from sumcurve.study.collect import timing
 from sumcurve.study.plan import Plan
 from sumcurve.watch import driver
-from sumcurve.watch import estimate as costs
+from sumcurve.watch.costs import Costs, amount
+from sumcurve.watch.estimate import Counts, estimate, not_estimated, training_of
 
 STATES = ("finished", "packed", "running", "waiting", "failed", "stopped", "damaged", "missing")
 """waiting: in Slurm's queue. failed: its log ends with an error. stopped: it has a log and nobody works on it."""
@@ -40,11 +39,11 @@ def queued(state: Path) -> dict[str, str]:
         return {}
     command = ["squeue", "--noheader", f"--user={os.getuid()}", "--format=%T|%k"]
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=QUEUE_SECONDS).stdout
+        queue = subprocess.run(command, capture_output=True, text=True, timeout=QUEUE_SECONDS).stdout
     except subprocess.TimeoutExpired:
         return {}
-    rows = (line.partition("|") for line in said.splitlines())
-    return {comment.rpartition("_wildcards_")[2]: told for told, _, comment in rows}
+    rows = (line.partition("|") for line in queue.splitlines())
+    return {comment.rpartition("_wildcards_")[2]: job for job, _, comment in rows}
 
 
 def standing(plan: Plan, results: Path, jobs: Mapping[str, str]) -> Standing:
@@ -52,19 +51,19 @@ def standing(plan: Plan, results: Path, jobs: Mapping[str, str]) -> Standing:
     at_work = set(driver.occupied(plan, results))
     states, reasons = {}, {}
     for key, folder in plan.folders.items():
-        found: str = manifest.state(results / key)
+        state: str = manifest.state(results / key)
         job = jobs.get(folder.name)
-        if found == "missing":
+        if state == "missing":
             log = results.parent / "logs" / f"{key}.log"
             if folder.name in at_work or job in ("RUNNING", "COMPLETING"):
-                found = "running"
+                state = "running"
             elif job is not None:
-                found = "waiting"
+                state = "waiting"
             elif (error := last_words(log)) is not None:
-                found, reasons[key] = "failed", f"{error} ({log})"
+                state, reasons[key] = "failed", f"{error} ({log})"
             elif log.is_file():
-                found = "stopped"
-        states[key] = found
+                state = "stopped"
+        states[key] = state
     return Standing(states, reasons)
 
 
@@ -83,46 +82,43 @@ def last_words(log: Path) -> str | None:
     return lines[-1] if any(line.startswith("Traceback (most recent call last)") for line in lines) else None
 
 
-def pace(plan: Plan, results: Path, found: costs.Costs, records: Mapping[str, int | None]) -> tuple[int, float]:
+def pace(plan: Plan, results: Path, costs: Costs, records: Counts) -> tuple[int, float]:
     """How many trainings of the study are finished with known costs, and how many times their estimate they took."""
-    took, expected, many = 0.0, 0.0, 0
+    took, expected, count = 0.0, 0.0, 0
     for folder in plan.named("runs", "train"):
         if manifest.state(results / folder.key) == "finished":
             took += timing(results / folder.key).total_seconds
-            expected += float(np.median(costs.of_training(plan, folder, records, found)))
-            many += 1
-    return many, took / expected if expected else 1.0
+            expected += float(costs.seconds(training_of(plan, folder, records))[1])
+            count += 1
+    return count, took / expected if expected else 1.0
 
 
-def lines(plan: Plan, found: Standing) -> list[str]:
+def lines(plan: Plan, study: Standing) -> list[str]:
     """A row for each kind of folder, then what is at work and what failed."""
-    shown = [state for state in STATES if state in set(found.states.values()) or state in ("finished", "missing")]
+    shown = [state for state in STATES if state in set(study.states.values()) or state in ("finished", "missing")]
     counts: dict[str, Counter[str]] = {}
     for key, folder in plan.folders.items():
-        counts.setdefault(folder.kind, Counter())[found.states[key]] += 1
-    told = [f"{'study ' + plan.study:24}{'folders':>9}" + "".join(f"{state:>10}" for state in shown)]
+        counts.setdefault(folder.kind, Counter())[study.states[key]] += 1
+    rows = [f"{'study ' + plan.study:24}{'folders':>9}" + "".join(f"{state:>10}" for state in shown)]
     for kind, row in [*counts.items(), ("all", sum(counts.values(), Counter[str]()))]:
-        told.append(f"{kind:24}{row.total():9}" + "".join(f"{row[state] or '':>10}" for state in shown))
-    told += [f"at work: {key}" for key in _of(found, "running")]
-    told += [f"damaged: {key}: `sumcurve verify` says what" for key in _of(found, "damaged")]
-    return told + [f"failed: {key}: {found.reasons[key]}" for key in _of(found, "failed")]
+        rows.append(f"{kind:24}{row.total():9}" + "".join(f"{row[state] or '':>10}" for state in shown))
+    rows += [f"at work: {key}" for key in _of(study, "running")]
+    rows += [f"damaged: {key}: `sumcurve verify` says what" for key in _of(study, "damaged")]
+    return rows + [f"failed: {key}: {study.reasons[key]}" for key in _of(study, "failed")]
 
 
-def _of(found: Standing, state: str) -> Sequence[str]:
-    return [key for key, one in found.states.items() if one == state]
+def _of(study: Standing, state: str) -> Sequence[str]:
+    return [key for key, of_folder in study.states.items() if of_folder == state]
 
 
-def time_left(plan: Plan, results: Path, found: Standing, known: costs.Costs, recorded: Mapping[str, int]) -> str:
+def time_left(plan: Plan, results: Path, study: Standing, costs: Costs, recorded: Mapping[str, int]) -> str:
     """What is left to do, in core-hours, by the trainings of the recorded studies and of this one."""
-    estimate = costs.estimate(plan, results, known, recorded=recorded)
-    many, factor = pace(plan, results, known, estimate.records)
-    factor = factor if many >= ENOUGH else 1.0
-    hours = factor * estimate.total
-    told = f"core-hours left to do: {costs.amount(hours, bool(estimate.unpriced))}, jobs at work counted whole"
-    if many >= ENOUGH:
-        told += (
-            f"; the {many} finished trainings took {factor:.2f} times what recorded ones let expect, and so it counts"
-        )
-    if at_work := len(_of(found, "running")):
-        told += f"; hours with {at_work} at work as now: {costs.amount(hours / at_work, bool(estimate.unpriced))}"
-    return "\n".join([*costs.not_estimated(estimate), told])
+    whole = estimate(plan, results, costs, recorded=recorded)
+    count, factor = pace(plan, results, costs, whole.records)
+    hours, least = (factor if count >= ENOUGH else 1.0) * whole.total, bool(whole.unpriced)
+    left = f"core-hours left to do: {amount(hours, least)}, jobs at work counted whole"
+    if count >= ENOUGH:
+        left += f"; the {count} finished trainings took {factor:.2f} times what recorded ones predict, and so it counts"
+    if at_work := len(_of(study, "running")):
+        left += f"; hours with {at_work} at work as now: {amount(hours / at_work, least)}"
+    return "\n".join([*not_estimated(whole), left])

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sumcurve.settings.config import PlanError
 from sumcurve.sources.pinned import File
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.store.records import read_csv
 from sumcurve.study.collect import collect
 from sumcurve.study.doors import APPENDIX, LISTINGS, TABLES
-from sumcurve.study.plan import Folder, Plan, PlanError
+from sumcurve.study.plan import Plan
+from sumcurve.study.planning.folder import Folder
 from sumcurve.study.tables import made
 from sumcurve.systems.rows import Scored
 from sumcurve.tables.evidence import ScoredOutput
@@ -52,24 +54,24 @@ class Cell:
         return self.row[self.column]
 
     def __str__(self) -> str:
-        about = [f"{name} {told}" for name, told in list(self.row.items())[:6] if told and name != self.column]
+        about = [f"{name} {value}" for name, value in list(self.row.items())[:6] if value and name != self.column]
         return f"{self.path}, row {self.number} ({', '.join(about)}): {self.column} = {self.text or 'nothing'}"
 
 
-def find(tables: Path, told: str | None) -> Cell:
+def find(tables: Path, address: str | None) -> Cell:
     """The cell that is meant; without `told` the first metric of the first trained output in `SEEDS`.
 
     Raises PlanError for what names no cell, or not one, with what there is.
     """
-    name, _, rest = (told or SEEDS).partition(":")
+    name, _, rest = (address or SEEDS).partition(":")
     wanted, _, column = rest.rpartition(":") if ":" in rest else (rest, "", "")
     name = Path(name).name.removesuffix(".csv").removesuffix(".md")
     path = tables / f"{name}.csv"
     if name not in (*TABLES, *APPENDIX) or not path.is_file():
-        there = ", ".join(sorted(one.stem for one in tables.glob("*.csv")))
+        there = ", ".join(sorted(file.stem for file in tables.glob("*.csv")))
         raise PlanError(f"{tables} has no table {name!r}; {f'it has {there}' if there else 'run `make study`'}; {FORM}")
     rows = read_csv(path)
-    if told is None:
+    if address is None:
         number = next((place for place, row in enumerate(rows, start=1) if row["seed"]), 1)
         return Cell(path, number, rows[number - 1], list(rows[0])[list(rows[0]).index("draw") + 1])
     if wanted.isdecimal():
@@ -86,16 +88,16 @@ def find(tables: Path, told: str | None) -> Cell:
 
 def _only(path: Path, rows: Sequence[Mapping[str, str]], wanted: str) -> int:
     """The number of the only row that holds what is wanted of it."""
-    found = list(range(1, len(rows) + 1))
+    numbers = list(range(1, len(rows) + 1))
     for condition in filter(None, wanted.split(",")):
         column, sign, value = condition.partition("=")
         if not sign or column not in rows[0]:
             raise PlanError(f"{path}: {condition!r} is no condition on one of {', '.join(rows[0])}; {FORM}")
-        found = [place for place in found if rows[place - 1][column] == value.rstrip(MARK + UNREAD + FRAMED)]
-    if len(found) != 1:
-        places = ", ".join(map(str, found[:10])) + (", …" if len(found) > 10 else "")
-        raise PlanError(f"{path}: {wanted or 'no condition'} leaves {len(found)} rows ({places}), not one; {FORM}")
-    return found[0]
+        numbers = [place for place in numbers if rows[place - 1][column] == value.rstrip(MARK + UNREAD + FRAMED)]
+    if len(numbers) != 1:
+        places = ", ".join(map(str, numbers[:10])) + (", …" if len(numbers) > 10 else "")
+        raise PlanError(f"{path}: {wanted or 'no condition'} leaves {len(numbers)} rows ({places}), not one; {FORM}")
+    return numbers[0]
 
 
 def _asked(cell: Cell, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> list[Scored]:
@@ -105,32 +107,32 @@ def _asked(cell: Cell, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> list[S
     if not listing.outputs:
         return []
     if cell.table == SEEDS:
-        return [one for one, output in outputs if output.run == row["run"]]
-    found = [(one, output) for one, output in outputs if output.corpus == row["corpus"]]
+        return [scored for scored, output in outputs if output.run == row["run"]]
+    of_corpus = [(scored, output) for scored, output in outputs if output.corpus == row["corpus"]]
     if listing.whole_corpus:
-        return [one for one, output in found if output.part == "study"]
-    known = {output.method for _, output in found}
+        return [scored for scored, output in of_corpus if output.part == "study"]
+    known = {output.method for _, output in of_corpus}
     methods = {name for name in row.values() if name in known}
     if listing.folders and not methods:
         return []  # of words alone
     sizes = {int(row[name]) for name in SIZES if row.get(name)}
-    largest = max((output.records or 0 for _, output in found if output.method in methods), default=0)
+    largest = max((output.records or 0 for _, output in of_corpus if output.method in methods), default=0)
     chosen = []
-    for one, output in found:
+    for scored, output in of_corpus:
         if methods and output.method not in methods:
             continue
         if cell.table == "phases":
-            asked = output.records == largest and output.search != "paper"
+            behind = output.records == largest and output.search != "paper"
         elif cell.table == "variance":
-            asked = output.part in ("study", "variance") and str(output.percent) == row["percent"]
+            behind = output.part in ("study", "variance") and str(output.percent) == row["percent"]
         elif cell.table == "decoding":
-            asked = output.part == "study" and str(output.percent) == row["percent"]
+            behind = output.part == "study" and str(output.percent) == row["percent"]
         else:
             of_size = not sizes or output.records is None or output.records in sizes
             of_part = output.part == row.get("part", "study")
-            asked = of_part and of_size and (output.search == "paper") == (row.get("search") == "paper")
-        if asked:
-            chosen.append(one)
+            behind = of_part and of_size and (output.search == "paper") == (row.get("search") == "paper")
+        if behind:
+            chosen.append(scored)
     return chosen
 
 
@@ -144,7 +146,7 @@ def _behind(plan: Plan, keys: Iterable[str]) -> list[str]:
 
 def _beside(plan: Plan, cell: Cell) -> list[str]:
     """The folders that a row is about that are not of an output."""
-    row, found, listing = cell.row, [], LISTINGS[cell.table]
+    row, keys, listing = cell.row, [], LISTINGS[cell.table]
     for folder in plan.folders.values():
         if folder.kind not in listing.folders:
             continue
@@ -153,18 +155,20 @@ def _beside(plan: Plan, cell: Cell) -> list[str]:
             for key in _behind(plan, [folder.key])
         ):
             continue
-        told = folder.specification
-        known = {key: value for one in folder.inputs for key, value in plan.folder(one).specification.items()} | told
+        specification = folder.specification
+        known = {
+            key: value for source in folder.inputs for key, value in plan.folder(source).specification.items()
+        } | specification
         if any(str(known.get(column)) != row[column] for column in listing.same):
             continue
-        of_size = row.get("percent") in ("", str(told.get("percent", "")))
+        of_size = row.get("percent") in ("", str(specification.get("percent", "")))
         if cell.table == "corpora" and folder.kind == "fraction" and not (row["part"] == "train" and of_size):
             continue
-        found.append(folder.key)
-    return found
+        keys.append(folder.key)
+    return keys
 
 
-def _scores(plan: Plan, cell: Cell, asked: Sequence[Scored]) -> list[str]:
+def _scores(plan: Plan, cell: Cell, rows: Sequence[Scored]) -> list[str]:
     """The score folders of these outputs that have the cell's metric; all where the cell is of none alone."""
     titled = cell.row.get("metric", "").split(" (")[0]  # without its unit
     of_metric = [
@@ -172,13 +176,13 @@ def _scores(plan: Plan, cell: Cell, asked: Sequence[Scored]) -> list[str]:
         for name, scorer in plan.scorers.items()
         if any(metric.name in (cell.column, titled) or metric.title == titled for metric in scorer.metrics)
     ]
-    scorers = [name for name in of_metric if any(name in row.scores for row in asked)] or list(plan.scorers)
-    return [row.scores[name] for row in asked for name in scorers if name in row.scores]
+    scorers = [name for name in of_metric if any(name in row.scores for row in rows)] or list(plan.scorers)
+    return [row.scores[name] for row in rows for name in scorers if name in row.scores]
 
 
-def _of_runs(plan: Plan, cell: Cell, asked: Sequence[Scored]) -> list[str]:
+def _of_runs(plan: Plan, cell: Cell, rows: Sequence[Scored]) -> list[str]:
     """The folders of these outputs' runs that a row is about, too."""
-    runs = {row.run for row in asked}
+    runs = {row.run for row in rows}
     return [
         folder.key
         for folder in plan.folders.values()
@@ -190,9 +194,9 @@ def _of_runs(plan: Plan, cell: Cell, asked: Sequence[Scored]) -> list[str]:
 
 def about(plan: Plan, cell: Cell, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> list[str]:
     """The folders that a cell's row is about: scores of its outputs, these, and what it says beside of its corpus."""
-    asked = _asked(cell, outputs)
-    written = [row.output for row in asked]
-    first = [*_scores(plan, cell, asked), *written, *_of_runs(plan, cell, asked), *_beside(plan, cell)]
+    rows = _asked(cell, outputs)
+    written = [row.output for row in rows]
+    first = [*_scores(plan, cell, rows), *written, *_of_runs(plan, cell, rows), *_beside(plan, cell)]
     if not first:
         raise PlanError(f"{cell.path}:{cell.number + 1}: no folder of the study is known to be behind this row")
     return first
@@ -219,13 +223,13 @@ def _check_means(cell: Cell, results: Path, scores: Iterable[str]) -> None:
     """The metrics of a single output are the means of its items, whatever code made the table."""
     for key in scores:
         items = read_csv(results / key / "items.csv")
-        for metric in (one["name"] for one in json.loads((results / key / "scores.json").read_text())["metrics"]):
-            mean, told = sum(float(item[metric]) for item in items) / len(items), cell.row[metric]
-            if abs(mean - float(told)) > 1e-3:
+        for metric in (listed["name"] for listed in json.loads((results / key / "scores.json").read_text())["metrics"]):
+            mean, shown = sum(float(item[metric]) for item in items) / len(items), cell.row[metric]
+            if abs(mean - float(shown)) > 1e-3:
                 raise ManifestError(
-                    f"{cell.path}: {metric} is {told}, but the mean of {len(items)} items is {mean:.4f}"
+                    f"{cell.path}: {metric} is {shown}, but the mean of {len(items)} items is {mean:.4f}"
                 )
-            print(f"    {metric} {told} = mean of {len(items)} items: yes")
+            print(f"    {metric} {shown} = mean of {len(items)} items: yes")
 
 
 def _check_weights(results: Path, folder: Folder, sealed: Mapping[str, Mapping[str, Any]]) -> None:
@@ -249,17 +253,17 @@ def _check_file(file: File, home: Path) -> None:
 
 def _verified(plan: Plan, results: Path) -> verify.Verification:
     """The study, hashed, whose tables were made of what is here; what hinders that is an error."""
-    found = verify.study(plan, results)
-    found.require()
-    if found.missing:
+    verified = verify.study(plan, results)
+    verified.require()
+    if verified.missing:
         raise ManifestError(
-            f"{found.missing[0]} is not finished or not here ({len(found.missing)} in all): get it (`make pull`) or "
-            "make it (`make study`)"
+            f"{verified.missing[0]} is not finished or not here ({len(verified.missing)} in all): get it (`make pull`) "
+            "or make it (`make study`)"
         )
     path = verify.tables_manifest(plan, results)
     if not path.is_file() or path.name == verify.PARTIAL:
         raise PlanError(f"{path.parent} has no tables of the whole study as it is configured now: run `make study`")
-    return found
+    return verified
 
 
 def _check_again(cell: Cell, results: Results) -> None:
@@ -274,17 +278,17 @@ def _check_again(cell: Cell, results: Results) -> None:
             )
 
 
-def trace(plan: Plan, results: Path, told: str | None) -> None:
+def trace(plan: Plan, results: Path, address: str | None) -> None:
     """Print the way from the cell that `told` names to the raw corpus (see `find`).
 
     Raises ManifestError or PlanError at the first thing that is not what it should be.
     """
-    cell = find(results / "tables" / plan.study, told)
+    cell = find(results / "tables" / plan.study, address)
     print(cell)
     if cell.table == "missing":
         raise PlanError(f"{cell.path} says what is not there: nothing is behind its cells")
-    found = _verified(plan, results)
-    print(f"    {len(found.manifests)} folders of the study are what its tables were made from: yes")
+    verified = _verified(plan, results)
+    print(f"    {len(verified.manifests)} folders of the study are what its tables were made from: yes")
     study = collect(plan, results)
     _check_again(cell, Results(study, plan.settings.bootstrap))
     print("    made again of these folders, the row is the same: yes")
@@ -293,9 +297,9 @@ def trace(plan: Plan, results: Path, told: str | None) -> None:
         _check_means(cell, results, (key for row in _asked(cell, outputs) for key in row.scores.values()))
     behind = [plan.folder(key) for key in _behind(plan, about(plan, cell, outputs))]
     for folder in behind:
-        _show(results, folder.key, found.manifests[folder.key], found.packed.get(folder.key, ()))
+        _show(results, folder.key, verified.manifests[folder.key], verified.packed.get(folder.key, ()))
     for folder in behind:
         if folder.kind == "decode":
-            _check_weights(results, folder, found.manifests)
+            _check_weights(results, folder, verified.manifests)
     for file in dict.fromkeys(file for folder in behind for file in folder.files):
         _check_file(file, results.parent)

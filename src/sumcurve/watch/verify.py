@@ -11,7 +11,8 @@ from typing import Any
 
 from sumcurve.store import manifest
 from sumcurve.store.manifest import Damage, ManifestError
-from sumcurve.study.plan import Folder, Plan
+from sumcurve.study.plan import Plan
+from sumcurve.study.planning.folder import Folder
 
 TABLES_KEYS = {"study", "inputs", "files", "facts"}
 WITHOUT_WEIGHTS = "packed"  # among a tables' manifest's facts: the folders that were not whole where they were made
@@ -68,12 +69,12 @@ def folders(plan: Plan, results: Path) -> Verification:
 
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
         looked = dict(zip(plan.folders, threads.map(look, plan.folders.values()), strict=True))
-    sealed = {key: found for key, (found, _) in looked.items() if found is not None}
-    missing = [results / key for key, (found, damages) in looked.items() if found is None and not damages]
-    damages = [damage for _, found in looked.values() for damage in found]
-    contents = {key: manifest.content(found) for key, found in sealed.items()}
-    for key, found in sealed.items():
-        damages += manifest.changed_inputs(results / key, found["inputs"], contents)
+    sealed = {key: record for key, (record, _) in looked.items() if record is not None}
+    missing = [results / key for key, (record, damages) in looked.items() if record is None and not damages]
+    damages = [damage for _, of_folder in looked.values() for damage in of_folder]
+    contents = {key: manifest.content(record) for key, record in sealed.items()}
+    for key, record in sealed.items():
+        damages += manifest.changed_inputs(results / key, record["inputs"], contents)
     packed = {key: absent for key in sealed if (absent := _absent(results / key))}
     return Verification(sealed, missing, damages, time.perf_counter() - began, packed)
 
@@ -95,7 +96,7 @@ def tables_manifest(plan: Plan, results: Path) -> Path:
 def besides(path: Path) -> set[str]:
     """What may lie among tables beside what their manifest `path` names."""
     others = [*path.parent.rglob(TIMESTAMP), *(path.parent / PAGES).glob("*")]
-    return {path.name, REPORT} | {found.relative_to(path.parent).as_posix() for found in others}
+    return {path.name, REPORT} | {file.relative_to(path.parent).as_posix() for file in others}
 
 
 def tables(plan: Plan, results: Path, contents: Mapping[str, str]) -> list[Damage]:
@@ -114,8 +115,8 @@ def tables(plan: Plan, results: Path, contents: Mapping[str, str]) -> list[Damag
         if any(path.parent.glob("manifest-*.json")) or not known:
             return []
         return [Damage(path.parent, f"has no manifest, but tables ({known[0].name} first)", remedy)]
-    found = manifest.changed_files(path.parent, sealed["files"], besides(path), remedy)
-    return found + pages(path.parent / PAGES) + manifest.changed_inputs(path.parent, sealed["inputs"], contents)
+    damages = manifest.changed_files(path.parent, sealed["files"], besides(path), remedy)
+    return damages + pages(path.parent / PAGES) + manifest.changed_inputs(path.parent, sealed["inputs"], contents)
 
 
 def pages(folder: Path) -> list[Damage]:
@@ -135,12 +136,12 @@ def pages(folder: Path) -> list[Damage]:
 def study(plan: Plan, results: Path) -> Verification:
     """Hash every folder that the study asks for, its tables included."""
     began = time.perf_counter()
-    found = folders(plan, results)
-    damages = found.damages + tables(plan, results, found.contents)
-    return Verification(found.manifests, found.missing, damages, time.perf_counter() - began, found.packed)
+    verified = folders(plan, results)
+    damages = verified.damages + tables(plan, results, verified.contents)
+    return Verification(verified.manifests, verified.missing, damages, time.perf_counter() - began, verified.packed)
 
 
-def last_phases(plan: Plan, results: Path, found: Verification) -> list[Damage]:
+def last_phases(plan: Plan, results: Path, verified: Verification) -> list[Damage]:
     """Trainings whose scored weights hold less than `LEAST_UPDATES` of their last phase, though it had more to spend.
 
     A method is all of its phases: patience that ends the last one before it has moved anything scores another method.
@@ -149,7 +150,7 @@ def last_phases(plan: Plan, results: Path, found: Verification) -> list[Damage]:
     for folder in plan.named("runs", "train"):
         path = results / folder.key / "training.json"
         phases = folder.specification["training"]["phases"]
-        if folder.key not in found.manifests or len(phases) < 2:
+        if folder.key not in verified.manifests or len(phases) < 2:
             continue
         selected, last = json.loads(path.read_text())["selected"], phases[-1]
         trained = selected["update"] if selected["phase"] == last["name"] else 0
@@ -160,7 +161,7 @@ def last_phases(plan: Plan, results: Path, found: Verification) -> list[Damage]:
     return weak
 
 
-def require_recordable(plan: Plan, results: Path, found: Verification) -> None:
+def require_recordable(plan: Plan, results: Path, verified: Verification) -> None:
     """Raise ManifestError unless all of the verified study is there, its tables too, and made by committed code.
 
     Weights may be elsewhere for the share of its trainings that the study states (`packed_percent`). The tables'
@@ -169,21 +170,23 @@ def require_recordable(plan: Plan, results: Path, found: Verification) -> None:
     path = tables_manifest(plan, results)
     made = manifest.read_sealed(path, TABLES_KEYS, "run again")
     whole = made is not None and path.name != PARTIAL
-    if found.missing or made is None or not whole:
-        missing = [*found.missing, *([] if whole else [path.parent])]
+    if verified.missing or made is None or not whole:
+        missing = [*verified.missing, *([] if whole else [path.parent])]
         raise ManifestError(f"{missing[0]} is not finished ({len(missing)} in all): run the study before recording it")
     runs = [folder.key for folder in plan.named("runs")]
-    packed = [key for key in runs if key in found.packed]
+    packed = [key for key in runs if key in verified.packed]
     if len(packed) * 100 > plan.settings.packed_percent * len(runs):
         raise ManifestError(
             f"the weights of {len(packed)} of {len(runs)} trainings are not here, of {results / packed[0]} first: copy "
             f"them from where they were made, or state in the study, by `packed_percent`, how many may be recorded "
             f"without theirs ({plan.settings.packed_percent} % now)"
         )
-    if sorted(found.packed) != made["facts"].get(WITHOUT_WEIGHTS, []):
+    if sorted(verified.packed) != made["facts"].get(WITHOUT_WEIGHTS, []):
         raise ManifestError(f"{path} does not name what was taken up from packs; delete {path.parent} and run again")
-    facts = {results / key: sealed["facts"] for key, sealed in found.manifests.items()} | {path.parent: made["facts"]}
-    unclean = [folder for folder, told in facts.items() if told["clean"] is False]
+    facts = {results / key: sealed["facts"] for key, sealed in verified.manifests.items()} | {
+        path.parent: made["facts"]
+    }
+    unclean = [folder for folder, fact in facts.items() if fact["clean"] is False]
     if unclean:
         what = "was made by code that was not committed"
         raise ManifestError(

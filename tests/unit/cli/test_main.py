@@ -16,7 +16,7 @@ from sumcurve.machine import sums
 from sumcurve.store import manifest
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
-from sumcurve.watch import estimate as costs
+from sumcurve.watch import estimate
 from workplace import configured
 
 ROOT = Path(__file__).parents[3]
@@ -181,7 +181,7 @@ def test_a_damaged_manifest_of_recorded_tables_is_named_where_costs_are_asked(fi
     (path.parent / "corpora.csv").write_text("corpus,part,percent,records\n")
     path.write_text("[")
     with pytest.raises(manifest.ManifestError, match=rf"{path} is not JSON"):
-        costs.recorded_sizes(Path("results/tables"))
+        estimate.recorded_sizes(Path("results/tables"))
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -12,7 +12,8 @@ from sumcurve.cli.make import make
 from sumcurve.cli.raw import fetch
 from sumcurve.corpora.store import Corpus
 from sumcurve.store.errors import CorpusError
-from sumcurve.study.plan import Plan, PlanError, raw_file
+from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.planning.folder import raw_file
 from titles import debian, gigaword, lcsts, org_data, sumdata
 from workplace import check_study, configured, corpus_of
 

@@ -22,6 +22,7 @@ from sumcurve.corpora.tokens import sentences
 from sumcurve.harvest.fetch import sha256_of_model
 from sumcurve.models.batch import collate, encode
 from sumcurve.models.vocabulary import Vocabulary
+from sumcurve.settings.config import PlanError
 from sumcurve.share import use
 from sumcurve.share.export import export
 from sumcurve.store import manifest
@@ -29,7 +30,7 @@ from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import RecordError, read_csv, read_jsonl
 from sumcurve.store.stage import Stage
 from sumcurve.study.kinds import KINDS
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.plan import Plan
 from sumcurve.systems.families import build
 
 ROOT = Path(__file__).parents[3]

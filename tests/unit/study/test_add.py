@@ -12,9 +12,11 @@ import yaml
 from sumcurve.__main__ import main
 from sumcurve.cli.make import make
 from sumcurve.corpora.store import Corpus
+from sumcurve.settings.config import PlanError
 from sumcurve.study.add import percents, quantile, ready_files
-from sumcurve.study.plan import Plan, PlanError
-from sumcurve.watch import estimate as costs
+from sumcurve.study.plan import Plan
+from sumcurve.watch import estimate
+from sumcurve.watch.costs import Costs, measured
 
 ROOT = Path(__file__).parents[3]
 WORDS = [f"{a}{b}" for a in ("ba", "ke", "lo", "mi", "nu", "ra", "so") for b in ("ran", "del", "mit", "sol", "ver")]
@@ -90,9 +92,7 @@ def test_a_file_of_ones_own_becomes_a_study_that_is_planned_and_prepared(place, 
     assert counted == {"train": 255, "valid": 15, "test": 30}
     assert parts["train"] <= counted["train"]
     recorded = ROOT / "results" / "tables"
-    found = costs.estimate(
-        plan, place / "elsewhere", costs.Costs(costs.measured(ROOT / "config", recorded), ROOT / "config")
-    )
+    found = estimate.estimate(plan, place / "elsewhere", Costs(measured(ROOT / "config", recorded)))
     assert not found.unpriced
     assert max(records for _, _, records in found.trainings) == 255
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from sumcurve.settings.config import PlanError
 from sumcurve.study.metrics import write
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.plan import Plan
 
 ROOT = Path(__file__).parents[3]
 TABLE = """corpus,method,percent,records,rouge1,rouge1_low,rouge1_high,rouge2,length

@@ -9,9 +9,10 @@ import pytest
 import yaml
 
 import golden
+from sumcurve.settings.config import PlanError
 from sumcurve.store.fingerprint import fingerprint
 from sumcurve.study.kinds import CORPUS_PARTS, KINDS, RECIPES
-from sumcurve.study.plan import Plan, PlanError, studies
+from sumcurve.study.plan import Plan, studies
 from sumcurve.study.recipes import list_code, read_recipes
 
 ROOT = Path(__file__).parents[3]

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from sumcurve.settings.config import PlanError
 from sumcurve.study import planned
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.plan import Plan
 
 CONFIG = Path(__file__).parents[3] / "config"
 

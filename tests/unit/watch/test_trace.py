@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.settings.config import PlanError
+from sumcurve.study.plan import Plan
 from sumcurve.tables.evidence import ScoredOutput
 from sumcurve.watch.trace import Cell, about, find
 

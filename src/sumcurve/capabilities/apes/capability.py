@@ -18,7 +18,8 @@ from sumcurve.tables import Listing
 if TYPE_CHECKING:
     from sumcurve.capabilities.apes.evidence import Questions
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
-    from sumcurve.watch.estimate import Cost, Costs, Sizes
+    from sumcurve.watch.costs import Cost, Costs
+    from sumcurve.watch.estimate import Sizes
 
 TABLES = "sumcurve.capabilities.apes.tables."
 

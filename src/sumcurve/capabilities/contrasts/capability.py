@@ -16,7 +16,8 @@ from sumcurve.tables import Listing
 if TYPE_CHECKING:
     from sumcurve.capabilities.contrasts.evidence import JudgedContrasts
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
-    from sumcurve.watch.estimate import Cost, Costs, Sizes
+    from sumcurve.watch.costs import Cost, Costs
+    from sumcurve.watch.estimate import Sizes
 
 _TABLES = "sumcurve.capabilities.contrasts.tables."
 _FOLDERS = ("contrasts", "judge_words")

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from sumcurve.capabilities.extracts.evidence import Oracles
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
     from sumcurve.tables.evidence import Missing
-    from sumcurve.watch.estimate import Cost, Costs, Sizes
+    from sumcurve.watch.costs import Cost, Costs
+    from sumcurve.watch.estimate import Sizes
 
 TABLES = "sumcurve.capabilities.extracts.tables."
 PROVE = ("prove",)

@@ -50,7 +50,7 @@ class RelatedWords(Capability):
         for method in keys.methods:
             if served is not None and method not in served:
                 continue
-            size = corpus.settings.asked_of(method)[-1]
+            size = corpus.settings.sizes_of(method)[-1]
             seed = corpus.settings.seeds_of(method, size, plan.settings.seeds)[0]
             stem, run = plan.plan_run(corpus, method, plan.methods[method], size, seed)
             specification: LabelsSpecification = {

@@ -27,9 +27,12 @@ from sumcurve.training.folders import TrainSpecification
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.pretrained.evidence import Pretrainings
-    from sumcurve.study.plan import Plan, PlannedCorpus
+    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
+    from sumcurve.watch.costs import Cost, Costs
+    from sumcurve.watch.estimate import Sizes
 
 OUTSIDE = "outside-packages"  # the corpus that a pretraining reads; no corpus of a study can have this name
+RECORDS = 10_000  # that a pretraining is taken to read where its split does not say: they decide when it is validated
 
 
 class PretrainedModels(Capability):
@@ -108,6 +111,18 @@ class PretrainedModels(Capability):
 
     def system_titles(self, plan: "Plan") -> Mapping[str, str]:
         return {f"{name}{ZERO_SHOT}": f"{plan.titles[name]} before any training" for name in _zero_shot(plan.methods)}
+
+    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs", sizes: "Sizes") -> "Cost | None":
+        """A pretraining: as the nearest training, to its most updates. PlanError for models from elsewhere."""
+        if folder.kind == "untrained":
+            raise PlanError(costs.from_elsewhere)
+        if folder.kind != "pretrain":
+            return None
+        settings = plan.settings.pretraining
+        assert settings is not None
+        bart = next(form for form in plan.methods.values() if form.model.kind == "bart")
+        form = bart.model_copy(update={"training": settings.training()})
+        return costs.of_texts("pretraining", form, settings.split.train or RECORDS, settings.tokens, plan.settings)
 
     def evidence(self, folders: Folders) -> "Pretrainings":
         from sumcurve.capabilities.pretrained.evidence import pretrainings  # which reads pandas

@@ -12,6 +12,8 @@ from sumcurve.settings.base import MODEL_FILES
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.forms import Form
+from sumcurve.settings.models import transformer_adds
+from sumcurve.settings.study import StudySettings
 from sumcurve.sources.pinned import File, fetched_model
 from sumcurve.store.stage import Inputs, Stage
 from sumcurve.systems.family import PRETRAINED_MB, Family, FinishedRun, Refusal, weights_of
@@ -158,11 +160,22 @@ class Transformers(OfSubwords):
         model.subwords.tokenizer.save_pretrained(folder)
 
 
+SUBWORDS_OF_WORD = 1.2
+
+
 class Bart(OfSubwords):
     """BART made from a configuration, with subwords made from a study's text; a run keeps these."""
 
     settings = BartSettings
     stands_alone = False
+
+    def multiply_adds(self, form: Form, source_tokens: int, target_tokens: int, study: StudySettings) -> float | None:
+        """Of the architecture that the study pretrains; about six subwords are five words."""
+        if study.pretraining is None:
+            return None
+        made, words = study.pretraining.model, (SUBWORDS_OF_WORD * source_tokens, SUBWORDS_OF_WORD * target_tokens)
+        layers = made.encoder_layers, made.decoder_layers
+        return transformer_adds(made.width, made.feedforward, layers, *words, form.training.vocabulary)
 
     def source(self, model: Any, inputs: Inputs, subwords: str | None) -> Path:
         assert subwords is not None

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 from sumcurve.capabilities.capability import Capability
 from sumcurve.capabilities.programs.command import Command, CommandSettings
 from sumcurve.capabilities.programs.folders import KINDS, DecodeProgramSpecification, TrainProgramSpecification
+from sumcurve.settings.config import PlanError
 from sumcurve.settings.study import Reading
 from sumcurve.sources.pinned import File
 from sumcurve.systems.rows import Scored
 
 if TYPE_CHECKING:
-    from sumcurve.study.plan import Plan, PlannedCorpus
+    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
+    from sumcurve.watch.costs import Cost, Costs
+    from sumcurve.watch.estimate import Sizes
 
 # What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
 EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
@@ -61,6 +64,12 @@ class Programs(Capability):
         files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
         inputs = [str(row.run), corpus.prepared]
         plan.decoded(row, plan.add("decode_program", specification, inputs, files, run=stem, variant=variant))
+
+    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs", sizes: "Sizes") -> "Cost | None":
+        """PlanError: nobody but their authors knows."""
+        if folder.kind in KINDS or folder.specification.get("system") in self.systems:
+            raise PlanError(costs.of_programs)
+        return None
 
 
 CAPABILITY = Programs()

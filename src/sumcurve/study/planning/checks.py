@@ -1,0 +1,300 @@
+"""What a study says, read and checked: its settings, and the methods in the form that it asks for.
+
+Every check raises PlanError with the file, the line, the key, the value and what to do.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sumcurve.settings.base import ZERO_SHOT
+from sumcurve.settings.config import Block, PlanError, read, read_study
+from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.settings.forms import Form, MethodSettings
+from sumcurve.settings.study import Equivalence, VarianceTable
+from sumcurve.study.doors import CAPABILITIES, MODELS, SCORERS, SYSTEMS, StudySettings
+from sumcurve.study.methods import read_method
+
+# Folders are named by several of these, with numbers and digests, and a file system takes 255 bytes.
+NAME = re.compile(r"[a-z][a-z0-9_]{,63}")
+SYSTEM_NAME = re.compile(r"[a-z][a-z0-9_-]{,63}")
+STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{,63}")  # it becomes a folder's name and part of shell lines
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study whose settings were checked.
+
+    By name: `methods` in its form, `titles` of them, and `twins` of those that begin as another: that one and its form.
+    """
+
+    name: str
+    settings: StudySettings
+    methods: dict[str, Form] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    twins: dict[str, tuple[str, Form]] = field(default_factory=dict)
+
+
+def read_checked(config: Path, study: str | None) -> Study:
+    """A study of `config/studies/`; without a name, the one that config.yaml names. PlanError for what cannot be."""
+    default = _default(config)
+    name = study or default
+    if not STUDY_NAME.fullmatch(name):
+        raise PlanError(
+            f"{name!r} is no study's name: it holds letters, digits, hyphens and underscores, 64 at most, and "
+            f"names a file of {config / 'studies'} without its ending"
+        )
+    block = read_study(config / "studies" / f"{name}.yaml")
+    checked = Study(name, block.validated(StudySettings))
+    settings, methods = checked.settings, checked.methods
+    _check_scorers(block, settings)
+    _check_systems(block, settings)
+    for corpus in settings.corpora:
+        _check_corpus(block, corpus, settings)
+    _read_methods(config, block, checked)
+    _check_methods(block, settings, methods)
+    if settings.variance is not None:
+        _check_variance(block, settings, settings.variance, methods)
+    if settings.equivalence is not None:
+        _check_equivalence(block, settings.equivalence, methods, settings.scores)
+    for capability in CAPABILITIES.values():
+        capability.check(block, settings, methods)
+    _check_questions(block, settings)
+    return checked
+
+
+def _default(config: Path) -> str:
+    """The study that config.yaml names."""
+    main = read(config / "config.yaml").plain()
+    if not isinstance(main, dict) or set(main) != {"study"} or not isinstance(main["study"], str):
+        raise PlanError(
+            f"{config / 'config.yaml'} must hold one key, `study`, that names a file of {config / 'studies'}"
+        )
+    return main["study"]
+
+
+def _read_methods(config: Path, block: Block, study: Study) -> None:
+    """Read the study's methods into it; PlanError for a name that is none, and for one that lacks the study's form."""
+    form = study.settings.form
+    for method in study.settings.methods:
+        if not NAME.fullmatch(method):
+            raise PlanError(
+                f"{block.path}: methods: {method!r} is no method's name (small letters, digits, underscores, 64 at "
+                "most)"
+            )
+        file = config / "methods" / f"{method}.yaml"
+        content = read_method(file)
+        if form not in content.forms:
+            raise PlanError(f"{file}: no form {form!r}, which {block.path} asks for; there are {sorted(content.forms)}")
+        study.titles[method], study.methods[method] = content.title, content.forms[form]
+        if content.begins_as is not None:
+            study.twins[method] = content.begins_as, _twin(config, file, content, form)
+
+
+def _check_corpus(block: Block, name: str, settings: StudySettings) -> None:
+    """PlanError for a name that is none, sizes and parts that cannot be, and methods that are not the study's."""
+    where, corpus = block.where("corpora", name), settings.corpora[name]
+    if not NAME.fullmatch(name):
+        raise PlanError(f"{where}: a corpus's name holds small letters, digits and underscores only, 64 at most")
+    _check_sizes(block, name, settings)
+    _check_published(block, name, corpus)
+    if corpus.search.min_tokens > corpus.search.max_tokens:
+        raise PlanError(f"{where}: search.min_tokens is above search.max_tokens")
+    if strange := sorted(set(corpus.methods or []) - set(settings.methods)):
+        raise PlanError(f"{where}: methods: {', '.join(strange)}: not among the study's methods; add them there")
+
+
+def _check_scorers(block: Block, settings: StudySettings) -> None:
+    """PlanError for no scorer, one that does not exist, and one that is told what it does not know."""
+    if not settings.scores:
+        raise PlanError(f"{block.where('scores')}: name at least one of {', '.join(SCORERS)}")
+    for name in settings.scores:
+        if name not in SCORERS:
+            raise PlanError(f"{block.where('scores', name)}: no scorer {name!r}; there are: {', '.join(SCORERS)}")
+        block.validated(SCORERS[name].Settings, "scores", name)
+
+
+def _check_systems(block: Block, settings: StudySettings) -> None:
+    """PlanError for a system of no kind, one that is told what its kind does not know, and one of no corpus."""
+    given = block.deepest(("systems",))[0].mapping if "systems" in block.mapping else {}
+    for name, system in settings.systems.items():
+        where = block.where("systems", name)
+        if not SYSTEM_NAME.fullmatch(name):
+            raise PlanError(
+                f"{where}: a system's name holds small letters, digits, hyphens and underscores, 64 at most"
+            )
+        if name in settings.methods:
+            raise PlanError(f"{where}: a method of this study has that name; give the system another")
+        if name.endswith(ZERO_SHOT):
+            raise PlanError(f"{where}: names that end in {ZERO_SHOT} are those of pretrained methods; give it another")
+        kind = (system or {}).get("kind", name)
+        if kind not in SYSTEMS:
+            raise PlanError(f"{where}: no kind {kind!r}; there are: {', '.join(SYSTEMS)}")
+        if name not in given:
+            continue  # a reference system of every study
+        validated = block.validated(SYSTEMS[kind].Settings, "systems", name)
+        if strange := [corpus for corpus in validated.corpora or [] if corpus not in settings.corpora]:
+            raise PlanError(f"{where}: corpora: no corpus {strange[0]!r}; there are: {', '.join(settings.corpora)}")
+
+
+def _check_methods(block: Block, settings: StudySettings, methods: dict[str, Form]) -> None:
+    """PlanError for a method that a corpus cannot serve, which nobody then finds in a table."""
+    problems = []
+    for name, corpus in settings.corpora.items():
+        trained = settings.methods if corpus.methods is None else corpus.methods
+        reasons = {method: MODELS[methods[method].model.kind].refusal(corpus) for method in trained}
+        served = ", ".join(method for method, reason in reasons.items() if reason is None)
+        problems += [
+            f"{block.where('corpora', name, *reason.key)}: corpus {name} cannot serve {method}: {reason.why}; change "
+            f"it, or list in {block.path} the methods that it serves: `corpora: {{{name}: {{methods: [{served}]}}}}`"
+            for method, reason in reasons.items()
+            if reason is not None
+        ]
+    if problems:
+        raise PlanError("\n".join(problems))
+
+
+def _check_variance(block: Block, settings: StudySettings, table: VarianceTable, methods: dict[str, Form]) -> None:
+    """PlanError where the study does not have what is to be trained anew."""
+
+    def where(key: str) -> str:
+        return block.where("variance", key)
+
+    if table.corpus not in settings.corpora:
+        raise PlanError(f"{where('corpus')}: no corpus {table.corpus!r}; there are: {', '.join(settings.corpora)}")
+    corpus = settings.corpora[table.corpus]
+    if corpus.percents is None:
+        raise PlanError(
+            f"{where('corpus')}: {table.corpus} has `sizes`; draws are compared at a percent: choose another"
+        )
+    if table.percent not in corpus.percents:
+        raise PlanError(f"{where('percent')}: {table.percent} is none of {table.corpus}'s percents {corpus.percents}")
+    trained = [method for method in methods if corpus.methods is None or method in corpus.methods]
+    if strange := [method for method in table.methods if method not in trained]:
+        raise PlanError(
+            f"{where('methods')}: {', '.join(strange)}: not trained on {table.corpus}; "
+            f"choose among {', '.join(trained)}"
+        )
+    for key, values in (("methods", table.methods), ("draws", table.draws), ("seeds", table.seeds)):
+        if len(set(map(str, values))) < len(values):
+            raise PlanError(f"{where(key)}: {values} names one twice")
+
+
+def _check_equivalence(block: Block, table: Equivalence, methods: dict[str, Form], scorers: Iterable[str]) -> None:
+    """PlanError where a method or the metric is not the study's, or a method is to equal itself."""
+    known = [metric.name for name in scorers for metric in SCORERS[name].metrics]
+    if table.metric not in known:
+        where = block.where("equivalence", "metric")
+        raise PlanError(f"{where}: no metric {table.metric!r} in the study; there are: {', '.join(known)}")
+    for method, other in table.methods.items():
+        where = block.where("equivalence", "methods", method)
+        if strange := [name for name in (method, other) if name not in methods]:
+            raise PlanError(f"{where}: no method {strange[0]!r} in the study; there are: {', '.join(methods)}")
+        if method == other:
+            raise PlanError(f"{where}: {method} equals itself; name another method")
+
+
+def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
+    """PlanError for sizes that do not rise, and for sizes and seeds of a method that its study does not have."""
+
+    def where(*keys: str) -> str:
+        return block.where("corpora", name, *keys)
+
+    corpus = settings.corpora[name]
+    key, sizes = "percents" if corpus.percents is not None else "sizes", corpus.all_sizes
+    if not sizes:
+        raise PlanError(f"{where(key)}: name one at least (value: [])")
+    if sizes != sorted(set(sizes)):
+        raise PlanError(f"{where()}: {key} must rise without repetition, not {sizes}")
+    for method, training in corpus.trainings.items():
+        if method not in (settings.methods if corpus.methods is None else corpus.methods):
+            raise PlanError(f"{where('trainings', method)}: no method of this corpus; correct it, or remove it")
+        if training.sizes is not None and training.sizes != [size for size in sizes if size in training.sizes]:
+            raise PlanError(
+                f"{where('trainings', method, 'sizes')}: {training.sizes}: name some of {key} {sizes}, rising"
+            )
+    if strange := sorted(set(corpus.seeds_at) - set(sizes)):
+        raise PlanError(f"{where('seeds_at')}: {strange[0]} is none of {key} {sizes}")
+    given: dict[tuple[str, ...], list[int]] = {
+        ("trainings", method, "seeds"): training.seeds or [] for method, training in corpus.trainings.items()
+    }
+    given |= {("seeds_at", str(size)): seeds for size, seeds in corpus.seeds_at.items()}
+    for keys, seeds in given.items():
+        if strange := sorted(set(seeds) - set(settings.seeds)):
+            raise PlanError(f"{where(*keys)}: {strange[0]} is none of the study's seeds {settings.seeds}")
+    for method in settings.methods:
+        for size in corpus.sizes_of(method):
+            if not corpus.seeds_of(method, size, settings.seeds):
+                raise PlanError(f"{where('seeds_at')}: no seed is left of {method} at {size}; name one that it has")
+
+
+def _check_published(block: Block, name: str, corpus: CorpusSettings) -> None:
+    """PlanError for parts and sizes of more records than their content is known to have."""
+    split, published = corpus.split, corpus.published
+    most = max(corpus.sizes or [1])
+    counts = {"train": split.train, "valid": split.valid, "test": split.test}
+    remedy = "lower it, or correct `published`"
+    if published and split.ready is None:
+        total = (split.train or most) + (split.valid or 0) + (split.test or 0)
+        if total > sum(published.values()):
+            raise PlanError(
+                f"{block.where('corpora', name, 'split')}: with the largest size it asks for {total:,} records of the "
+                f"{sum(published.values()):,} that are `published`; {remedy}"
+            )
+    elif split.ready is not None:
+        for part, records in published.items():
+            if (counts[part] or 0) > records:
+                raise PlanError(
+                    f"{block.where('corpora', name, 'split', part)}: {counts[part]:,} of {records:,} records that are "
+                    f"`published`; {remedy}"
+                )
+    for key, train in (("split.train", split.train), ("published.train", published.get("train"))):
+        if train is not None and most > train:
+            raise PlanError(
+                f"{block.where('corpora', name, 'sizes')}: {most:,} training records of the {train:,} of "
+                f"`{key}`; lower it, or correct `{key}`"
+            )
+
+
+def _check_questions(block: Block, settings: StudySettings) -> None:
+    """PlanError for a question about a metric, corpus, method or size that the study does not have."""
+    ranking = [metric.name for name in settings.scores for metric in SCORERS[name].metrics if metric.ranks]
+    for place, question in enumerate(settings.questions):
+        known: dict[str, tuple[Collection[Any], Sequence[Any]]] = {
+            "corpus": (settings.corpora, [question.corpus] if question.corpus else []),
+            "methods": (settings.methods, question.methods or []),
+            "metric": (ranking, [question.metric]),
+        }
+        corpora = [corpus for name, corpus in settings.corpora.items() if question.corpus in (None, name)]
+        if all(corpus.sizes is not None for corpus in corpora):  # of percents the numbers are not known yet
+            known["sizes"] = ({size for corpus in corpora for size in corpus.all_sizes}, question.sizes or [])
+        for key, (there, values) in known.items():
+            if strange := [value for value in values if value not in there]:
+                raise PlanError(
+                    f"{block.where('questions', place, key)}: {strange[0]!r} is none of the study's "
+                    f"({', '.join(map(str, sorted(there)))})"
+                )
+
+
+def _twin(config: Path, path: Path, content: MethodSettings, name: str) -> Form:
+    """The form `name` of the method that `content`, of `path`, begins as; PlanError where it begins otherwise."""
+    where = f"{read(path).where('begins_as')}: {content.begins_as}"
+    file = config / "methods" / f"{content.begins_as}.yaml"
+    if not file.is_file():
+        raise PlanError(f"{where}: there is no {file}")
+    other = read_method(file)
+    if other.begins_as is not None:
+        raise PlanError(f"{where}: that begins as {other.begins_as} itself; name this one")
+    if name not in other.forms:
+        raise PlanError(f"{where}: {file} has no form {name!r}; there are {sorted(other.forms)}")
+    own, base = content.forms[name], other.forms[name]
+    if len(base.training.phases) < 2 or len(own.training.phases) != len(base.training.phases):
+        raise PlanError(f"{where}: both need the same number of phases, two or more")
+    if (own.before().model, own.before().training) != (base.before().model, base.before().training):
+        raise PlanError(
+            f"{where}: model, batches or phases before the last of form {name!r} differ from those of {file}; "
+            "make them equal, or remove begins_as"
+        )
+    return base

@@ -1,0 +1,115 @@
+"""What a plan is made of: folders, corpora while they are planned, and the files that they are read from."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sumcurve.corpora.folders import Sized
+from sumcurve.settings.content import Raw
+from sumcurve.settings.corpus import CorpusSettings, Split
+from sumcurve.settings.forms import Form
+from sumcurve.sources import SOURCES
+from sumcurve.sources.content import patterns
+from sumcurve.sources.pinned import File
+from sumcurve.store.kind import Kind
+from sumcurve.store.manifest import digest
+from sumcurve.study.doors import MODELS
+from sumcurve.study.kinds import KINDS
+from sumcurve.systems.rows import Scored
+
+HUB, LISTS = "hub-", "lists-"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """One folder of results: `step/name` below the results folder, of a kind (`study.kinds`), made from `inputs`."""
+
+    kind: str
+    name: str
+    specification: dict[str, Any]
+    inputs: tuple[str, ...]  # keys of other folders
+    files: tuple[File, ...] = ()
+
+    @property
+    def row(self) -> Kind:
+        """The row of its kind."""
+        return KINDS[self.kind]
+
+    @property
+    def step(self) -> str:
+        return self.row.step
+
+    @property
+    def key(self) -> str:
+        return f"{self.step}/{self.name}"
+
+    @property
+    def stem(self) -> str:
+        """Its name without the digest."""
+        return self.name.rsplit("-", 1)[0]
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """The modules that decide it, for `sumcurve.store.fingerprint`."""
+        return self.row.code(self.specification)
+
+
+@dataclass(frozen=True)
+class PlannedCorpus:
+    """A corpus while its folders are planned; `prepared` and `entities` are keys of folders."""
+
+    name: str
+    settings: CorpusSettings
+    prepared: str
+    entities: str | None = None  # where a method learns them, or a search reads them: the folder that has them
+    seen: "PlannedCorpus | None" = None  # of a part that is held out: the corpus
+    decoded: Literal["test", "valid"] = "test"  # which part programs summarize: the second while settings are tried
+
+    def sized(self, size: int) -> Sized:
+        """One of its sizes as specifications and rows say it."""
+        return {"percent": size} if self.settings.percents is not None else {"records": size}
+
+    def called(self, size: int) -> str:
+        """One of its sizes as names of folders say it."""
+        return f"{size:03d}" if self.settings.percents is not None else f"n{size}"
+
+    def row(
+        self, method: str, size: int, seed: int, search: Literal["common", "own"], run: str | None, **further: Any
+    ) -> Scored:
+        """A row of one training whose output is not planned yet."""
+        sized = self.sized(size)
+        percent, records = sized.get("percent"), sized.get("records")
+        return Scored(self.name, method, percent, seed, search, run, "", records=records, **further)
+
+    def read_by(self, form: Form) -> list[str]:
+        """The folders that a system of this form reads of it: of a part that is held out its corpus's, too.
+
+        That one says whether tokens are in small letters, which models that read texts ask.
+        """
+        cased = self.seen is not None and MODELS[form.model.kind].reads_texts
+        return [self.prepared, self.seen.prepared] if self.seen is not None and cased else [self.prepared]
+
+
+def raw_file(raw: Raw, split: Split) -> File:
+    """The raw content of a corpus. Harvested files are named after it and shared by the corpora made from it."""
+    if raw.harvest:
+        return File(raw.sha256, f"data/raw/harvest-{str(raw.sha256)[:12]}.jsonl", harvested=True)
+    if raw.apt:
+        return File(
+            raw.sha256, place_of_lists(str(raw.sha256)), harvested=True, shards=patterns(SOURCES[raw.format_in_force()])
+        )
+    shards = patterns(SOURCES[raw.format_in_force()], split.files())
+    files = tuple(sorted((raw.files or {}).items()))
+    if raw.path:
+        return File(raw.sha256, raw.path, shards=shards, files=files)
+    return File(raw.sha256, place_of_hub(raw), harvested=True, shards=shards, files=files)
+
+
+def place_of_hub(raw: Raw) -> str:
+    """Where files of the hub lie, below the study's home: their name, revision and list decide it."""
+    decides = {"hub": raw.hub, "revision": raw.revision, "files": sorted(raw.files or {})}
+    return f"data/raw/{HUB}{digest(decides)}"
+
+
+def place_of_lists(sha256: str) -> str:
+    """Where Debian's lists of packages lie, below the study's home."""
+    return f"data/raw/{LISTS}{sha256[:12]}"
