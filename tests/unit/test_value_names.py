@@ -7,7 +7,7 @@ from rooms import modules, room
 
 # Words that say how a value was come by, or nothing.
 EMPTY = {"told", "found", "one", "asked", "said", "thing", "it"}
-# Rooms that still have such names: how many. This list only shrinks.
+# Keys of recorded specifications, which are part of names of folders, by room: how many. This list only shrinks.
 LEFT: dict[str, int] = {
     "capabilities.programs": 2,
     "study": 1,
