@@ -1,13 +1,11 @@
 """Random batches for the tests of decoding, and models whose outputs end early about as often as not."""
 
 import random
-from collections.abc import Callable
 
 import pytest
 import torch
 
-from sumcurve.models.batch import Batch, Example, collate, encode
-from sumcurve.models.summarizer import Summarizer
+from sumcurve.models.batch import collate, encode
 from sumcurve.models.vocabulary import EOS, UNK, Vocabulary
 from sumcurve.settings.models import RecurrentSettings, TransformerSettings
 from sumcurve.store.records import Record
@@ -15,15 +13,8 @@ from sumcurve.systems.families import build
 
 WORDS = 12
 WIDTHS = {"kind": "recurrent", "embedding": 8, "hidden": 8}
-STACK = {
-    "kind": "transformer",
-    "width": 8,
-    "heads": 2,
-    "feedforward": 16,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-}
-SETTINGS: dict[str, RecurrentSettings | TransformerSettings] = {
+STACK = {"kind": "transformer", "width": 8, "heads": 2, "feedforward": 16, "encoder_layers": 2, "decoder_layers": 2}
+SETTINGS = {
     "abs": RecurrentSettings(**WIDTHS, feed="nothing"),
     "pcov": RecurrentSettings(**WIDTHS, feed="merged", query="hc", copy_attention=True, coverage=True),
     "trans": TransformerSettings(**STACK),
@@ -32,18 +23,18 @@ SETTINGS: dict[str, RecurrentSettings | TransformerSettings] = {
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> None:
+def one_thread():
     torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
-def vocabulary() -> Vocabulary:
+def vocabulary():
     return Vocabulary(f"w{number}" for number in range(WORDS))
 
 
 @pytest.fixture(scope="session")
-def make_examples(vocabulary: Vocabulary) -> Callable[..., list[Example]]:
-    def make(count: int, seed: int = 0, unknown: float = 0.4) -> list[Example]:
+def make_examples(vocabulary):
+    def make(count, seed=0, unknown=0.4):
         rng, spans = random.Random(seed), random.Random(seed)
         examples = []
         for number in range(count):
@@ -61,26 +52,19 @@ def make_examples(vocabulary: Vocabulary) -> Callable[..., list[Example]]:
 
 
 @pytest.fixture(scope="session")
-def make_batch(make_examples: Callable[..., list[Example]]) -> Callable[..., Batch]:
-    def make(count: int, seed: int = 0, unknown: float = 0.4) -> Batch:
+def make_batch(make_examples):
+    def make(count, seed=0, unknown=0.4):
         return collate(make_examples(count, seed, unknown))
 
     return make
 
 
 @pytest.fixture(scope="session")
-def make_model(vocabulary: Vocabulary) -> Callable[..., Summarizer]:
+def make_model(vocabulary):
     """A model with peaked distributions and a preference for the end and for unknown words."""
 
-    def make(
-        name: str,
-        seed: int = 0,
-        spread: float = 0.8,
-        end: float = 3.0,
-        unknown: float = 2.0,
-        vocabulary_size: int = len(vocabulary),
-    ) -> Summarizer:
-        model = build(SETTINGS[name], vocabulary_size, seed)
+    def make(name, seed=0, spread=0.8, end=3.0, unknown=2.0, vocabulary_size=None):
+        model = build(SETTINGS[name], vocabulary_size or len(vocabulary), seed)
         torch.manual_seed(seed)
         with torch.no_grad():
             for parameter in model.parameters():
@@ -94,5 +78,5 @@ def make_model(vocabulary: Vocabulary) -> Callable[..., Summarizer]:
 
 
 @pytest.fixture(params=list(SETTINGS))
-def name(request: pytest.FixtureRequest) -> str:
+def name(request):
     return request.param

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from itertools import chain
 
 import pytest
@@ -6,45 +5,29 @@ import torch
 
 from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.decoding.search import generate
-from sumcurve.models.batch import Batch
-from sumcurve.models.summarizer import Summarizer, score
+from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import SEP, Vocabulary
 from sumcurve.settings.search import Search
 
 
 @pytest.mark.parametrize("beam", [1, 3])
 @pytest.mark.parametrize("unknown", ["copy", "keep"])
-def test_summaries_are_the_words_of_the_best_hypothesis(
-    name: str,
-    beam: int,
-    unknown: str,
-    make_model: Callable[..., Summarizer],
-    make_batch: Callable[..., Batch],
-    vocabulary: Vocabulary,
-) -> None:
+def test_summaries_are_the_words_of_the_best_hypothesis(name, beam, unknown, make_model, make_batch, vocabulary):
     model, batch = make_model(name, unknown=5.0), make_batch(20)
     search = Search(beam=beam, max_tokens=8, unknown=unknown)
     summaries = SummarizerDecoder(model, vocabulary, search).summarize(batch)
-    assert len(summaries) == 20
     found = generate(model, batch, search, exempt=(SEP,))
-    for row, summary in enumerate(summaries):
+    for row, summary in zip(range(20), summaries, strict=True):
         plain = vocabulary.sentences(found.tokens[row, 0].tolist(), batch.unknowns[row])
-        if unknown == "keep":
-            assert summary == plain
-        else:
-            assert [len(sentence) for sentence in summary] == [len(sentence) for sentence in plain]
-            pairs = zip(chain(*summary), chain(*plain), strict=True)
-            assert all(
-                word == other or (other == "<unk>" and word in batch.records[row].source_tokens)
-                for word, other in pairs
-            )
+        assert [len(sentence) for sentence in summary] == [len(sentence) for sentence in plain]
+        for word, other in zip(chain(*summary), chain(*plain), strict=True):
+            copied = unknown == "copy" and other == "<unk>" and word in batch.records[row].source_tokens
+            assert word == other or copied
     words = {word for summary in summaries for sentence in summary for word in sentence}
     assert ("<unk>" in words) == (unknown == "keep")
 
 
-def test_logp_sums_the_scores(
-    name: str, make_model: Callable[..., Summarizer], make_batch: Callable[..., Batch], vocabulary: Vocabulary
-) -> None:
+def test_logp_sums_the_scores(name, make_model, make_batch, vocabulary):
     model, batch = make_model(name).train(), make_batch(6)
     system = SummarizerDecoder(model, vocabulary, Search(max_tokens=8))
     assert not model.training
@@ -54,7 +37,7 @@ def test_logp_sums_the_scores(
     assert (logp < 0).all()
 
 
-def test_a_foreign_vocabulary_is_refused(make_model: Callable[..., Summarizer]) -> None:
+def test_a_foreign_vocabulary_is_refused(make_model):
     with pytest.raises(ValueError, match="17 words and the vocabulary has 6"):
         SummarizerDecoder(make_model("abs"), Vocabulary(["a"]), Search(max_tokens=8))
 

@@ -2,22 +2,19 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
 
 from sumcurve.corpora.derangement import GroupError, derangement, derangements
 from sumcurve.decoding.logp import FILE, TargetLogp, read_logp, write_logp
 from sumcurve.decoding.reading import target_logp
-from sumcurve.models.batch import Batch, Example, collate, encode
+from sumcurve.models.batch import collate, encode
 from sumcurve.models.emission import Emission
-from sumcurve.models.summarizer import Memory, State, Summarizer, score
+from sumcurve.models.summarizer import Memory, Summarizer, score
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.scores.reading import ReadingRouge, Reads, ReadsByRouge
 from sumcurve.scores.rouge_f1 import RougeF1
@@ -30,7 +27,7 @@ MOST = 6
 DEEP = 20.0  # how much higher a logit is that a copier prefers
 
 
-def records_of(count: int, seed: int = 0) -> list[Record]:
+def records_of(count, seed=0):
     """Sources of one known word, repeated; the target says it, then an unknown word."""
     rng = random.Random(seed)
     made = []
@@ -44,19 +41,19 @@ def records_of(count: int, seed: int = 0) -> list[Record]:
 class Invented(Summarizer):
     """Says the source's first word with near certainty if it copies, and all words alike if it does not."""
 
-    def __init__(self, copies: bool, vocabulary_size: int = len(KNOWN)) -> None:
+    def __init__(self, copies, vocabulary_size=25):
         super().__init__()
         self.copies, self.vocabulary_size = copies, vocabulary_size
         self.encoded = 0
 
-    def encode(self, batch: Batch) -> Memory:
+    def encode(self, batch):
         self.encoded += len(batch)
         return Memory(batch.src[:, :1, None].float(), batch.src != 0, {})
 
-    def start(self, memory: Memory, q: int) -> State:
+    def start(self, memory, q):
         return {}
 
-    def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
+    def step(self, tok, memory, state):
         logits = torch.zeros(*tok.shape, self.vocabulary_size)
         if self.copies:
             word = memory.states[:, :, 0].long()[:, :, None].expand(-1, tok.shape[1], 1)
@@ -64,7 +61,7 @@ class Invented(Summarizer):
         return Emission(logits), torch.zeros(*tok.shape, memory.mask.shape[1]), state
 
 
-def written(folder: Path, model: Summarizer, records: list[Record], vocabulary: Vocabulary, reading: Reading) -> None:
+def written(folder, model, records, vocabulary, reading):
     """An output's log-probabilities, and the words of its fraction."""
     examples = [encode(record, vocabulary, 9, MOST) for record in records]
     found = target_logp(model, vocabulary, examples, derangements(records, reading), MOST, "cpu")
@@ -73,7 +70,7 @@ def written(folder: Path, model: Summarizer, records: list[Record], vocabulary: 
     (folder / "words.tsv").write_text("".join(f"{word}\t1\t0\n" for word in sorted(vocabulary.words[5:])))
 
 
-def told(*folders: Path) -> dict[Path, list[list[int]]]:
+def told(*folders):
     """What the scorer is told of fractions: the sizes and least counts of vocabularies made from them."""
     return {folder: [[99, 1]] for folder in folders}
 
@@ -84,7 +81,7 @@ GROUPS = st.lists(st.integers(0, 9).map(str), min_size=2, max_size=60).filter(la
 
 
 @given(GROUPS, st.text(st.sampled_from("ab "), max_size=5))
-def test_no_record_is_paired_with_its_own_group(groups: list[str], key: str) -> None:
+def test_no_record_is_paired_with_its_own_group(groups, key):
     ids = [f"r{number}" for number in range(len(groups))]
     others = derangement(ids, groups, key)
     assert all(groups[at] != groups[other] for at, other in enumerate(others))
@@ -93,7 +90,7 @@ def test_no_record_is_paired_with_its_own_group(groups: list[str], key: str) -> 
         assert sorted(others) == list(range(len(groups)))
 
 
-def test_pairs_depend_on_the_seed_and_the_round_and_not_on_the_order_of_records() -> None:
+def test_pairs_depend_on_the_seed_and_the_round_and_not_on_the_order_of_records():
     records = records_of(60)
     first, again, other = (derangements(records, Reading(seed=seed)) for seed in (1, 1, 2))
     assert first.shape == (5, 60)
@@ -105,7 +102,7 @@ def test_pairs_depend_on_the_seed_and_the_round_and_not_on_the_order_of_records(
     assert pairs == {(records[59 - at].id, records[59 - one].id) for at, one in enumerate(back[0])}
 
 
-def test_one_group_is_refused_with_a_sentence(tmp_path: Path) -> None:
+def test_one_group_is_refused_with_a_sentence(tmp_path):
     with pytest.raises(GroupError, match=r"all 3 test records are of one group \('g'\)"):
         derangement(["a", "b", "c"], ["g"] * 3, "key")
     records = [Record(name, ["a"], ["b"], group="g") for name in "abc"]
@@ -115,7 +112,7 @@ def test_one_group_is_refused_with_a_sentence(tmp_path: Path) -> None:
         ReadsByRouge(ReadingRouge()).score(tmp_path, records, {})
 
 
-def test_a_record_without_a_group_is_its_own() -> None:
+def test_a_record_without_a_group_is_its_own():
     records = [Record(f"r{n}", ["a"], ["b"]) for n in range(4)]
     assert all(other != at for row in derangements(records, Reading()) for at, other in enumerate(row))
 
@@ -123,12 +120,7 @@ def test_a_record_without_a_group_is_its_own() -> None:
 # --- log-probabilities
 
 
-def test_each_pair_is_scored_as_it_would_be_alone(
-    name: str,
-    make_model: Callable[..., Summarizer],
-    make_examples: Callable[..., list[Example]],
-    vocabulary: Vocabulary,
-) -> None:
+def test_each_pair_is_scored_as_it_would_be_alone(name, make_model, make_examples, vocabulary):
     model, examples = make_model(name), make_examples(150)
     sources = derangements([example.record for example in examples], Reading(others=2))
     found = target_logp(model, vocabulary, examples, sources, 7, "cpu")
@@ -146,7 +138,7 @@ def test_each_pair_is_scored_as_it_would_be_alone(
         assert found.known[place].tolist() == [*known, *([True] * (len(example.target) - len(known)))]
 
 
-def test_every_source_is_encoded_once() -> None:
+def test_every_source_is_encoded_once():
     model, records = Invented(copies=True), records_of(150)
     examples = [encode(record, KNOWN, 9, MOST) for record in records]
     target_logp(model, KNOWN, examples, derangements(records, Reading()), MOST, "cpu")
@@ -156,7 +148,7 @@ def test_every_source_is_encoded_once() -> None:
 # --- the file
 
 
-def test_the_file_comes_back_and_only_for_its_records(tmp_path: Path) -> None:
+def test_the_file_comes_back_and_only_for_its_records(tmp_path):
     records = records_of(40)
     ids = [record.id for record in records]
     examples = [encode(record, KNOWN, 9, MOST) for record in records]
@@ -181,7 +173,7 @@ def test_the_file_comes_back_and_only_for_its_records(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("copies", [False, True])
-def test_who_ignores_its_source_has_no_gap_and_who_copies_it_a_large_one(tmp_path: Path, copies: bool) -> None:
+def test_who_ignores_its_source_has_no_gap_and_who_copies_it_a_large_one(tmp_path, copies):
     records = records_of(60)
     output = tmp_path / "output"
     written(output, Invented(copies), records, KNOWN, Reading())
@@ -198,7 +190,7 @@ def test_who_ignores_its_source_has_no_gap_and_who_copies_it_a_large_one(tmp_pat
             assert own == others == pytest.approx(uniform, rel=1e-6)
 
 
-def test_only_words_that_every_system_knows_count(tmp_path: Path) -> None:
+def test_only_words_that_every_system_knows_count(tmp_path):
     records = [Record(f"r{n}", [f"w{n % 4} w5"], [f"w{n % 4}"], group=f"g{n % 4}") for n in range(20)]
     few = Vocabulary(WORDS[1:])
     written(tmp_path / "all", Invented(copies=True), records, KNOWN, Reading())
@@ -212,7 +204,7 @@ def test_only_words_that_every_system_knows_count(tmp_path: Path) -> None:
     assert both.details["words"] == [1 if n % 4 == 0 else 2 for n in range(20)]  # w0 is not among the few
 
 
-def test_an_output_of_another_vocabulary_than_its_run_is_refused(tmp_path: Path) -> None:
+def test_an_output_of_another_vocabulary_than_its_run_is_refused(tmp_path):
     records = records_of(40)
     few = Vocabulary(WORDS[1:])
     written(tmp_path / "few", Invented(copies=True, vocabulary_size=len(few)), records, few, Reading())
@@ -222,7 +214,7 @@ def test_an_output_of_another_vocabulary_than_its_run_is_refused(tmp_path: Path)
         Reads(Reading()).score(tmp_path / "few", records, told(tmp_path / "few"))
 
 
-def test_only_outputs_with_logp_are_asked_and_compared() -> None:
+def test_only_outputs_with_logp_are_asked_and_compared():
     training = {"vocabulary": 40, "least_count": 2}
     specifications = {
         "a": {"run": "runs/a", "reading": {}},
@@ -243,14 +235,14 @@ def test_only_outputs_with_logp_are_asked_and_compared() -> None:
 # --- the scorer of summaries alone
 
 
-def said(folder: Path, records: list[Record], write: Callable[[Record], list[str]]) -> Path:
+def said(folder, records, write):
     """An output whose summaries are what `write` says of each record."""
     folder.mkdir()
     write_jsonl(folder / "summaries.jsonl", [{"id": record.id, "summary": write(record)} for record in records])
     return folder
 
 
-def test_own_and_others_rouge_add_up_to_the_score_and_others_follow_the_derangements(tmp_path: Path) -> None:
+def test_own_and_others_rouge_add_up_to_the_score_and_others_follow_the_derangements(tmp_path):
     records = records_of(60)
     output = said(tmp_path / "output", records, lambda record: [f"{record.source[0]} x{int(record.id[1:]) // 2}"])
     settings = ReadingRouge(others=3, seed=4)
@@ -266,7 +258,7 @@ def test_own_and_others_rouge_add_up_to_the_score_and_others_follow_the_derangem
     assert list(found.groups) == [record.group for record in records]
 
 
-def test_who_writes_the_same_for_every_record_has_no_gap_and_who_copies_a_large_one(tmp_path: Path) -> None:
+def test_who_writes_the_same_for_every_record_has_no_gap_and_who_copies_a_large_one(tmp_path):
     """No group is above half of the records, so that over all items every reference serves as often as its own."""
     records = records_of(60)
     same = said(tmp_path / "same", records, lambda _: ["w1 w2 w3 x1"])

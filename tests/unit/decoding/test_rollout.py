@@ -1,27 +1,25 @@
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 import torch
 from scipy import stats
-from torch import Tensor
 
 from sumcurve.decoding.rollout import as_target, rollout
 from sumcurve.decoding.search import greedy
-from sumcurve.models.batch import Batch, Example, collate, encode
-from sumcurve.models.summarizer import Summarizer, score
+from sumcurve.models.batch import collate, encode
+from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
 from sumcurve.settings.search import Search
 from sumcurve.store.records import Record
 
 
-def written(tokens: Tensor) -> list[int]:
+def written(tokens):
     return [token for token in tokens.tolist() if token != PAD]
 
 
 @torch.no_grad()
-def distribution(model: Summarizer, batch: Batch, prefix: list[int]) -> Tensor:
+def distribution(model, batch, prefix):
     """Log-probabilities [W] of the word after `prefix` for a batch of one example, step by step from the start."""
     memory = model.encode(batch)
     state = model.start(memory, 1)
@@ -31,9 +29,7 @@ def distribution(model: Summarizer, batch: Batch, prefix: list[int]) -> Tensor:
     return emission.dist(batch.src_ext, batch.n_ext)[0, 0]
 
 
-def test_the_first_half_is_greedy(
-    name: str, make_model: Callable[..., Summarizer], make_batch: Callable[..., Batch]
-) -> None:
+def test_the_first_half_is_greedy(name, make_model, make_batch):
     """Whatever is sampled beside it, and wherever either of the two ends first."""
     lengths = Counter()
     for seed in range(4):
@@ -48,31 +44,8 @@ def test_the_first_half_is_greedy(
     assert min(lengths[-1], lengths[1]) >= 4, f"one half nearly always ends first: {lengths}"
 
 
-def test_every_output_is_one_its_model_can_write(
-    name: str, make_model: Callable[..., Summarizer], make_batch: Callable[..., Batch]
-) -> None:
-    slots = unknown = cut = 0
-    for seed in range(3):
-        model, batch = make_model(name, seed, spread=0.3, end=1.5), make_batch(30, seed)
-        for row, outputs in enumerate(rollout(model, batch, 6).tolist()):
-            for words in outputs:
-                length = words.index(PAD) if PAD in words else len(words)
-                assert words[length:] == [PAD] * (6 - length)
-                assert length == 6 or words[length - 1] == EOS
-                assert BOS not in words
-                assert EOS not in words[: max(1, length - 1)]
-                most = model.vocabulary_size + (int(batch.n_ext[row]) if "plain" not in name and name != "abs" else 0)
-                assert max(words) < most
-                slots += max(words) >= model.vocabulary_size
-                unknown += UNK in words
-                cut += EOS not in words
-    assert unknown > 0
-    assert cut > 0
-    assert (slots > 0) == (name in ("pcov", "trans"))
-
-
 @pytest.mark.parametrize("name", ["pcov", "trans"])
-def test_samples_have_the_models_distribution(name: str, make_model: Callable[..., Summarizer]) -> None:
+def test_samples_have_the_models_distribution(name, make_model):
     """Chi-square over all outputs of at most 3 words; those less frequent than 5 in theory are one cell."""
     vocabulary, copies, longest = Vocabulary(["a"]), 6000, 3
     records = [Record("1", ["a x a"], ["a"]), Record("2", ["x y a x y"], ["a"])]
@@ -83,8 +56,8 @@ def test_samples_have_the_models_distribution(name: str, make_model: Callable[..
     for row, example in enumerate(examples):
         alone = collate([example])
         words = [UNK, SEP, 5, *range(6, 6 + len(example.unknowns))]
-        exact: dict[tuple[int, ...], float] = {}
-        prefixes: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
+        exact = {}
+        prefixes = [((), 0.0)]
         for t in range(longest):
             longer = []
             for prefix, logp in prefixes:
@@ -107,9 +80,7 @@ def test_samples_have_the_models_distribution(name: str, make_model: Callable[..
         assert stats.chisquare(cells[0], cells[1] * copies / cells[1].sum()).pvalue > 1e-3
 
 
-def test_as_a_target_an_output_is_scored_word_by_word(
-    name: str, make_model: Callable[..., Summarizer], make_examples: Callable[..., list[Example]]
-) -> None:
+def test_as_a_target_an_output_is_scored_word_by_word(name, make_model, make_examples):
     model, examples = make_model(name, spread=0.4), make_examples(8, seed=3)
     batch = collate(examples)
     torch.manual_seed(0)
@@ -126,7 +97,7 @@ def test_as_a_target_an_output_is_scored_word_by_word(
     assert torch.equal(outputs, before)
 
 
-def test_as_target_restores_the_target_of_a_batch(make_batch: Callable[..., Batch], vocabulary: Vocabulary) -> None:
+def test_as_target_restores_the_target_of_a_batch(make_batch, vocabulary):
     """Targets with and without EOS, with words that only the source knows, with more padding than needed."""
     batch = make_batch(20)
     assert (batch.tgt >= len(vocabulary)).any()
@@ -143,14 +114,12 @@ def test_as_target_restores_the_target_of_a_batch(make_batch: Callable[..., Batc
 
 
 @pytest.mark.parametrize("shape", [(3, 2, 4), (2, 4), (4,)])
-def test_tokens_of_another_shape_are_no_target(shape: tuple[int, ...], make_batch: Callable[..., Batch]) -> None:
+def test_tokens_of_another_shape_are_no_target(shape, make_batch):
     with pytest.raises(ValueError, match="one output of each"):
         as_target(make_batch(3), torch.ones(shape, dtype=torch.long), 17)
 
 
-def test_rollouts_repeat_under_one_seed_and_keep_the_mode(
-    make_model: Callable[..., Summarizer], make_batch: Callable[..., Batch]
-) -> None:
+def test_rollouts_repeat_under_one_seed_and_keep_the_mode(make_model, make_batch):
     model, batch = make_model("pcov", spread=0.3), make_batch(10)
     samples = []
     for seed in (1, 1, 2):

@@ -1,33 +1,33 @@
 """Random batches and settings for the tests of models."""
 
 import random
-from collections.abc import Callable
 
 import pytest
 import torch
 
-from sumcurve.models.batch import Batch, Example, collate, encode
-from sumcurve.models.vocabulary import Vocabulary
+from sumcurve.models.batch import collate, encode
+from sumcurve.models.summarizer import Summarizer
+from sumcurve.models.vocabulary import PAD, Vocabulary
 from sumcurve.store.records import Record
 
 WORDS = 40
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> None:
+def one_thread():
     torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
-def vocabulary() -> Vocabulary:
+def vocabulary():
     return Vocabulary(f"w{number}" for number in range(WORDS))
 
 
 @pytest.fixture(scope="session")
-def make_examples(vocabulary: Vocabulary) -> Callable[..., list[Example]]:
+def make_examples(vocabulary):
     """Examples of mixed lengths; a third of the source is unknown words, some in the target."""
 
-    def make(count: int, seed: int = 0, source_tokens: int = 14, target_tokens: int = 9) -> list[Example]:
+    def make(count, seed=0, source_tokens=14, target_tokens=9):
         rng = random.Random(seed)
         examples = []
         for number in range(count):
@@ -42,12 +42,7 @@ def make_examples(vocabulary: Vocabulary) -> Callable[..., list[Example]]:
             cut = rng.randint(0, len(target) - 1)
             sentences = [" ".join(part) for part in (target[:cut], target[cut:]) if part]
             examples.append(
-                encode(
-                    Record(str(number), [" ".join(source)], sentences),
-                    vocabulary,
-                    source_tokens,
-                    target_tokens,
-                )
+                encode(Record(str(number), [" ".join(source)], sentences), vocabulary, source_tokens, target_tokens)
             )
         return examples
 
@@ -55,8 +50,33 @@ def make_examples(vocabulary: Vocabulary) -> Callable[..., list[Example]]:
 
 
 @pytest.fixture(scope="session")
-def make_batch(make_examples: Callable[..., list[Example]]) -> Callable[..., Batch]:
-    def make(count: int, seed: int = 0, **lengths: int) -> Batch:
+def make_batch(make_examples):
+    def make(count, seed=0, **lengths):
         return collate(make_examples(count, seed, **lengths))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def forced_as_stepped():
+    """Asserts that teacher forcing equals the steps in values and gradients; gives the gradients' names."""
+
+    def compare(model, batch):
+        real = batch.tgt != PAD
+
+        def run(forced):
+            model.zero_grad()
+            emission, attention = forced(batch, model.encode(batch))
+            earlier = attention.cumsum(1) - attention
+            gold = emission.gold(batch.tgt, batch.src_ext)
+            (gold.sum() + torch.minimum(attention, earlier)[real].sum()).backward()
+            gradients = {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
+            return gold, attention[real], gradients
+
+        *found, gradients = run(model.forced)
+        *expected, stepped = run(lambda *given: Summarizer.forced(model, *given))
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-10)
+        torch.testing.assert_close(gradients, stepped, rtol=1e-8, atol=1e-9)
+        return gradients.keys()
+
+    return compare

@@ -1,15 +1,14 @@
 import itertools
 import random
-from collections.abc import Callable
 
 import pytest
 
-from sumcurve.models.batch import Example, batches, bucketed, collate, encode, lengths
-from sumcurve.models.vocabulary import PAD, Vocabulary
+from sumcurve.models.batch import batches, bucketed, collate, encode, lengths
+from sumcurve.models.vocabulary import PAD
 from sumcurve.store.records import Record
 
 
-def test_padding_returns_the_examples(make_examples: Callable[..., list[Example]], vocabulary: Vocabulary) -> None:
+def test_padding_returns_the_examples(make_examples, vocabulary):
     examples = make_examples(7)
     batch = collate(examples)
     for row, example in enumerate(examples):
@@ -27,7 +26,7 @@ def test_padding_returns_the_examples(make_examples: Callable[..., list[Example]
     assert int(batch.src.max()) < len(vocabulary)
 
 
-def test_source_is_cut(vocabulary: Vocabulary) -> None:
+def test_source_is_cut(vocabulary):
     example = encode(Record("1", ["w1 w2", "w3 x1"], ["w1 x1"]), vocabulary, 3, 5)
     assert vocabulary.sentences(example.source, []) == [["w1", "w2", "w3"]]
     assert example.unknowns == []
@@ -35,12 +34,12 @@ def test_source_is_cut(vocabulary: Vocabulary) -> None:
 
 
 @pytest.mark.parametrize("source", [[], [""]])
-def test_an_empty_source_is_refused(vocabulary: Vocabulary, source: list[str]) -> None:
+def test_an_empty_source_is_refused(vocabulary, source):
     with pytest.raises(ValueError, match="'r7' has an empty source"):
         encode(Record("r7", source, ["w1"]), vocabulary, 3, 5)
 
 
-def test_an_epoch_holds_every_example_once(make_examples: Callable[..., list[Example]]) -> None:
+def test_an_epoch_holds_every_example_once(make_examples):
     examples = make_examples(53)
     parts = list(bucketed(examples, 4, random.Random(3), lengths, pool=3))
     assert sorted(example.id for part in parts for example in part) == sorted(example.id for example in examples)
@@ -48,7 +47,7 @@ def test_an_epoch_holds_every_example_once(make_examples: Callable[..., list[Exa
     assert sum(len(part) == 4 for part in parts) >= 53 // 4 - 4  # each pool may leave one short batch
 
 
-def test_order_without_rng(make_examples: Callable[..., list[Example]]) -> None:
+def test_order_without_rng(make_examples):
     examples = make_examples(9)
     ids = [name for part in batches(examples, 4) for name in part.ids]
     assert ids == [example.id for example in examples]
@@ -56,26 +55,26 @@ def test_order_without_rng(make_examples: Callable[..., list[Example]]) -> None:
     assert read == sorted(read)
 
 
-def test_order_depends_on_the_rng_alone(make_examples: Callable[..., list[Example]]) -> None:
+def test_order_depends_on_the_rng_alone(make_examples):
     examples = make_examples(40)
 
-    def order(seed: int) -> list[list[str]]:
+    def order(seed):
         return [[example.id for example in part] for part in bucketed(examples, 4, random.Random(seed), lengths)]
 
     assert order(1) == order(1)
     assert order(1) != order(2)
 
 
-def test_lengths_come_in_no_order(make_examples: Callable[..., list[Example]]) -> None:
+def test_lengths_come_in_no_order(make_examples):
     parts = bucketed(make_examples(200), 4, random.Random(0), lengths)
     longest = [max(len(example.target) for example in part) for part in parts]
     assert sum(first > second for first, second in itertools.pairwise(longest)) > 10
 
 
-def test_batches_pad_little(make_examples: Callable[..., list[Example]]) -> None:
+def test_batches_pad_little(make_examples):
     examples = make_examples(400)
 
-    def padding(parts: list) -> int:
+    def padding(parts):
         return sum(int((part.tgt == PAD).sum()) for part in parts)
 
     parts = [collate(part) for part in bucketed(examples, 8, random.Random(0), lengths)]

@@ -2,7 +2,6 @@
 
 import random
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,16 +27,16 @@ VOCABULARY = Vocabulary(["b", "a", "<sep>", "中", "elsewhere"])
 FIELDS = ("id", "record", "source", "source_ext", "unknowns", "input", "target", "salient")
 
 
-def plain(example) -> list:
+def plain(example):
     """What an example holds, whatever holds it."""
     values = [getattr(example, name) for name in FIELDS]
     return [value.tolist() if isinstance(value, np.ndarray) else value for value in values]
 
 
-def generated(count: int, words: int = 9) -> list[Record]:
+def generated(count, words=9):
     rng = random.Random(3)
 
-    def sentence() -> str:
+    def sentence():
         return " ".join(f"w{rng.randrange(60)}" for _ in range(rng.randint(1, words)))
 
     return [
@@ -46,21 +45,21 @@ def generated(count: int, words: int = 9) -> list[Record]:
     ]
 
 
-def write(folder: Path, records: list[Record]) -> TokenIds:
+def write(folder, records):
     part = Corpus(folder).part("train")
     write_jsonl(part.path, (record.as_dict() for record in records))
     return TokenIds.of_part(part, sha256_file(part.path), folder / "scratch", print)
 
 
 @given(RECORDS, st.integers(1, 9), st.integers(1, 9))
-def test_an_example_is_what_encode_makes_of_its_record(records: list[Record], source: int, target: int) -> None:
+def test_an_example_is_what_encode_makes_of_its_record(records, source, target):
     examples = Examples(Drawn.of(records), VOCABULARY, source, target)
     expected = [encode(record, VOCABULARY, source, target) for record in records]
     assert [plain(example) for example in examples] == [plain(example) for example in expected]
     assert [examples.lengths(number) for number in range(len(records))] == [lengths(example) for example in expected]
 
 
-def test_salient_tokens_are_marked_and_those_beyond_what_is_read_are_not() -> None:
+def test_salient_tokens_are_marked_and_those_beyond_what_is_read_are_not():
     records = generated(5)
     spans = [[(0, 1)], [], [(1, 3), (4, 9)], [(0, 2), (900, 901)], [(2, 3)]]
     examples = Examples(Drawn.of(records), VOCABULARY, 6, 5, Spans(spans))
@@ -69,13 +68,13 @@ def test_salient_tokens_are_marked_and_those_beyond_what_is_read_are_not() -> No
 
 
 @pytest.mark.parametrize("source", [[], [""], ["", ""]])
-def test_an_empty_source_is_refused(source: list[str]) -> None:
+def test_an_empty_source_is_refused(source):
     examples = Examples(Drawn.of([Record("r6", ["a"], ["a"]), Record("r7", source, ["a"])]), VOCABULARY, 3, 5)
     with pytest.raises(ValueError, match="'r7' has an empty source"):
         examples[1]
 
 
-def test_numbers_in_files_are_those_in_memory_over_several_batches(tmp_path, monkeypatch) -> None:
+def test_numbers_in_files_are_those_in_memory_over_several_batches(tmp_path, monkeypatch):
     monkeypatch.setattr(token_ids, "ROWS", 7)
     records = generated(40)
     tokens = write(tmp_path, records)
@@ -92,7 +91,7 @@ def test_numbers_in_files_are_those_in_memory_over_several_batches(tmp_path, mon
     assert batch.ids == other.ids
 
 
-def test_files_are_written_once_and_what_is_damaged_or_interrupted_is_not_read(tmp_path, monkeypatch) -> None:
+def test_files_are_written_once_and_what_is_damaged_or_interrupted_is_not_read(tmp_path, monkeypatch):
     records = generated(9)
     tokens = write(tmp_path, records)
     (folder,) = (tmp_path / "scratch").iterdir()
@@ -108,7 +107,7 @@ def test_files_are_written_once_and_what_is_damaged_or_interrupted_is_not_read(t
     assert write(tmp_path, records).digest == tokens.digest
 
 
-def test_what_decides_an_example_decides_the_digest() -> None:
+def test_what_decides_an_example_decides_the_digest():
     records = generated(6)
     tokens, vocabulary = TokenIds.of(records), Vocabulary(["w1", "w2"])
     one = Examples(Drawn(tokens, [0, 1, 2]), vocabulary, 8, 6)
@@ -124,7 +123,7 @@ def test_what_decides_an_example_decides_the_digest() -> None:
     assert len({one.digest, *(other.digest for other in others)}) == 1 + len(others)
 
 
-def test_an_epoch_costs_few_bytes_a_record(tmp_path: Path) -> None:
+def test_an_epoch_costs_few_bytes_a_record(tmp_path):
     """Held as lists, an example of these costs thousands of bytes."""
     count = 20_000
     tokens = write(tmp_path, generated(count, words=30))

@@ -8,40 +8,37 @@ from sumcurve.models.layers import AdditiveScores, BiLSTM, lstm_cell
 LENGTHS = torch.tensor([6, 1, 3, 7])
 
 
-@pytest.mark.parametrize("training", [True, False])
-def test_bilstm_equals_packing(training: bool) -> None:
+@pytest.mark.parametrize("learned", [False, True])
+def test_bilstm_equals_packing_in_values_and_gradients(learned):
     torch.manual_seed(1)
-    ours, reference = BiLSTM(5, 4), torch.nn.LSTM(5, 4, batch_first=True, bidirectional=True)
-    reference.load_state_dict(ours.state_dict())
-    ours.train(training)
-    inputs = torch.randn(4, 9, 5)
-    states, (h, c) = ours(inputs, LENGTHS)
-    packed = pack_padded_sequence(inputs, LENGTHS, batch_first=True, enforce_sorted=False)
-    expected, (last_h, last_c) = reference(packed)
-    expected, _ = pad_packed_sequence(expected, batch_first=True)
-    for row, length in enumerate(LENGTHS.tolist()):
-        torch.testing.assert_close(states[row, :length], expected[row, :length], rtol=0, atol=1e-6)
-    torch.testing.assert_close(h, torch.cat((last_h[0], last_h[1]), 1), rtol=0, atol=1e-6)
-    torch.testing.assert_close(c, torch.cat((last_c[0], last_c[1]), 1), rtol=0, atol=1e-6)
-
-
-def test_bilstm_gradients_equal_packing() -> None:
-    torch.manual_seed(2)
-    ours = BiLSTM(5, 4).double()
+    ours = BiLSTM(5, 4, learned_start=learned).double()
     reference = torch.nn.LSTM(5, 4, batch_first=True, bidirectional=True).double()
-    reference.load_state_dict(ours.state_dict())
-    inputs = torch.randn(4, 7, 5, dtype=torch.float64)
-    real = (torch.arange(7) < LENGTHS.unsqueeze(1)).unsqueeze(2)
-    states, (h, c) = ours(inputs, LENGTHS)
-    (states.masked_fill(~real, 0).square().sum() + h.sum() + c.square().sum()).backward()
-    packed = pack_padded_sequence(inputs, LENGTHS, batch_first=True, enforce_sorted=False)
-    expected, (h, c) = reference(packed)
-    (expected.data.square().sum() + h.sum() + c.square().sum()).backward()
-    for own, other in zip(ours.parameters(), reference.parameters(), strict=True):
-        torch.testing.assert_close(own.grad, other.grad, rtol=0, atol=1e-10)
+    reference.load_state_dict({key: value for key, value in ours.state_dict().items() if not key.startswith("start")})
+    first = None
+    if learned:
+        torch.nn.init.normal_(ours.start_h)
+        torch.nn.init.normal_(ours.start_c)
+        first = tuple(
+            start.detach().unsqueeze(1).expand(2, 4, 4).contiguous() for start in (ours.start_h, ours.start_c)
+        )
+    inputs = torch.randn(4, 9, 5, dtype=torch.float64)
+    states, last = ours(inputs, LENGTHS)
+    packed, expected_last = reference(
+        pack_padded_sequence(inputs, LENGTHS, batch_first=True, enforce_sorted=False), first
+    )
+    expected, _ = pad_packed_sequence(packed, batch_first=True)
+    for row, length in enumerate(LENGTHS.tolist()):
+        torch.testing.assert_close(states[row, :length], expected[row, :length], rtol=0, atol=1e-12)
+    for own, other in zip(last, expected_last, strict=True):
+        torch.testing.assert_close(own, torch.cat((other[0], other[1]), 1), rtol=0, atol=1e-12)
+    real = (torch.arange(states.shape[1]) < LENGTHS.unsqueeze(1)).unsqueeze(2)
+    (states.masked_fill(~real, 0).square().sum() + sum(one.sum() for one in last)).backward()
+    (packed.data.square().sum() + sum(one.sum() for one in expected_last)).backward()
+    for name, parameter in reference.named_parameters():
+        torch.testing.assert_close(ours.get_parameter(name).grad, parameter.grad, rtol=0, atol=1e-10)
 
 
-def test_lstm_cell_is_pytorchs() -> None:
+def test_lstm_cell_is_pytorchs():
     torch.manual_seed(3)
     cell = torch.nn.LSTMCell(5, 4)
     inputs, h, c = torch.randn(3, 5), torch.randn(3, 4), torch.randn(3, 4)
@@ -53,9 +50,7 @@ def test_lstm_cell_is_pytorchs() -> None:
 @pytest.mark.parametrize("block", [1, 50, 1 << 17])
 @pytest.mark.parametrize("queries", [1, 4])
 @pytest.mark.parametrize("covered", [True, False])
-def test_additive_scores_equal_their_definition(
-    block: int, queries: int, covered: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_additive_scores_equal_their_definition(block, queries, covered, monkeypatch):
     monkeypatch.setitem(layers.BLOCK_ELEMENTS, "cpu", block)
     torch.manual_seed(4)
     shapes = [(3, 5, 6), (3, queries, 6), (6,)] + ([(3, queries, 5), (6,)] if covered else [])
@@ -76,9 +71,7 @@ def test_additive_scores_equal_their_definition(
 
 
 @pytest.mark.parametrize(("summaries", "words"), [(16, 100), (64, 100), (64, 1)])
-def test_a_gpu_holds_a_bounded_part_of_additive_attention(
-    summaries: int, words: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gpu_holds_a_bounded_part_of_additive_attention(summaries, words, monkeypatch):
     """At ABS's widths, on tensors without memory: every query once, no block above the bound, none needlessly small."""
     most = layers.BLOCK_ELEMENTS["cuda"]
     monkeypatch.setitem(layers.BLOCK_ELEMENTS, "meta", most)

@@ -1,21 +1,17 @@
-from collections.abc import Callable
-
 import pytest
 import torch
-from torch import Tensor
 
-from sumcurve.models.batch import Batch
 from sumcurve.models.ngram import NgramSummarizer
-from sumcurve.models.summarizer import parameter_counts, score
-from sumcurve.models.vocabulary import BOS, PAD, UNK, Vocabulary
+from sumcurve.models.summarizer import score
+from sumcurve.models.vocabulary import BOS, PAD, UNK
 from sumcurve.settings.models import NgramSettings
 
 
-def settings(**keys: object) -> NgramSettings:
+def settings(**keys):
     return NgramSettings(**{"kind": "ngram", "embedding": 6, "hidden": 7, "context": 3, "smoothing": 5} | keys)
 
 
-def rough(vocabulary: Vocabulary, seed: int = 1, **keys: object) -> NgramSummarizer:
+def rough(vocabulary, seed=1, **keys):
     """A double-precision model with sharp attention, none of whose parameters is zero."""
     model = NgramSummarizer(settings(**keys), len(vocabulary))
     model.initialize(torch.Generator().manual_seed(seed))
@@ -26,7 +22,7 @@ def rough(vocabulary: Vocabulary, seed: int = 1, **keys: object) -> NgramSummari
     return model.double().eval()
 
 
-def from_the_equations(model: NgramSummarizer, batch: Batch) -> tuple[dict[tuple[int, int], Tensor], list]:
+def from_the_equations(model, batch):
     """Log-probabilities [V] and attention over the source's words, by (example, position), word by word."""
     c, reach, d, h = (
         model.settings.context,
@@ -64,9 +60,7 @@ def from_the_equations(model: NgramSummarizer, batch: Batch) -> tuple[dict[tuple
     [{}, {"context": 1, "smoothing": 1}, {"context": 5, "smoothing": 3}, {"context": 12, "smoothing": 9}],
     ids=str,
 )
-def test_teacher_forcing_is_the_equations_in_value_and_gradient(
-    keys: dict[str, object], vocabulary: Vocabulary, make_batch: Callable[..., Batch]
-) -> None:
+def test_teacher_forcing_is_the_equations_in_value_and_gradient(keys, vocabulary, make_batch):
     """Sources and targets are shorter and longer than windows and contexts."""
     model, batch = rough(vocabulary, **keys), make_batch(5, seed=5)
     assert min(batch.src_len) < 3
@@ -89,24 +83,6 @@ def test_teacher_forcing_is_the_equations_in_value_and_gradient(
         assert one.abs().max() > 0, name
 
 
-def _word(batch: Batch, place: tuple[int, int], size: int) -> Tensor:
+def _word(batch, place, size):
     word = int(batch.tgt[place])
     return torch.tensor([word if word < size else UNK])
-
-
-@pytest.mark.parametrize(("words", "millions"), [(49_000, 37.9), (98_000, 75.6)])
-def test_parameters_of_the_stated_widths(words: int, millions: float) -> None:
-    """Three tables, the output's H + D + 1 per word, U with bias, P with bias."""
-    c, d, h = 5, 128, 256
-    with torch.device("meta"):
-        counts = parameter_counts(NgramSummarizer(settings(embedding=d, hidden=h, context=c), words))
-    assert counts["vocabulary"] == words * (3 * d + h + d + 1)
-    assert counts["other"] == (c * d * h + h) + (c * d * d + d) == 246_144
-    assert counts["total"] == counts["vocabulary"] + counts["other"]
-    assert abs(counts["total"] / 1e6 - millions) < 0.05
-
-
-@pytest.mark.parametrize("smoothing", [2, 4])
-def test_a_window_without_a_middle_is_refused(smoothing: int, vocabulary: Vocabulary) -> None:
-    with pytest.raises(ValueError, match=f"smoothing {smoothing} is even"):
-        NgramSummarizer(settings(smoothing=smoothing), len(vocabulary))

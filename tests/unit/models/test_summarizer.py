@@ -1,18 +1,11 @@
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
 import torch
-from torch import Tensor
-from torch.nn import functional
 
 from invented import CONFIG, METHODS
-from sumcurve.models.batch import Batch, Example, collate
-from sumcurve.models.emission import Emission
+from sumcurve.models.batch import collate
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.transformer import TransformerSummarizer
-from sumcurve.models.vocabulary import PAD, Vocabulary
+from sumcurve.models.vocabulary import PAD
 from sumcurve.settings.models import ExtractRewriteSettings, NgramSettings, RecurrentSettings, TransformerSettings
 from sumcurve.study.methods import read_method
 from sumcurve.systems.families import build
@@ -20,14 +13,14 @@ from sumcurve.systems.families import build
 Summarizing = RecurrentSettings | TransformerSettings | NgramSettings
 
 
-def smallest(method: Path) -> Summarizing:
+def smallest(method):
     """The model of a method's smallest settings, without dropout; of FASTRL the part that rewrites."""
     model = read_method(method).forms["smoke"].model
     return model.abstractor if isinstance(model, ExtractRewriteSettings) else model
 
 
 RECURRENT = {"kind": "recurrent", "embedding": 8, "hidden": 8}
-SETTINGS: dict[str, Summarizing] = {
+SETTINGS = {
     **{name: smallest(CONFIG / f"{name}.yaml") for name in METHODS},
     "fed context": RecurrentSettings(**RECURRENT, feed="context", attention="bilinear"),
     "coverage": RecurrentSettings(**RECURRENT, feed="merged", query="hc", copy_attention=True, coverage=True),
@@ -45,7 +38,7 @@ CANCELLED = ("key.bias",)
 
 
 @pytest.fixture(params=list(SETTINGS))
-def model(request: pytest.FixtureRequest, vocabulary: Vocabulary) -> Summarizer:
+def model(request, vocabulary):
     """A model far from its initialisation, so that attention is sharp."""
     model = build(SETTINGS[request.param], len(vocabulary), 4)
     torch.manual_seed(5)
@@ -55,23 +48,7 @@ def model(request: pytest.FixtureRequest, vocabulary: Vocabulary) -> Summarizer:
     return model.eval()
 
 
-def padded(batch: Batch, more: int) -> Batch:
-    """The batch with `more` columns of padding at its source and its target."""
-    wider = {name: functional.pad(getattr(batch, name), (0, more), value=PAD) for name in ("src", "src_ext")}
-    wider |= {name: functional.pad(getattr(batch, name), (0, more), value=PAD) for name in ("inp", "tgt")}
-    return replace(batch, **wider)
-
-
-def test_padding_changes_nothing(model: Summarizer, make_batch: Callable[..., Batch]) -> None:
-    batch = make_batch(6)
-    length = batch.tgt.shape[1]
-    with torch.no_grad():
-        before, after = score(model, batch), score(model, padded(batch, batch.src.shape[1]))
-    torch.testing.assert_close(after[:, :length], before, rtol=0, atol=1e-5)
-    assert (after[:, length:] == 0).all()
-
-
-def test_order_and_company_change_nothing(model: Summarizer, make_examples: Callable[..., list[Example]]) -> None:
+def test_order_and_company_change_nothing(model, make_examples):
     examples = make_examples(6, seed=1)
     longer = make_examples(6, seed=2, source_tokens=30, target_tokens=20)
     with torch.no_grad():
@@ -83,61 +60,43 @@ def test_order_and_company_change_nothing(model: Summarizer, make_examples: Call
         torch.testing.assert_close(other, together, rtol=1e-5, atol=1e-5)
 
 
-def test_teacher_forcing_equals_the_steps(model: Summarizer, make_batch: Callable[..., Batch]) -> None:
+def test_teacher_forcing_equals_the_steps(model, make_batch, forced_as_stepped):
     """In values and gradients, whatever runs in parallel or is taken out of the loop.
 
     The transformer's step writes into its cache and has no gradient; its teacher forcing is compared with PyTorch's.
     """
     model, batch = model.double(), make_batch(5)
-    if isinstance(model, TransformerSummarizer):
-        with torch.no_grad():
-            memory = model.encode(batch)
-            for ours, stepped in zip(model.forced(batch, memory), Summarizer.forced(model, batch, memory), strict=True):
-                if isinstance(ours, Emission):
-                    ours, stepped = ours.gold(batch.tgt, batch.src_ext), stepped.gold(batch.tgt, batch.src_ext)
-                torch.testing.assert_close(ours, stepped, rtol=0, atol=1e-10)
+    if not isinstance(model, TransformerSummarizer):
+        forced_as_stepped(model, batch)
         return
-    real = batch.tgt != PAD
-
-    def run(forced: Callable[..., tuple[Emission, Tensor]]) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        model.zero_grad()
-        emission, attention = forced(batch, model.encode(batch))
-        earlier = attention.cumsum(1) - attention
-        gold = emission.gold(batch.tgt, batch.src_ext)
-        (gold.sum() + torch.minimum(attention, earlier)[real].sum()).backward()
-        gradients = {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
-        return gold, attention, gradients
-
-    gold, attention, gradients = run(model.forced)
-    expected_gold, expected_attention, expected = run(lambda *given: Summarizer.forced(model, *given))
-    torch.testing.assert_close(gold, expected_gold, rtol=0, atol=1e-10)
-    torch.testing.assert_close(attention[real], expected_attention[real], rtol=0, atol=1e-10)
-    assert gradients.keys() == expected.keys()
-    for name, gradient in gradients.items():
-        torch.testing.assert_close(gradient, expected[name], rtol=1e-8, atol=1e-9, msg=lambda m, n=name: f"{n}: {m}")
+    with torch.no_grad():
+        memory = model.encode(batch)
+        (emission, attention), (stepped, seen) = model.forced(batch, memory), Summarizer.forced(model, batch, memory)
+    gold, expected = (one.gold(batch.tgt, batch.src_ext) for one in (emission, stepped))
+    torch.testing.assert_close((gold, attention), (expected, seen), rtol=0, atol=1e-10)
 
 
-def test_queries_are_independent(model: Summarizer, vocabulary: Vocabulary, make_batch: Callable[..., Batch]) -> None:
+def test_queries_are_independent(model, vocabulary, make_batch):
     """Three queries on one memory give what each gives alone, over four steps."""
     model, batch = model.double(), make_batch(4)
     tokens = torch.randint(5, len(vocabulary), (4, 4, 3), generator=torch.Generator().manual_seed(5))
-    with torch.no_grad():
-        memory = model.encode(batch)
-        state = model.start(memory, 3)
-        joint = []
+
+    def run(tokens):
+        state, found = model.start(memory, tokens.shape[2]), []
         for tok in tokens:
             emission, attention, state = model.step(tok, memory, state)
-            joint.append((emission.dist(batch.src_ext, batch.n_ext), attention))
-        for query in range(3):
-            state = model.start(memory, 1)
-            for t, tok in enumerate(tokens):
-                emission, attention, state = model.step(tok[:, query : query + 1], memory, state)
-                dist = emission.dist(batch.src_ext, batch.n_ext)
-                torch.testing.assert_close(joint[t][0][:, query : query + 1], dist, rtol=0, atol=1e-12)
-                torch.testing.assert_close(joint[t][1][:, query : query + 1], attention, rtol=0, atol=1e-12)
+            found.append((emission.dist(batch.src_ext, batch.n_ext), attention))
+        return [torch.stack(parts) for parts in zip(*found, strict=True)]
+
+    with torch.no_grad():
+        memory = model.encode(batch)
+        alone = [run(tokens[:, :, query : query + 1]) for query in range(3)]
+        torch.testing.assert_close(
+            run(tokens), [torch.cat(parts, 2) for parts in zip(*alone, strict=True)], rtol=0, atol=1e-12
+        )
 
 
-def test_score_is_the_gold_entry_of_the_distribution(model: Summarizer, make_batch: Callable[..., Batch]) -> None:
+def test_score_is_the_gold_entry_of_the_distribution(model, make_batch):
     batch = make_batch(6)
     with torch.no_grad():
         memory = model.encode(batch)
@@ -155,7 +114,7 @@ def test_score_is_the_gold_entry_of_the_distribution(model: Summarizer, make_bat
     assert (attention[outside] == 0).all()
 
 
-def test_every_parameter_learns(model: Summarizer, make_batch: Callable[..., Batch]) -> None:
+def test_every_parameter_learns(model, make_batch):
     score(model, make_batch(6)).sum().backward()
     for name, parameter in model.named_parameters():
         if name.startswith(("second_output", "entity_")):
@@ -165,7 +124,7 @@ def test_every_parameter_learns(model: Summarizer, make_batch: Callable[..., Bat
         assert parameter.grad.abs().max() > 0 or name.endswith(CANCELLED), name
 
 
-def test_label_smoothing_is_the_smoothed_cross_entropy(model: Summarizer, make_batch: Callable[..., Batch]) -> None:
+def test_label_smoothing_is_the_smoothed_cross_entropy(model, make_batch):
     batch = make_batch(6)
     memory = model.encode(batch)
     emission, _ = model.forced(batch, memory)
@@ -185,7 +144,7 @@ def test_label_smoothing_is_the_smoothed_cross_entropy(model: Summarizer, make_b
 
 
 @pytest.mark.parametrize("name", list(SETTINGS))
-def test_the_seed_decides_the_weights(name: str, vocabulary: Vocabulary) -> None:
+def test_the_seed_decides_the_weights(name, vocabulary):
     torch.manual_seed(1)
     first = build(SETTINGS[name], len(vocabulary), 7).state_dict()
     torch.manual_seed(2)
@@ -195,21 +154,16 @@ def test_the_seed_decides_the_weights(name: str, vocabulary: Vocabulary) -> None
     assert any(not torch.equal(other[key], value) for key, value in first.items())
 
 
-@pytest.mark.parametrize("name", ["pcov", "trans"])
-def test_a_copying_model_learns_to_copy_unknown_words(
-    name: str, vocabulary: Vocabulary, make_examples: Callable[..., list[Example]]
-) -> None:
-    """A few updates raise the likelihood of a source's first unknown word far above a guess among words."""
-    torch.manual_seed(0)
-    examples = [example for example in make_examples(60, seed=3) if example.unknowns][:32]
-    size = len(vocabulary)
-    batch = collate([replace(example, input=[2, 1], target=[size, 3]) for example in examples])
-    model = build(SETTINGS[name], size, 1)
-    optimizer = torch.optim.Adam(model.parameters(), 0.01)
-    for _ in range(60):
-        optimizer.zero_grad()
-        loss = -score(model, batch).sum(1).mean()
-        loss.backward()
-        optimizer.step()
-    with torch.no_grad():
-        assert score(model, batch)[:, 0].exp().mean() > 0.6
+@pytest.mark.parametrize(
+    ("settings", "keys", "message"),
+    [
+        (TransformerSettings, {"kind": "transformer", "width": 10, "heads": 3}, "divisible"),
+        (TransformerSettings, {"kind": "transformer", "width": 9, "heads": 3}, "divisible"),
+        (NgramSettings, {"kind": "ngram", "embedding": 6, "hidden": 7, "smoothing": 2}, "smoothing 2 is even"),
+        (RecurrentSettings, RECURRENT | {"feed": "nothing", "attention": "bilinear", "coverage": True}, "additive"),
+    ],
+)
+def test_settings_that_no_model_can_have_are_refused(settings, keys, message):
+    more = {"feedforward": 12, "encoder_layers": 2, "decoder_layers": 3} if settings is TransformerSettings else {}
+    with pytest.raises(ValueError, match=message):
+        build(settings(**keys, **more), 9, 0)

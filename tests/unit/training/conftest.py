@@ -1,9 +1,7 @@
 """Tiny invented corpora, models and settings for the training tests."""
 
 import random
-from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
@@ -19,12 +17,12 @@ STRANGERS = [f"stranger{number}" for number in range(15)]  # in no vocabulary
 
 
 @pytest.fixture(autouse=True)
-def _one_thread() -> None:
+def _one_thread():
     torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
-def corpus() -> SimpleNamespace:
+def corpus():
     """37 training and 9 validation examples, whose lengths differ, with their references."""
     rng = random.Random(5)
     records = []
@@ -43,36 +41,29 @@ def corpus() -> SimpleNamespace:
 
 
 @pytest.fixture(scope="session")
-def lstm() -> RecurrentSettings:
+def lstm():
     return RecurrentSettings(
         kind="recurrent", embedding=6, hidden=5, feed="merged", query="hc", copy_attention=True, dropout=0.3
     )
 
 
 @pytest.fixture(scope="session")
-def lstm_without_copy() -> RecurrentSettings:
+def lstm_without_copy():
     return RecurrentSettings(kind="recurrent", embedding=6, hidden=5, feed="nothing", dropout=0.3)
 
 
 @pytest.fixture(scope="session")
-def transformer() -> TransformerSettings:
+def transformer():
     return TransformerSettings(
         kind="transformer", width=8, heads=2, feedforward=12, encoder_layers=1, decoder_layers=1, dropout=0.3
     )
 
 
 @pytest.fixture(scope="session")
-def phase() -> Callable[..., PhaseSettings]:
-    def make(
-        name: str = "nll",
-        loss: str = "nll",
-        coverage: bool = False,
-        smoothing: float = 0.0,
-        method: str = "adam",
-        **keys: Any,
-    ) -> PhaseSettings:
+def phase():
+    def make(name="nll", loss="nll", coverage=False, smoothing=0.0, method="adam", **keys):
         stop = {"every_updates": 4, "every_epochs": 0.1, "patience": 3, "max_updates": 12}
-        optimizer: dict[str, Any] = {"name": method, "rate": 0.01, "clip_norm": 2.0}
+        optimizer = {"name": method, "rate": 0.01, "clip_norm": 2.0}
         for key, value in keys.items():
             (stop if key in Stop.model_fields else optimizer)[key] = value
         return PhaseSettings(
@@ -88,8 +79,8 @@ def phase() -> Callable[..., PhaseSettings]:
 
 
 @pytest.fixture(scope="session")
-def training() -> Callable[..., Training]:
-    def make(*phases: PhaseSettings, valid_records: int = 7, batch: int = 8) -> Training:
+def training():
+    def make(*phases, valid_records=7, batch=8):
         return Training(batch=batch, vocabulary=25, valid_records=valid_records, phases=list(phases))
 
     return make

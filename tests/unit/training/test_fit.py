@@ -1,3 +1,4 @@
+import contextlib
 import io
 import itertools
 import math
@@ -78,25 +79,34 @@ def train(corpus):
 
 @pytest.fixture
 def scripted(monkeypatch):
-    """Replaces validation by given (ROUGE, NLL) pairs."""
+    """Validation says given rows, (ROUGE, NLL) or (ROUGE-1, -2, -Lsum, repetition[, NLL]), and aims of them."""
 
-    def script(*pairs):
-        left = iter(pairs)
+    def script(*rows, **aims):
+        left = iter(rows)
 
         def validate(self, model, phase):
-            rouge, nll = next(left)
-            return {
-                "nll": nll,
-                "rouge1": rouge,
-                "rouge2": rouge,
-                "rougeLsum": rouge,
-                "repetition": 0.0,
-                "tokens": 3.0,
-            }
+            first, *more = next(left)
+            given = [first, first, first, 0.0, *more] if len(more) == 1 else [first, *more, 1.0][:5]
+            scores = dict(zip(("rouge1", "rouge2", "rougeLsum", "repetition", "nll"), given, strict=True))
+            return scores | {"tokens": 3.0} | {name: aim(scores) for name, aim in aims.items()}
 
         monkeypatch.setattr(Validation, "__call__", validate)
 
     return script
+
+
+def same(weights, others):
+    return list(weights) == list(others) and all(torch.equal(weights[name], others[name]) for name in weights)
+
+
+def assert_same(fitted, whole):
+    assert fitted.history.rows() == whole.history.rows()
+    assert fitted.history.ended == whole.history.ended
+    assert fitted.selected == whole.selected
+    assert same(fitted.weights, whole.weights)
+    if whole.before:
+        assert (fitted.before.phase, fitted.before.update) == (whole.before.phase, whole.before.update)
+        assert same(fitted.before.weights, whole.before.weights)
 
 
 def _two_phases(model, phase, training):
@@ -117,11 +127,11 @@ def _two_phases(model, phase, training):
 def test_killed_and_resumed_is_bit_identical(request, phase, training, train, name, where):
     model = request.getfixturevalue(name)
     settings = _two_phases(name, phase, training)
-    counts = {"keep": 0, "watch": 0}
-    whole, _ = train(model, settings, watch=lambda _: counts.update(watch=counts["watch"] + 1))
-    counts["keep"] = len(whole.history)
+    watched = []
+    whole, _ = train(model, settings, watch=watched.append)
+    assert whole.before
     assert [row["update"] for row in whole.history.rows()].count(0) == 1
-    for moment in range(0, counts[where], 1 if where == "keep" else 3):
+    for moment in range(len(whole.history)) if where == "keep" else range(0, len(watched), 3):
         kept, told = [], []
 
         def keep(state, kept=kept, moment=moment):
@@ -138,14 +148,7 @@ def test_killed_and_resumed_is_bit_identical(request, phase, training, train, na
             train(model, settings, keep=keep, watch=watch)
         torch.manual_seed(random.randrange(9999))  # a new process knows nothing of the old one's numbers
         fitted, _ = train(model, settings, resume=kept[-1] if kept else None)
-        assert fitted.history.rows() == whole.history.rows()
-        assert fitted.history.ended == whole.history.ended
-        assert fitted.selected == whole.selected
-        assert list(fitted.weights) == list(whole.weights)
-        assert all(torch.equal(fitted.weights[key], whole.weights[key]) for key in whole.weights)
-        assert (fitted.before.phase, fitted.before.update) == (whole.before.phase, whole.before.update)
-        assert list(fitted.before.weights) == list(whole.before.weights)
-        assert all(torch.equal(fitted.before.weights[key], whole.before.weights[key]) for key in whole.before.weights)
+        assert_same(fitted, whole)
 
 
 @pytest.mark.parametrize("name", ["lstm", "transformer"])
@@ -163,8 +166,7 @@ def test_a_state_between_validations_goes_on_bit_for_bit(request, phase, trainin
     for state in between:
         torch.manual_seed(random.randrange(9999))
         fitted, _ = train(model, settings, resume=state)
-        assert fitted.history.rows() == whole.history.rows()
-        assert all(torch.equal(fitted.weights[key], whole.weights[key]) for key in whole.weights)
+        assert_same(fitted, whole)
 
 
 def test_a_state_of_before_states_between_validations_goes_on(lstm, phase, training, train):
@@ -180,23 +182,19 @@ def test_a_state_of_before_states_between_validations_goes_on(lstm, phase, train
 def test_killed_at_every_validation_is_bit_identical(lstm, phase, training, train):
     settings = _two_phases("lstm", phase, training)
     whole, _ = train(lstm, settings)
-    states = [None]
-    while True:
+    states, fitted = [None], None
 
-        def keep(state):
-            states.append(_saved(state))
-            raise Killed
+    def keep(state):
+        states.append(_saved(state))
+        raise Killed
 
-        try:
+    while fitted is None:
+        with contextlib.suppress(Killed):
             fitted, _ = train(lstm, settings, resume=states[-1], keep=keep)
-        except Killed:
-            continue
-        break
     assert len(states) == len(whole.history) + 1
     # Older states are without these two, and what has fewer keys is taken for no state.
     assert all(state.keys() - {"validated", "total_loss"} == STATE_KEYS for state in states[1:])
-    assert fitted.history.rows() == whole.history.rows()
-    assert all(torch.equal(fitted.weights[key], whole.weights[key]) for key in whole.weights)
+    assert_same(fitted, whole)
 
 
 @pytest.mark.parametrize("moment", range(6))
@@ -220,17 +218,12 @@ def test_patience_and_plateau_go_on_where_they_were(lstm, phase, training, train
 def test_a_state_owns_its_tensors(lstm, phase, training, train):
     states, copies = [], []
 
-    def keep(state):
-        states.append(state)
-        copies.append(_saved(state))
-
     settings = _two_phases("lstm", phase, training)
-    train(lstm, settings, keep=keep)
+    train(lstm, settings, keep=lambda state: (states.append(state), copies.append(_saved(state))))
     train(lstm, settings, resume=states[1])
     for state, copy in zip(states, copies, strict=True):
-        torch.testing.assert_close(state["optimizer"]["state"], copy["optimizer"]["state"], rtol=0, atol=0)
-        for part in ("model", "best"):
-            torch.testing.assert_close(state[part], copy[part], rtol=0, atol=0)
+        parts = [(one["optimizer"]["state"], one["model"], one["best"]) for one in (state, copy)]
+        torch.testing.assert_close(*parts, rtol=0, atol=0)
 
 
 def test_a_state_of_another_training_is_refused_by_the_keys_that_differ(
@@ -265,9 +258,7 @@ def test_examples_encoded_when_asked_for_give_the_weights_of_examples_held_in_me
     settings = training(phase(), rewarded if model == "lstm" else phase("again"))
     learners = (SummarizerLearner, HeldLearner)
     read, held = (train(request.getfixturevalue(model), settings, learner=learner)[0] for learner in learners)
-    assert read.history.rows() == held.history.rows()
-    assert read.weights.keys() == held.weights.keys()
-    assert all(torch.equal(read.weights[name], held.weights[name]) for name in held.weights)
+    assert_same(read, held)
 
 
 def test_random_numbers_come_from_the_seed_alone(lstm, phase, training, train):
@@ -313,17 +304,10 @@ def test_patience_counts_validations_without_a_better_one(lstm, phase, training,
     assert any(not torch.equal(fitted.weights[key], value) for key, value in model.state_dict().items())
 
 
-def test_most_updates_ends_a_phase_with_a_validation(lstm, phase, training, train):
-    fitted, _ = train(lstm, training(phase(max_updates=10, patience=9)))
-    assert [row["update"] for row in fitted.history.rows()] == [4, 8, 10]
-    assert fitted.history.ended == [("nll", "most_updates")]
-
-
 @pytest.mark.parametrize(("updates", "epochs", "expected"), [(3, 0.1, 3), (3, 1.0, 5), (3, 1.1, 6)])
 def test_validations_come_every_so_many_updates_or_epochs(lstm, phase, training, train, updates, epochs, expected):
     settings = training(phase(every_updates=updates, every_epochs=epochs, max_updates=12, patience=9))
-    fitted, _ = train(lstm, settings)
-    assert fitted.history[0].update == expected
+    assert train(lstm, settings)[0].history[0].update == expected
 
 
 def test_the_second_phase_starts_from_the_best_checkpoint_and_continues_its_path(
@@ -334,8 +318,7 @@ def test_the_second_phase_starts_from_the_best_checkpoint_and_continues_its_path
     ticks = iter(range(100))
     states = []
     settings = training(
-        phase(patience=1),
-        phase("coverage", "nll+coverage", True, every_updates=3, max_updates=9, patience=9),
+        phase(patience=1), phase("coverage", "nll+coverage", True, every_updates=3, max_updates=9, patience=9)
     )
     fitted, _ = train(lstm, settings, keep=states.append, clock=lambda: float(next(ticks)))
     rows = fitted.history.rows()
@@ -395,36 +378,29 @@ def test_validation_watching_and_keeping_cost_no_seconds(lstm, phase, training, 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_a_loss_that_is_no_number_stops_training(lstm, phase, training, train, monkeypatch, bad):
-    calls = []
-    true = losses.loss
-
-    def loss(model, batch, settings, *rest):
-        calls.append(1)
-        return true(model, batch, settings, *rest) * (bad if len(calls) == 10 else 1)
-
-    monkeypatch.setattr(losses, "loss", loss)
+    true, calls = losses.loss, itertools.count(1)
+    monkeypatch.setattr(losses, "loss", lambda *given: true(*given) * (bad if next(calls) == 10 else 1))
     with pytest.raises(TrainingError, match=rf"phase 'b', update 2: the loss is {bad}") as caught:
         train(lstm, training(phase(every_updates=8, max_updates=8), phase("b")))
     assert caught.value.history.ended == [("nll", "most_updates"), ("b", "not a number")]
     assert len(caught.value.history) == 2
-    assert len(calls) == 10
+    assert next(calls) == 11
 
 
-def test_a_gradient_that_is_no_number_stops_training(lstm, phase, training, train, monkeypatch):
+def test_a_gradient_or_a_validation_that_is_no_number_stops_training(
+    lstm, phase, training, train, scripted, monkeypatch
+):
+    scripted((0.1, math.nan))
+    with pytest.raises(TrainingError, match=r"phase 'nll', update 4: the validation nll is nan"):
+        train(lstm, training(phase()))
     true = losses.loss
 
-    def loss(model, batch, settings, *rest):
+    def loss(model, *rest):
         zero = model.combine.weight.sum() * 0
-        return true(model, batch, settings, *rest) + zero.sqrt() * 0  # finite, but 0 * inf backwards
+        return true(model, *rest) + zero.sqrt() * 0  # finite, but 0 * inf backwards
 
     monkeypatch.setattr(losses, "loss", loss)
     with pytest.raises(TrainingError, match=r"phase 'nll', update 1: the gradient norm is nan"):
-        train(lstm, training(phase()))
-
-
-def test_a_validation_that_is_no_number_stops_training(lstm, phase, training, train, scripted):
-    scripted((0.1, math.nan))
-    with pytest.raises(TrainingError, match=r"phase 'nll', update 4: the validation nll is nan"):
         train(lstm, training(phase()))
 
 
@@ -473,55 +449,61 @@ def test_missing_examples_and_misplaced_coverage_are_refused(corpus, lstm, trans
         train(transformer, training(phase(coverage=True)))
 
 
-def _validations(monkeypatch, *rows, **more):
-    left = iter(rows)
-
-    def validate(self, model, phase):
-        rouge1, rouge2, rouge_lsum, repetition, *nll = next(left)
-        scores = {"rouge1": rouge1, "rouge2": rouge2, "rougeLsum": rouge_lsum}
-        return (
-            scores
-            | {"nll": nll[0] if nll else 1.0, "repetition": repetition, "tokens": 9.0}
-            | {name: aim(scores) for name, aim in more.items()}
-        )
-
-    monkeypatch.setattr(Validation, "__call__", validate)
+BEST, WORSE, FALLEN = (0.3, 0.3, 0.3, 0.1), (0.2, 0.2, 0.2, 0.9), (0.1, 0.1, 0.1, 0.5)
+SILENT = (0.2, 0.0, 0.2, 0.0)
 
 
-def test_collapse_into_repetition_stops_the_phase_and_keeps_what_was_best(lstm, phase, training, train, monkeypatch):
-    best, worse, fallen = (0.3, 0.3, 0.3, 0.1), (0.2, 0.2, 0.2, 0.9), (0.1, 0.1, 0.1, 0.5)
-    _validations(monkeypatch, (0.1, 0.1, 0.1, 0.9), best, worse, fallen, worse, fallen, fallen, best)
-    fitted, _ = train(lstm, training(phase(patience=9, max_updates=99)))
-    assert fitted.history.ended == [("nll", "collapse")]
-    assert len(fitted.history) == 7, "neither a first babble, nor a fall by a third, nor one dip is a collapse"
-    assert fitted.selected.update == 8
+@pytest.mark.parametrize(
+    ("rows", "keys", "reason", "last", "selected"),
+    [
+        # Neither a first babble, nor a fall by a third, nor one dip is a collapse.
+        (
+            [(0.1, 0.1, 0.1, 0.9), BEST, WORSE, FALLEN, WORSE, FALLEN, FALLEN, BEST],
+            {"patience": 9, "max_updates": 99},
+            "collapse",
+            28,
+            8,
+        ),
+        # Babble of a model whose likelihood rises is none.
+        (
+            [(0.1, 0.1, 0.1, 0.5, 7.2), *[(0.01, 0.01, 0.01, 0.9, nll) for nll in (5.7, 5.2, 4.9)], (*BEST, 4.0)],
+            {"patience": 9, "max_updates": 20},
+            "most_updates",
+            20,
+            20,
+        ),
+        # Likelihood training, whose ROUGE-Lsum alone rises, hacks no reward.
+        ([(0.3, 0.3, 0.3, 0.0), *[(0.2, 0.2, 0.4, 0.0)] * 3], {}, "most_updates", 12, 4),
+        # Patience does not count before the model says two right words in a row.
+        (
+            [(0.2, 0.0, 0.2, 0.0)] * 5 + [(0.1, 0.1, 0.1, 0.0)] * 4,
+            {"patience": 2, "max_updates": 99},
+            "patience",
+            32,
+            24,
+        ),
+        # The last updates end with a validation, too.
+        ([BEST, BEST, BEST], {"patience": 9, "max_updates": 10}, "most_updates", 10, 4),
+    ],
+)
+def test_what_ends_a_phase_and_what_is_kept(lstm, phase, training, train, scripted, rows, keys, reason, last, selected):
+    scripted(*rows)
+    fitted, _ = train(lstm, training(phase(**keys)))
+    assert fitted.history.ended == [("nll", reason)]
+    assert (fitted.history[-1].update, fitted.selected.update) == (last, selected)
 
 
-def test_babble_of_a_model_whose_likelihood_rises_is_no_collapse(lstm, phase, training, train, monkeypatch):
-    warming = [(0.01, 0.01, 0.01, 0.9, nll) for nll in (5.7, 5.2, 4.9)]
-    _validations(monkeypatch, (0.1, 0.1, 0.1, 0.5, 7.2), *warming, (0.3, 0.3, 0.3, 0.1, 4.0))
-    fitted, _ = train(lstm, training(phase(patience=9, max_updates=20)))
-    assert fitted.history.ended == [("nll", "most_updates")]
-    assert fitted.selected.rouge1 == 0.3
-
-
-def test_reinforcement_that_raises_its_reward_alone_is_stopped(lstm, phase, training, train, monkeypatch):
+def test_reinforcement_that_raises_its_reward_alone_is_stopped(lstm, phase, training, train, scripted):
     start = (0.3, 0.2, 0.3, 0.0)
     better, hacked = (0.31, 0.2, 0.31, 0.0), (0.29, 0.19, 0.32, 0.0)
     validations = (start, start, better, hacked, better, hacked, hacked, better)
-    _validations(monkeypatch, *validations, reward=lambda scores: scores["rougeLsum"])
+    scripted(*validations, reward=lambda scores: scores["rougeLsum"])
     mixed = phase("mixed", max_updates=99, patience=9, every_updates=1)
     mixed = mixed.model_copy(update={"loss": "mixed", "reward_weight": 0.9})
     fitted, _ = train(lstm, training(phase(max_updates=4), mixed))
     assert fitted.history.ended == [("nll", "most_updates"), ("mixed", "reward hacking")]
     assert fitted.history[-1].update == 5, "two in a row, counted from the start of the phase"
     assert fitted.selected.phase == "mixed"
-
-
-def test_likelihood_training_is_never_said_to_hack(lstm, phase, training, train, monkeypatch):
-    _validations(monkeypatch, *[(0.3, 0.3, 0.3, 0.0), *[(0.2, 0.2, 0.4, 0.0)] * 3])
-    fitted, _ = train(lstm, training(phase()))
-    assert fitted.history.ended == [("nll", "most_updates")]
 
 
 def test_what_least_updates_leave_out_is_never_selected_nor_counted(lstm, phase, training, train, scripted):
@@ -545,14 +527,6 @@ def test_patience_and_plateau_do_not_count_in_warmup(lstm, phase, training, trai
     assert [row["rate"] for row in fitted.history.rows()[3:]] == [0.016, 0.016, 0.008]
 
 
-def test_patience_does_not_count_before_the_model_says_anything(lstm, phase, training, train, monkeypatch):
-    silent, speaking = (0.2, 0.0, 0.2, 0.0), (0.1, 0.1, 0.1, 0.0)
-    _validations(monkeypatch, *[silent] * 5, *[speaking] * 4)
-    fitted, _ = train(lstm, training(phase(patience=2, max_updates=99)))
-    assert [row["best"] for row in fitted.history.rows()] == [True] + 4 * [False] + [True, False, False]
-    assert fitted.history.ended == [("nll", "patience")]
-
-
 def test_a_later_phase_that_only_loses_is_selected_all_the_same(lstm, phase, training, train, scripted):
     scripted((0.5, 1.0), (0.5, 1.0), (0.2, 1.0), (0.3, 1.0), (0.1, 1.0))
     states = []
@@ -570,7 +544,7 @@ def test_a_last_phase_can_start_from_the_checkpoint_before_another(lstm, phase, 
     whole, _ = train(lstm, training(first, last))
     fitted, _ = train(lstm, training(first, last), start=whole.before)
     assert fitted.history.rows() == [row for row in whole.history.rows() if row["phase"] == "again"]
-    assert all(torch.equal(fitted.weights[name], value) for name, value in whole.weights.items())
+    assert same(fitted.weights, whole.weights)
     assert fitted.before == whole.before
     states = []
 
@@ -583,7 +557,7 @@ def test_a_last_phase_can_start_from_the_checkpoint_before_another(lstm, phase, 
         train(lstm, training(first, last), start=whole.before, keep=keep)
     resumed, _ = train(lstm, training(first, last), start=whole.before, resume=states[-1])
     assert resumed.history.rows() == fitted.history.rows()
-    assert all(torch.equal(resumed.before.weights[name], value) for name, value in whole.before.weights.items())
+    assert same(resumed.before.weights, whole.before.weights)
     with pytest.raises(ResumeError, match="start"):
         train(lstm, training(first, last), resume=states[-1])
     with pytest.raises(ValueError, match="one phase starts from new weights"):
@@ -591,14 +565,14 @@ def test_a_last_phase_can_start_from_the_checkpoint_before_another(lstm, phase, 
 
 
 def test_reinforcement_is_selected_by_its_reward_and_entities_by_their_salience_too(
-    lstm, phase, training, train, monkeypatch
+    lstm, phase, training, train, scripted
 ):
     rows = [(0.30, 0.20, 0.30, 0.0), (0.32, 0.14, 0.31, 0.0)]  # ROUGE-2 falls
-    _validations(monkeypatch, rows[0], *rows * 2)
+    scripted(rows[0], *rows * 2)
     assert train(lstm, training(phase(every_updates=6)))[0].selected.update == 6
     rewards = iter([0.3, 0.31, 0.38])
-    _validations(monkeypatch, rows[0], *rows, reward=lambda scores: next(rewards))
+    scripted(rows[0], *rows, reward=lambda scores: next(rewards))
     assert train(lstm, training(phase(every_updates=6, max_updates=18)))[0].selected.update == 18
     areas = iter([0.5, 0.8])
-    _validations(monkeypatch, *rows, auc=lambda scores: next(areas))
+    scripted(*rows, auc=lambda scores: next(areas))
     assert train(lstm, training(phase(every_updates=6)))[0].selected.update == 12

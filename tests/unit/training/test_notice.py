@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 # A training that writes its state when it is asked to, and nothing else.
 TRAINING = """
@@ -21,19 +20,19 @@ with Notice(lambda text: print(text, flush=True)) as notice:
 """
 
 
-def started(at_limit: str | None = None) -> subprocess.Popen[str]:
+def started(at_limit=None):
     environment = dict(os.environ) | ({"SUMCURVE_AT_LIMIT": at_limit} if at_limit else {})
     process = subprocess.Popen([sys.executable, "-c", TRAINING], stdout=subprocess.PIPE, text=True, env=environment)
     assert said(process) == "training"
     return process
 
 
-def said(process: subprocess.Popen[str]) -> str:
+def said(process):
     assert process.stdout is not None
     return process.stdout.readline().rstrip()
 
 
-def test_when_time_is_nearly_up_the_state_is_written_the_command_runs_and_training_goes_on(tmp_path: Path) -> None:
+def test_when_time_is_nearly_up_the_state_is_written_the_command_runs_and_training_goes_on(tmp_path):
     process = started(f"echo again >> {tmp_path}/asked; echo $$HOME queued")
     for times in (1, 2):
         process.send_signal(signal.SIGURG)
@@ -49,7 +48,7 @@ def test_when_time_is_nearly_up_the_state_is_written_the_command_runs_and_traini
     assert process.wait(30) == 143
 
 
-def test_a_command_that_fails_is_told_and_training_goes_on() -> None:
+def test_a_command_that_fails_is_told_and_training_goes_on():
     process = started("echo not allowed >&2; exit 3")
     process.send_signal(signal.SIGURG)
     assert [said(process) for _ in range(3)][2].endswith("ended with 3: not allowed")
@@ -58,7 +57,7 @@ def test_a_command_that_fails_is_told_and_training_goes_on() -> None:
     process.wait()
 
 
-def test_signals_that_come_together_are_one_and_the_state_is_written() -> None:
+def test_signals_that_come_together_are_one_and_the_state_is_written():
     """Slurm sends SIGTERM to every process of a job, and `srun` hands its own on: a training gets two at once."""
     for _ in range(3):
         process = started()
@@ -70,7 +69,7 @@ def test_signals_that_come_together_are_one_and_the_state_is_written() -> None:
         assert process.wait(30) == 143
 
 
-def test_a_later_wish_to_end_is_obeyed_at_once() -> None:
+def test_a_later_wish_to_end_is_obeyed_at_once():
     """Of a process that is at something long, and does not look."""
     program = (
         "import time\nfrom sumcurve.training import notice\nnotice.ONE_END_SECONDS = 0.2\n"
@@ -85,7 +84,7 @@ def test_a_later_wish_to_end_is_obeyed_at_once() -> None:
     assert process.wait(30) == -signal.SIGTERM
 
 
-def test_handlers_are_given_back() -> None:
+def test_handlers_are_given_back():
     from sumcurve.training.notice import Notice
 
     before = [signal.getsignal(number) for number in (signal.SIGURG, signal.SIGTERM)]

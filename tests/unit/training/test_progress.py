@@ -25,14 +25,11 @@ def test_lines_are_one_per_validation_and_rare_between():
         now[0] = float(second)
         watch(replace(UPDATE, update=second + 1))
     assert [line.split()[3] for line in lines] == ["31/24", "61/24", "91/24"]
-    assert lines[0] == "pcov: nll update 31/24 (if patience runs out), loss 3.500"
     for _ in range(2):
         watch(VALIDATED)
     assert len(lines) == 5
-    assert lines[3] == (
-        "pcov: nll update 8/24 (if patience runs out), loss 3.250, "
-        "valid nll 2.500, ROUGE-1/2/Lsum 31.25/10.00/20.00 (best)"
-    )
+    for part in ("pcov: nll update 8/24", "if patience runs out", "loss 3.250", "2.500", "31.25/10.00/20.00", "best"):
+        assert part in lines[3]
 
 
 def test_the_bar_shows_title_phase_stop_and_last_validation():
@@ -43,15 +40,7 @@ def test_the_bar_shows_title_phase_stop_and_last_validation():
     bar(replace(VALIDATED, phase="coverage", number=2, update=9, stop=9, limit="most_updates"))
     bar.close()
     text = terminal.getvalue()
-    for part in (
-        "pcov nll (1/2)",
-        "pcov coverage (2/2)",
-        "8/24",
-        "9/9",
-        "if patience runs out",
-        "at most",
-        "31.25",
-    ):
+    for part in ("pcov nll (1/2)", "pcov coverage (2/2)", "8/24", "9/9", "if patience runs out", "at most", "31.25"):
         assert part in text
 
 
@@ -67,20 +56,13 @@ def test_event_files_hold_every_validation(tmp_path):
     assert found.Scalars("nll/train/loss")[0].value == 3.25
 
 
-@pytest.mark.parametrize("terminal", [True, False])
-def test_watchers_show_a_bar_on_a_terminal_and_log_lines_beside(terminal, tmp_path):
+@pytest.mark.parametrize(("terminal", "errors"), [(True, False), (False, False), (True, True)])
+def test_watchers_show_a_bar_on_a_terminal_and_log_lines_elsewhere(terminal, errors, tmp_path, monkeypatch):
     stream, lines = (Terminal if terminal else io.StringIO)(), []
+    if errors:
+        monkeypatch.setattr("sys.stderr", stream)
     with Watchers("pcov", tmp_path / "events", lines.append, stream=stream) as watch:
         watch(VALIDATED)
     assert bool(stream.getvalue()) == terminal
-    assert lines
+    assert bool(lines) != errors
     assert len(list((tmp_path / "events").iterdir())) == 1
-
-
-def test_lines_stay_away_from_the_terminal_that_shows_the_bar(monkeypatch):
-    stream, lines = Terminal(), []
-    monkeypatch.setattr("sys.stderr", stream)
-    with Watchers("pcov", None, lines.append, stream=stream) as watch:
-        watch(VALIDATED)
-    assert stream.getvalue()
-    assert not lines

@@ -11,14 +11,14 @@ from sumcurve.training.history import History, Row
 @pytest.mark.parametrize(
     ("told", "expected"), [({"seed": 2}, 2), ({"seed": 2, "draw": 7}, 7), ({"seed": 2, "draw": 0}, 0)]
 )
-def test_records_are_drawn_by_the_draw_and_else_by_the_seed(monkeypatch, told, expected) -> None:
+def test_records_are_drawn_by_the_draw_and_else_by_the_seed(monkeypatch, told, expected):
     monkeypatch.setattr(run, "positions", lambda folder, ids, seed: [seed])
     here, tokens = Path("nowhere"), SimpleNamespace(ids=None)
     assert run.Lessons(told, None, here, here, tokens, {}, True, "cpu", print).drawn == [expected]
 
 
 def test_the_beginning_of_a_finished_run_is_read_back_to_the_bit(tmp_path):
-    def row(phase: str, update: int, number: float, **more) -> Row:
+    def row(phase, update, number, **more):
         values = dict.fromkeys(
             ("epoch", "rate", "nll", "rouge1", "rouge2", "rougeLsum", "repetition", "tokens"), number
         )

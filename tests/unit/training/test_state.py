@@ -65,7 +65,7 @@ def test_what_is_no_state_of_fairseq_is_said_and_training_begins_anew(tmp_path, 
 
 
 def test_a_state_is_read_as_it_was_written(tmp_path):
-    said: list[str] = []
+    said = []
     assert read_state(tmp_path / "run.pt", said.append) is None
     write_state(tmp_path / "run.pt", dict.fromkeys(STATE_KEYS, 3))
     assert read_state(tmp_path / "run.pt", said.append) == dict.fromkeys(STATE_KEYS, 3)
@@ -81,7 +81,7 @@ def test_a_bit_that_a_disk_has_changed_is_never_trained_on(tmp_path):
         spoiled = bytearray(whole)
         spoiled[place] ^= 1 << clock.randrange(8)
         path.write_bytes(spoiled)
-        said: list[str] = []
+        said = []
         found = read_state(path, said.append, state)
         if found is None:
             assert "training begins anew" in said[0]

@@ -125,7 +125,7 @@ def test_a_phase_of_entities_is_validated_by_the_salience_of_every_source_token(
     assert "auc" not in Validation(none, corpus.references, corpus.vocabulary, SEARCH, CPU)(model, entity)
 
 
-def test_texts_without_blanks_are_counted_in_characters() -> None:
+def test_texts_without_blanks_are_counted_in_characters():
     """Of Chinese, rouge-score has no word at all: every validation would tell 0."""
     words = [[["水獭 在 河里 捕鱼 。"]], [["苍鹭 看着 iPhone 。"]]]
     apart = [[["水 獭 在 河 里 捕 鱼 。"]], [["苍 鹭 看 着 iPhone 。"]]]
