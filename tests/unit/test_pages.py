@@ -218,9 +218,6 @@ def test_no_line_begins_with_a_number_s_marker(page: Path) -> None:
     assert not re.findall(r"^ *<!--=.*", page.read_text(), flags=re.M)
 
 
-def test_the_readme_is_short() -> None:
-    lines = (ROOT / "README.md").read_text().splitlines()
-    assert len(lines) <= 120
 
 
 # --- what the pages name
