@@ -157,12 +157,6 @@ def test_a_device_that_computes_something_else_is_found(gpu: ModuleType, monkeyp
     assert all("weights differ by 0.5 where uninterrupted trainings do not" in text for text in report.failed[1:])
 
 
-def test_equal_weights_have_no_distance(gpu: ModuleType) -> None:
-    one = {"a": torch.tensor([1.0, 2.0]), "b": torch.tensor([3.0])}
-    assert gpu.farthest(one, {name: tensor.clone() for name, tensor in one.items()}) == 0.0
-    assert gpu.farthest(one, one | {"a": torch.tensor([1.0, 2.5])}) == 0.5
-
-
 def test_hours_of_the_published_trainings_are_records_over_what_a_second_trains(gpu: ModuleType) -> None:
     """Ten epochs of the first phase and one of the second; of two precisions the faster; what was not measured is not
     there."""

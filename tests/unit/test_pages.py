@@ -218,8 +218,6 @@ def test_no_line_begins_with_a_number_s_marker(page: Path) -> None:
     assert not re.findall(r"^ *<!--=.*", page.read_text(), flags=re.M)
 
 
-
-
 # --- what the pages name
 
 
