@@ -150,7 +150,7 @@ def test_the_spread_is_pooled_within_trainings() -> None:
     covariances = [np.cov(one.scores, np.log(one.costs))[0, 1] for one in (SMALL, two)]
     assert found.covariance == pytest.approx(np.average(covariances, weights=[2, 1]))
     assert spread([alone]) == Spread(None, 0, None, 0, 0.0)
-    assert not bounds_from_seeds(alone, alone, spread([alone]))
+    assert not bounds_from_seeds(alone, replace(alone, samples=600), spread([alone]))
     untimed = spread([replace(SMALL, costs=()), two])
     assert (untimed.scores, untimed.cost_degrees) == (found.scores, 1)
 

@@ -90,34 +90,19 @@ def test_curves_without_noise_go_through_what_was_measured() -> None:
 def test_bands_hold_curves_of_several_kinds() -> None:
     """Exponents, half-way sizes and offsets of their own; measured at six sizes, held up to four times the largest."""
     generator = np.random.default_rng(5)
-    far = np.array([1.0, 2.0, 4.0])
-    within, relative = [], SIZES / SIZES[-1]
+    within, relative, far = [], SIZES / SIZES[-1], np.array([1.0, 2.0, 4.0])
     for number in range(12):
         own = generator.uniform(0.15, 1.2, 4)
         offset, half = generator.uniform(0.02, 0.3, 4), np.exp(generator.uniform(-3, 0.7, 4))
         tops, rises = generator.normal(25, 1.5, 4), generator.uniform(4, 18, 4)
-
-        def truth(
-            d: Array,
-            number: int = number,
-            own: Array = own,
-            offset: Array = offset,
-            half: Array = half,
-            tops: Array = tops,
-            rises: Array = rises,
-        ) -> Array:
-            def course(d: Array) -> Array:
-                d = d[:, None]
-                return [-(d**-own), -((d + offset) ** (-2 * own)), 1 / (1 + (d / half) ** -(own + 0.4))][number % 3]
-
-            first, last = course(np.array([relative[0], 1.0]))
-            return (tops + rises * (course(d) - last) / (last - first)).T
-
-        fits = fit_curves(curves(truth(relative), noise=0.4, seed=100 + number), QUICK)
+        d = np.append(relative, far)[:, None]
+        course = [-(d**-own), -((d + offset) ** (-2 * own)), 1 / (1 + (d / half) ** -(own + 0.4))][number % 3]
+        first, last = course[0], course[5]
+        truth = (tops + rises * (course - last) / (last - first)).T
+        fits = fit_curves(curves(truth[:, :6], noise=0.4, seed=100 + number), QUICK)
         for row, method in enumerate(fits.methods):
             low, _, high = fits.band(method, far * 2000)
-            true = truth(far)[row]
-            within.append((low <= true) & (true <= high))
+            within.append((low <= truth[row, 6:]) & (truth[row, 6:] <= high))
     assert (np.mean(within, axis=0) >= 0.88).all()  # 48 curves: 0.95 less two standard errors
 
 

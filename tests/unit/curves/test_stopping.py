@@ -1,9 +1,6 @@
-import csv
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,12 +13,10 @@ from sumcurve.curves.stopping import (
     costs,
     fixed,
     largest_common,
-    read_history,
     selected,
     within,
 )
 from sumcurve.statistics.errors import Undefined
-from sumcurve.training.history import History, Row
 
 
 def rows(phase: str, updates, rouge, start: Validation | None = None, per_update: float = 1.0) -> list[Validation]:
@@ -135,52 +130,3 @@ def test_without_measured_time_the_counts_remain() -> None:
     for rule, cost in costs({1.0: [bare]}).items():
         timed = costs({1.0: [TWO]})[rule][1.0][0]
         assert cost[1.0][0] == Cost(timed.updates, timed.examples, None)
-
-
-def kept() -> History:
-    history, generator = History(), np.random.default_rng(0)
-    for phase, updates in (("nll", (7, 14, 21)), ("coverage", (0, 7))):
-        for update in updates:
-            history.append(
-                Row(
-                    phase=phase,
-                    update=update,
-                    updates=update + (14 if phase == "coverage" else 0),
-                    examples=10 * update,
-                    epoch=update / 3,
-                    rate=0.1,
-                    train_loss=None,
-                    nll=2.0,
-                    rouge1=generator.uniform(),
-                    rouge2=generator.uniform(),
-                    rougeLsum=generator.uniform(),
-                    repetition=0.0,
-                    tokens=5.0,
-                    best=update in (0, 14),
-                    seconds=generator.uniform(),
-                )
-            )
-    return history
-
-
-def write(path: Path, table) -> None:
-    with path.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, fieldnames=list(table[0]))
-        writer.writeheader()
-        writer.writerows(table)
-
-
-def test_a_runs_history_comes_back_from_its_files(tmp_path: Path) -> None:
-    history = kept()
-    write(tmp_path / "history.csv", history.rows())
-    assert [row.seconds for row in read_history(tmp_path)] == [None] * 5
-    write(tmp_path / "timings.csv", history.seconds())
-    found = read_history(tmp_path)
-    for row, original in zip(found, history, strict=True):
-        for name in ("phase", "update", "updates", "examples", "epoch", "best", "seconds"):
-            assert getattr(row, name) == getattr(original, name)
-        assert row.rouge == pytest.approx(original.rouge)
-    assert selected(found).update == history.selected.update
-    write(tmp_path / "timings.csv", history.seconds()[:3])
-    with pytest.raises(ValueError, match=r"history.csv, line 5: phase 'coverage', update 0 has no line"):
-        read_history(tmp_path)

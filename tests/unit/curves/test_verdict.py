@@ -60,28 +60,19 @@ def test_undecided_gives_all_three_probabilities() -> None:
     )
 
 
-def test_dipping_in_between_is_not_ahead_throughout() -> None:
-    dip = np.full((1001, 25), 1.0)
-    dip[:100, 12] = -1.0
-    found = verdict(drawn(dip, np.zeros((1001, 25))), "A", "B")
-    assert found.kind == "ahead now"
-
-
 def test_a_claim_is_made_where_its_probability_reaches_the_confidence() -> None:
     def found(ahead: int, confidence: float) -> str:
         lead = np.where(np.arange(1000) < ahead, 1.0, -1.0)[:, None] * np.ones(25)
         fits = drawn(lead, np.zeros((1000, 25)))
         return verdict(replace(fits, settings=Extrapolation(confidence=confidence)), "A", "B").kind
 
+    assert verdict(drawn(FLAT, FLAT), "A", "B").ahead == (0.5, 0.5, 0.5)  # ties count half
+    dip = np.full((1001, 25), 1.0)
+    dip[:100, 12] = -1.0
+    assert verdict(drawn(dip, FLAT), "A", "B").kind == "ahead now"
     assert found(951, 0.95) == "ahead throughout"
     assert found(949, 0.95) == "undecided"
     assert found(901, 0.9) == "ahead throughout"
-
-
-def test_ties_count_half() -> None:
-    level = drawn(FLAT, FLAT)
-    assert verdict(level, "A", "B").ahead == (0.5, 0.5, 0.5)
-    assert verdict(level, "A", "B") == verdict(level, "B", "A")
 
 
 @given(st.integers(0, 10_000), st.floats(-1, 1), st.floats(-2, 2))

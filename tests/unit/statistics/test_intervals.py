@@ -49,18 +49,6 @@ def test_many_seeds_are_the_layout_of_random_seeds_and_items() -> None:
     assert np.var(means) == pytest.approx(1 / 4 + 16 / 60 + 9 / 240, rel=0.15)
 
 
-def test_what_a_seed_adds_for_every_method_leaves_differences_alone(replicates, names) -> None:
-    cells = replicates("ab")
-    shift = np.array([3.0, -2.0, 7.0])[:, None]
-    moved = [replace(cell, items=cell.items + (shift if cell.records == 200 else 0)) for cell in cells]
-    one, other = Design(cells, names, 400), Design(moved, names, 400)
-    for records in (100, 200, 400):
-        first, second = (difference(made, ("a", records), ("b", records)) for made in (one, other))
-        width = first.high - first.low
-        assert (first.low, first.high) == pytest.approx((second.low, second.high), abs=0.03 * width)
-    assert estimate(other, ("a", 200)).error > 2 * estimate(one, ("a", 200)).error
-
-
 def test_copies_of_items_in_their_groups_change_nothing(replicates, names) -> None:
     once = Design(replicates(), names, 400)
     cells = [replace(cell, items=np.repeat(cell.items, 2, axis=1)) for cell in replicates()]
@@ -138,13 +126,6 @@ def test_draws_agree_with_intervals(replicates, names) -> None:
         )
     again = draws(made, 20_000, np.random.default_rng(7))
     assert np.array_equal(joint, again)
-
-
-def test_sizes_may_differ_between_methods(replicates, names) -> None:
-    cells = [cell for cell in replicates() if (cell.system, cell.records) != ("b", 200)]
-    made = Design(cells, names, 400)
-    assert difference(made, ("a", 200), ("c", 200)).p is not None
-    assert difference(made, ("b", 400), ("a", 100)).covers == MIXED
 
 
 def test_the_interval_of_a_share_ends_at_nothing_and_at_all():

@@ -14,19 +14,6 @@ def layout(values: np.ndarray) -> tuple[np.ndarray, list[str], list[float]]:
     return values.reshape(-1, seeds), names, [SIZES[size] for _ in range(methods) for size in range(sizes)]
 
 
-def test_two_methods_at_one_size_are_the_paired_t_test() -> None:
-    values = np.random.default_rng(1).normal(size=(2, 1, 4))
-    found = seed_covariance(*layout(values), full_records=None)
-    weights = np.array([1.0, -1.0])
-    if np.isinf(found.prior_degrees):
-        assert found.degrees(weights) == 3
-    differences = values[0, 0] - values[1, 0]
-    variance = weights @ found.covariance @ weights
-    assert variance == pytest.approx(differences.var(ddof=1))
-    t = differences.mean() / np.sqrt(variance / 4)
-    assert t == pytest.approx(stats.ttest_rel(values[0, 0], values[1, 0]).statistic)
-
-
 def test_three_alike_methods_at_one_size_are_the_two_way_analysis_of_variance() -> None:
     """The residual mean square of methods x seeds, against Friedman's layout done by least squares."""
     values = np.array([[1.0, 2.1, 4.0], [2.0, 3.4, 4.8], [0.4, 1.4, 3.3]])
