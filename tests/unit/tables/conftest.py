@@ -367,14 +367,3 @@ def statistics() -> list[CorpusStatistics]:
 @pytest.fixture(scope="session")
 def settings() -> Bootstrap:
     return Bootstrap(resamples=200)
-
-
-@pytest.fixture(scope="session")
-def retimed() -> Callable[..., list[ScoredOutput]]:
-    """The outputs with one's timing changed."""
-
-    def change(outputs: Sequence[ScoredOutput], index: int, **changes: object) -> list[ScoredOutput]:
-        changed = dataclasses.replace(outputs[index].timing, **changes)
-        return [*outputs[:index], dataclasses.replace(outputs[index], timing=changed), *outputs[index + 1 :]]
-
-    return change

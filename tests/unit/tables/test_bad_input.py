@@ -100,6 +100,9 @@ def test_one_seed_makes_no_test_and_no_curve(results_of, name):
     assert "(one seed: of these weights)" in said(results, "answers")
     assert "what another training would give is not known" in said(results, "answers")
     assert made("verdicts", results).rows == []
+    if name != "one seed of one method":
+        assert not any(row["rouge1"].bold for row in made("scores", results).rows)
+        assert set(made("answers", results).frame().place) == {"best", "one seed: of these weights"}
 
 
 def test_one_size_says_nothing_of_more_data(results_of):

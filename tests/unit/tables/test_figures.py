@@ -22,13 +22,12 @@ from sumcurve.tables.chart import (
     Panel,
     configured,
     curves,
-    dots,
     looks_of,
     shortened,
     spread,
 )
 from sumcurve.tables.evidence import Missing
-from sumcurve.tables.figures import SMALL, block, order_of, panel_of, pareto, write_figures
+from sumcurve.tables.figures import SMALL, block, panel_of, pareto, write_figures
 from sumcurve.tables.report.chart import HEIGHT, charts
 from sumcurve.tables.results import Results
 
@@ -153,16 +152,6 @@ def test_fitted_curves_are_dashed_and_what_does_not_read_is_hollow(panel) -> Non
     assert [(row["method"], row["step"]) for row in hollow[0]] == [("abs", 0)]
     assert hollow[1]["fill"] == "white"
     assert len(filled[0]) == 5
-
-
-def test_dots_stand_in_the_order_of_their_scores_below_what_is_not_trained(panel) -> None:
-    one = replace(panel, points=panel.points[panel.points.step == 2])
-    order = order_of(one)
-    assert order == ["lead", "gold", "pcov", "abs"]
-    chart = dots(one, LOOKS, order, 100)
-    ((rows, _),) = marks(chart, "point")
-    assert {row["system"] for row in rows} == {"lead", "pcov", "abs"}
-    assert [row["text"] for row in written(chart)] == ["100.0 →"], "a far bound is written"
 
 
 def test_what_does_not_read_is_in_no_front(framed, evidence, more_metric, dimmed) -> None:

@@ -142,9 +142,11 @@ def test_elasticity_does_not_shrink_with_the_width_of_an_interval(study, long_cu
     ],
 )
 def test_seconds_of_one_training_that_do_not_compare_leave_sigma_alone(
-    study, evidence, retimed, settings, changes, reason
+    study, evidence, settings, changes, reason
 ) -> None:
-    results = Results(replace(study, outputs=retimed(evidence((1, 2)), 0, **changes)), settings)
+    first, *others = evidence((1, 2))
+    first = replace(first, timing=replace(first.timing, **changes))
+    results = Results(replace(study, outputs=[first, *others]), settings)
     frame = made("efficiency", results).frame()
     assert frame[["theta_percent", "epsilon"]].isna().all(axis=None)
     assert frame.reason.str.contains(reason).all()

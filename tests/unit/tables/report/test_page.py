@@ -171,25 +171,6 @@ def test_it_loads_alone_and_fits_a_phone(opened, dark):
     assert {address for address in shown.asked if not address.startswith("data:")} == {path.as_uri()}
 
 
-def test_a_mark_tells_its_value(opened, rich):
-    """That of the first system that the table of scores has, to the digit."""
-    shown, path = opened
-    shown.open(path)
-    shown.wait(DRAWN)
-    shown.run("document.querySelector('.chart').scrollIntoView()")
-    marks = "[...document.querySelector('.chart').querySelectorAll('.mark-symbol path')]"
-    clear = f"{marks}.filter(one => getComputedStyle(one).opacity === '0')"
-    place = "(box => [box.x + box.width / 2, box.y + box.height / 2])"
-    x, y = shown.run(f"{place}({clear}.pop().getBoundingClientRect())")
-    for step in (2, 0):
-        shown.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + step, y=y)
-    shown.wait("document.querySelector('#vg-tooltip-element.visible')")
-    said = shown.run("document.getElementById('vg-tooltip-element').innerText")
-    tables = rich[1]
-    cells = [cell for row in tables["scores"].shown()[0].itertuples(index=False) for cell in row]
-    assert any(cell.strip("*") in said for cell in cells if "[" in cell)
-
-
 def test_what_markup_brings_in_the_browser_refuses(opened):
     """The policy knows the page's own scripts; no other runs."""
     shown, path = opened
