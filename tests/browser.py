@@ -1,6 +1,5 @@
 """Headless Chromium at the other end of two pipes: what a page shows, logs and asks for, without a further package."""
 
-import base64
 import json
 import os
 import shutil
@@ -85,13 +84,6 @@ class Page:
         script = f"new Promise(done => {{ {until} ? done(false) : setTimeout(look, 20); look(); }})"
         if not self.run(script):
             raise TimeoutError(condition)
-
-    def picture(self, path: Path, height: int | None = None, top: int = 0) -> None:
-        """A PNG of the page, all of it or `height` pixels from `top` on."""
-        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": top, "width": size["width"], "height": height or size["height"], "scale": 1}
-        told = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
-        path.write_bytes(base64.b64decode(told["data"]))
 
 
 @contextmanager

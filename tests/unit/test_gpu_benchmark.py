@@ -123,23 +123,6 @@ def test_without_time_everything_is_left_out_and_named(gpu: ModuleType) -> None:
     assert all(text.startswith(("abs, ", "trans, ")) and f"- {text}" in gpu.table(report) for text in report.left_out)
 
 
-def test_nothing_begins_that_would_not_end_in_time(gpu: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr(gpu.time, "monotonic", lambda: now[0])
-    budget = gpu.Budget(100.0)
-    budget.share(2)
-    now[0] = 40.0
-    budget.spent("resume", 10.0)  # it took 30 seconds
-    assert budget.allows("resume")
-    now[0] = 55.0
-    assert not budget.allows("speed")  # the first method's half is over
-    budget.share(1)
-    assert budget.allows("resume")
-    now[0] = 75.0
-    assert not budget.allows("resume")
-    assert budget.allows("speed")
-
-
 def test_a_device_that_computes_something_else_is_found(gpu: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenth of a percent beyond the tolerance, in one precision."""
     true = gpu.losses_of
@@ -155,12 +138,6 @@ def test_a_device_that_computes_something_else_is_found(gpu: ModuleType, monkeyp
     assert len(report.failed) == 3
     assert "abs, all precisions: losses against the CPU's: ValueError: single differs by 0.002" in report.failed[0]
     assert all("weights differ by 0.5 where uninterrupted trainings do not" in text for text in report.failed[1:])
-
-
-def test_equal_weights_have_no_distance(gpu: ModuleType) -> None:
-    one = {"a": torch.tensor([1.0, 2.0]), "b": torch.tensor([3.0])}
-    assert gpu.farthest(one, {name: tensor.clone() for name, tensor in one.items()}) == 0.0
-    assert gpu.farthest(one, one | {"a": torch.tensor([1.0, 2.5])}) == 0.5
 
 
 def test_hours_of_the_published_trainings_are_records_over_what_a_second_trains(gpu: ModuleType) -> None:

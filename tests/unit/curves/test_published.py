@@ -16,11 +16,9 @@ from sumcurve.curves.errors import ResultsError
 from sumcurve.curves.published import Comparison, bounds, compare, published_file, read_published
 from sumcurve.curves.results_file import (
     efficiency_rows,
-    interval_name,
     quotients,
     read_results,
     results_file,
-    short_name,
 )
 
 PAPER = "cano-bojar-2020"
@@ -54,6 +52,17 @@ def exact(first: dict[str, str], second: dict[str, str]) -> dict[str, Fraction]:
 
 def decimal(value: Fraction) -> Decimal:
     return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+# Cells of Čano and Bojar's Tables 3 and 4 that their own Table 2 does not give.
+SLIPS = {
+    ("CNNDM", "ABS", "12", "epsilon2"),
+    ("CNNDM", "NATS", "23", "sigma1_pct"),
+    ("CNNDM", "NATS", "23", "sigma2_pct"),
+    ("CNNDM", "TRANS", "12", "epsilon2"),
+    ("CNNDM", "FASTRL", "12", "epsilonL"),
+    ("OAGS", "PCOV", "23", "sigma2_pct"),
+}
 
 
 def paper(by_column: bool = False) -> Comparison:
@@ -95,6 +104,7 @@ def test_the_mismatches_are_those_of_exact_decimal_arithmetic(by_column) -> None
         assert one.published == printed
         assert ("truncated" in one.note) == (value.quantize(unit, ROUND_DOWN) == printed)
     if not by_column:
+        assert set(expected) == SLIPS
         strict = paper(True).mismatches
         assert {(one.method, one.interval, one.column) for one in found.mismatches + found.coarse} == {
             (one.method, one.interval, one.column) for one in strict
@@ -241,15 +251,9 @@ def test_what_may_explain_a_mismatch_is_noted(tmp_path, cells, notes) -> None:
         assert notes[cell.column] in cell.note
 
 
-def test_what_cannot_be_computed_or_is_not_there_is_listed(tmp_path) -> None:
+def test_what_is_not_there_is_listed(tmp_path) -> None:
     rows = ["C,A,1,100,20,", "C,A,2,200,21,", "C,B,1,100,0,9", "C,B,2,200,21,8", "C,D,1,100,1,1", "C,D,2,300,2,2"]
     results = read_results(write(tmp_path / "results.csv", TWO, *rows))
-    computed = {row.method: row for row in efficiency_rows(results)}
-    assert computed["A"].values["theta_pct"] is computed["A"].values["epsilon1"] is None
-    assert computed["A"].values["sigma1_pct"] == pytest.approx(5)
-    assert "theta_pct, epsilon1, Theta, E1: no training cost is known" in computed["A"].reason
-    assert computed["B"].values["theta_pct"] == pytest.approx(-100 / 9)
-    assert "sigma1_pct, epsilon1: the smaller training scores 0" in computed["B"].reason
     header = "corpus,method,interval,sigma1_pct,theta_pct"
     path = write(tmp_path / "published.csv", header, "C,A,12,5,7", "C,B,1-2,5,-11.11", "C,New,12,1,", "C,A,23,3,")
     found = compare(results, read_published(path, results.scores))
@@ -311,33 +315,33 @@ def test_seeds_give_intervals_from_their_pooled_variance(tmp_path) -> None:
         assert one.as_dict()[f"{column}_low"] == low
 
 
-def test_one_seed_has_no_intervals(tmp_path) -> None:
-    rows = ["C,A,1,100,20,5,1", "C,A,2,200,22,9,1"]
-    (row,) = efficiency_rows(read_results(write(tmp_path / "results.csv", f"{TWO},seed", *rows)))
-    assert not row.intervals
-
-
-def test_a_seed_that_took_no_time_leaves_no_relative_cost(tmp_path) -> None:
-    rows = ["C,A,1,100,20,0,x", "C,A,1,100,20,5,y", "C,A,2,200,21,6,x"]
-    (row,) = efficiency_rows(read_results(write(tmp_path / "results.csv", f"{TWO},seed", *rows)))
-    assert row.values["theta_pct"] is row.values["epsilon1"] is None
-    assert "theta_pct, epsilon1: the smaller training costs 0" in row.reason
-
-
-def test_a_seed_without_time_is_the_reason_for_no_interval(tmp_path) -> None:
-    rows = ["C,A,1,100,20,0,1", "C,A,1,100,20,5,2", "C,A,2,200,21,6,1", "C,A,2,200,23,7,2"]
-    (row,) = efficiency_rows(read_results(write(tmp_path / "results.csv", f"{TWO},seed", *rows)))
-    assert "interval of Theta" in row.reason
-    assert "a seed has 0 seconds" in row.reason
-    assert "no training cost is known" not in row.reason
-
-
-def test_a_score_below_0_has_no_share_and_nothing_infinite_is_a_number(tmp_path) -> None:
-    rows = ["C,A,1,100,-20,5", "C,A,2,200,21,6", "C,B,1,100,1e-300,5", "C,B,2,200,1e20,6"]
-    below, tiny = efficiency_rows(read_results(write(tmp_path / "results.csv", TWO, *rows)))
-    assert "the smaller training scores 0 or less" in below.reason
-    assert tiny.values["sigma1_pct"] is tiny.values["epsilon1"] is None
-    assert "beyond any number" in tiny.reason
+@pytest.mark.parametrize(
+    ("header", "rows", "missing", "reason"),
+    [
+        (TWO, ["C,A,1,100,20,", "C,A,2,200,21,"], "theta_pct epsilon1 Theta E1", "E1: no training cost is known"),
+        (TWO, ["C,A,1,100,0,9", "C,A,2,200,21,8"], "sigma1_pct epsilon1", "epsilon1: the smaller training scores 0"),
+        (TWO, ["C,A,1,100,-20,5", "C,A,2,200,21,6"], "sigma1_pct", "the smaller training scores 0 or less"),
+        (TWO, ["C,A,1,100,1e-300,5", "C,A,2,200,1e20,6"], "sigma1_pct epsilon1", "beyond any number"),
+        (
+            f"{TWO},seed",
+            ["C,A,1,100,20,0,x", "C,A,1,100,20,5,y", "C,A,2,200,21,6,x"],
+            "theta_pct epsilon1",
+            "theta_pct, epsilon1: the smaller training costs 0",
+        ),
+        (
+            f"{TWO},seed",
+            ["C,A,1,100,20,0,1", "C,A,1,100,20,5,2", "C,A,2,200,21,6,1", "C,A,2,200,23,7,2"],
+            "theta_pct",
+            "interval of E1: a seed has 0 seconds",
+        ),
+    ],
+)
+def test_what_cannot_be_computed_has_a_reason_and_the_rest_its_value(tmp_path, header, rows, missing, reason) -> None:
+    (row,) = efficiency_rows(read_results(write(tmp_path / "results.csv", header, *rows)))
+    unknown = {column for column, value in row.values.items() if value is None}
+    assert set(missing.split()) <= unknown < set(row.values)
+    assert reason in row.reason
+    assert not row.intervals or "no training cost is known" not in row.reason
 
 
 def test_many_splits_have_hyphens_and_marks(tmp_path) -> None:
@@ -359,17 +363,6 @@ def test_many_splits_have_hyphens_and_marks(tmp_path) -> None:
     assert (found.cells, found.mismatches, found.unpublished) == (12, [], [])
 
 
-@given(st.integers(1, 30), st.integers(1, 30))
-def test_interval_names_tell_their_splits(first, more) -> None:
-    others = {interval_name(a, b) for a in range(1, 31) for b in range(a + 1, 61) if (a, b) != (first, first + more)}
-    assert interval_name(first, first + more) not in others
-
-
-def test_short_names_of_scores() -> None:
-    names = ["rouge1", "rougeL", "rougeLsum", "ROUGE-2", "bleu", "rouge"]
-    assert [short_name(name) for name in names] == ["1", "L", "Lsum", "2", "_bleu", "_rouge"]
-
-
 def test_scores_may_be_named_and_blanks_and_a_byte_order_mark_do_no_harm(tmp_path) -> None:
     text = "\ufeffcorpus, method ,split,records,quality,notes,size\nC,A,1,100,2.5,3,7\n\nC,A,2,1000,3.5, ,8\n"
     path = tmp_path / "results.csv.gz"
@@ -380,6 +373,9 @@ def test_scores_may_be_named_and_blanks_and_a_byte_order_mark_do_no_harm(tmp_pat
     assert row.values["sigma_quality_pct"] == pytest.approx(100 * 0.4 / 9)
     with pytest.raises(ResultsError, match=r":4: column notes holds ''.*--scores"):
         read_results(path)
+    for scores in (["rouge9"], ["records"], ["quality", "quality"], [""]):
+        with pytest.raises(ResultsError, match="cannot be taken as a score"):
+            read_results(path, scores)
 
 
 @pytest.mark.parametrize(
@@ -427,12 +423,6 @@ def test_a_results_file_that_cannot_be_used_is_refused_with_line_and_remedy(tmp_
     with pytest.raises(ResultsError, match=message) as caught:
         read_results(path)
     assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize("scores", [["rouge9"], ["records"], ["rouge1", "rouge1"], [""]])
-def test_scores_that_are_no_columns_are_refused(tmp_path, scores) -> None:
-    with pytest.raises(ResultsError, match="cannot be taken as a score"):
-        read_results(write(tmp_path / "results.csv", TWO, *CLOSE), scores)
 
 
 @pytest.mark.parametrize(

@@ -80,12 +80,8 @@ def test_items_are_kept_in_points_and_their_means_are_the_scores(write):
         assert scores["means"][name] == pytest.approx(sum(float(item[name]) for item in items) / 2, abs=1e-12)
     assert float(items[1]["rouge1"]) == 100.0  # the further reference counts
     assert scores["counts"] == {"empty": 0}
-
-
-def test_empty_summaries_score_nothing_and_are_counted(write):
     items, scores = write([{"id": "a", "summary": []}, SUMMARIES[1]])
-    assert float(items[0]["rouge1"]) == 0.0
-    assert scores["counts"] == {"empty": 1}
+    assert (float(items[0]["rouge1"]), scores["counts"]) == (0.0, {"empty": 1})
 
 
 def test_a_scorer_has_items_and_inputs_of_its_own(write, tmp_path):
@@ -104,16 +100,10 @@ def test_a_scorer_has_items_and_inputs_of_its_own(write, tmp_path):
     assert scores["metrics"][0]["higher_is_better"] is False
 
 
-def test_a_value_that_is_no_number_is_refused(write):
-    broken = Words(Nothing())
-    broken.value = float("nan")
-    with pytest.raises(RecordError, match="words of item a, left is nan"):
-        write(SUMMARIES, broken)
-
-
 @pytest.mark.parametrize(
     ("told", "message"),
     [
+        ({"value": float("nan")}, "words of item a, left is nan"),
         ({"halves": ("left", "left")}, "scorer it: item a, left comes twice"),
         ({"column": "words"}, "scorer it: two columns are called words"),
         ({"column": "group"}, "scorer it: two columns are called group"),

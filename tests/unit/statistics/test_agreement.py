@@ -49,17 +49,7 @@ def test_cohens_kappa_is_that_of_worked_examples():
     assert cohens_kappa(*doctors).same == pytest.approx(0.7)
 
 
-def test_kappa_of_three_categories_is_that_of_the_contingency_table():
-    generator = np.random.default_rng(4)
-    first = generator.integers(0, 3, 200)
-    second = np.where(generator.random(200) < 0.6, first, generator.integers(0, 3, 200))
-    table = np.histogram2d(first, second, bins=(3, 3))[0] / 200
-    expected = table.sum(axis=1) @ table.sum(axis=0)
-    found = cohens_kappa(first.tolist(), second.tolist(), [str(n) for n in range(200)])
-    assert found.value == pytest.approx((np.trace(table) - expected) / (1 - expected))
-
-
-def test_agreement_of_all_or_none():
+def test_agreement_of_all_or_none_and_what_has_no_value_or_no_interval():
     same = [str(number % 4) for number in range(40)]
     groups = [str(number) for number in range(40)]
     assert cohens_kappa(same, same, groups).value == pytest.approx(1)
@@ -71,17 +61,10 @@ def test_agreement_of_all_or_none():
     assert "one category" in one.why
     alone = krippendorffs_alpha([{"a": "x"}], ["g"])
     assert (alone.value, alone.items) == (None, 0)
-
-
-def test_without_enough_groups_there_is_a_value_and_no_interval():
     first, second, _ = pairs(("x", "x", 20), ("x", "y", 5), ("y", "y", 15))
-    found = cohens_kappa(first, second, ["one", "two"] * 20)
-    assert found.value is not None
-    assert found.low is None
-    assert "2 groups" in found.why
-
-
-def test_lengths_that_differ_are_refused():
+    few = cohens_kappa(first, second, ["one", "two"] * 20)
+    assert (few.value is None, few.low) == (False, None)
+    assert "2 groups" in few.why
     with pytest.raises(ValueError, match="judgements"):
         cohens_kappa(["x"], ["x", "y"], ["g"])
     with pytest.raises(ValueError, match="groups"):

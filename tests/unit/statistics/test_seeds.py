@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import polygamma
 
-from sumcurve.statistics.seeds import _trigamma_inverse, prior_degrees, satterthwaite, seed_covariance
+from sumcurve.statistics.seeds import prior_degrees, satterthwaite, seed_covariance
 
 METHODS, SIZES = "abc", (100.0, 200.0, 400.0, 800.0)
 
@@ -13,19 +12,6 @@ def layout(values: np.ndarray) -> tuple[np.ndarray, list[str], list[float]]:
     methods, sizes, seeds = values.shape
     names = [METHODS[method] for method in range(methods) for _ in range(sizes)]
     return values.reshape(-1, seeds), names, [SIZES[size] for _ in range(methods) for size in range(sizes)]
-
-
-def test_two_methods_at_one_size_are_the_paired_t_test() -> None:
-    values = np.random.default_rng(1).normal(size=(2, 1, 4))
-    found = seed_covariance(*layout(values), full_records=None)
-    weights = np.array([1.0, -1.0])
-    if np.isinf(found.prior_degrees):
-        assert found.degrees(weights) == 3
-    differences = values[0, 0] - values[1, 0]
-    variance = weights @ found.covariance @ weights
-    assert variance == pytest.approx(differences.var(ddof=1))
-    t = differences.mean() / np.sqrt(variance / 4)
-    assert t == pytest.approx(stats.ttest_rel(values[0, 0], values[1, 0]).statistic)
 
 
 def test_three_alike_methods_at_one_size_are_the_two_way_analysis_of_variance() -> None:
@@ -86,11 +72,6 @@ def test_prior_degrees_are_found_again() -> None:
     assert prior_degrees(np.zeros(3), np.ones(3)) == np.inf
 
 
-@pytest.mark.parametrize("value", [1e-8, 1e-3, 0.4, 3.0, 1e4, 1e9])
-def test_trigamma_inverse(value: float) -> None:
-    assert polygamma(1, _trigamma_inverse(value)) == pytest.approx(value, rel=1e-3)
-
-
 @pytest.mark.parametrize("sds", [(0.3, 0.3, 2.4), (1.0, 1.0, 1.0)])
 def test_intervals_of_unequal_methods_hold_the_truth(sds: tuple[float, float, float]) -> None:
     """Over all cells as promised; pooled over methods, 82 % of the unstable one's and all of the others' would."""
@@ -106,27 +87,14 @@ def test_intervals_of_unequal_methods_hold_the_truth(sds: tuple[float, float, fl
     assert held.mean(axis=1).min() > 0.87
 
 
-def test_degrees_never_fall_below_the_seeds_own() -> None:
-    generator = np.random.default_rng(7)
-    for _ in range(50):
-        found = seed_covariance(*layout(generator.normal(size=(3, 4, 2))), full_records=800.0)
-        for _ in range(5):
-            assert found.degrees(generator.normal(size=12)) >= 1
-
-
-def test_the_covariance_is_one() -> None:
+def test_covariances_are_positive_and_degrees_never_fall_below_the_seeds_own() -> None:
     generator = np.random.default_rng(8)
     for _ in range(50):
         values = generator.normal(size=(3, 4, 3)) * generator.gamma(1, size=(3, 1, 1))
         assert np.linalg.eigvalsh(seed_covariance(*layout(values), full_records=800.0).covariance).min() > -1e-9
-
-
-def test_scores_that_never_move_have_no_variance() -> None:
-    found = seed_covariance(*layout(np.ones((3, 4, 3))), full_records=800.0)
-    assert not found.covariance.any()
-
-
-def test_one_seed_is_an_error() -> None:
+        found = seed_covariance(*layout(generator.normal(size=(3, 4, 2))), full_records=800.0)
+        assert min(found.degrees(generator.normal(size=12)) for _ in range(5)) >= 1
+    assert not seed_covariance(*layout(np.ones((3, 4, 3))), full_records=800.0).covariance.any()
     with pytest.raises(ValueError, match="one seed says nothing"):
         seed_covariance(np.ones((2, 1)), ["a", "b"], [1.0, 1.0], None)
 

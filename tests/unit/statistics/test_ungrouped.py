@@ -43,12 +43,6 @@ def test_ties_of_resamples_and_mean_count_half() -> None:
     assert [10 * end for end in interval(values)] == pytest.approx(scipys(whole))
 
 
-@pytest.mark.parametrize("values", [[0.3] * 7, [0.1 + 0.2], [0.0, 0.0]])
-def test_data_without_spread_give_the_mean(values) -> None:
-    with np.errstate(all="raise"):
-        assert interval(values) == (np.mean(values), np.mean(values))
-
-
 def test_intervals_stay_within_the_values_whatever_the_skew() -> None:
     generator = np.random.default_rng(2)
     for items in (2, 3, 5, 20):
@@ -58,22 +52,8 @@ def test_intervals_stay_within_the_values_whatever_the_skew() -> None:
             assert values.min() - 1e-9 * values.max() <= low <= high <= values.max() * (1 + 1e-12)
 
 
-def test_coverage_of_the_true_mean_is_near_that_of_the_t_interval() -> None:
-    samples = np.random.default_rng(5).beta(2, 5, (400, 100))
-    ends = bca_intervals(samples, 0.95, 1000, 1)
-    ours = ((ends[:, 0] <= 2 / 7) & (ends[:, 1] >= 2 / 7)).mean()
-    low, high = stats.t.interval(0.95, 99, samples.mean(axis=1), stats.sem(samples, axis=1))
-    assert 0.91 < ours < 0.98
-    assert abs(ours - ((low <= 2 / 7) & (high >= 2 / 7)).mean()) < 0.03
-
-
-def test_more_confidence_is_a_wider_interval_and_the_seed_decides(values) -> None:
-    narrow, wide = (interval(values, confidence=share) for share in (0.8, 0.99))
-    assert wide[0] < narrow[0] < values.mean() < narrow[1] < wide[1]
-    assert interval(values, seed=1) == interval(values, seed=1) != interval(values, seed=2)
-
-
 def test_rows_are_resampled_jointly_and_in_pieces_alike(values, monkeypatch) -> None:
+    assert interval(values, seed=1) == interval(values, seed=1) != interval(values, seed=2)
     rows = np.stack([values, 2 * values + 0.5])
     both = bca_intervals(rows, 0.95, 500, 3)
     np.testing.assert_allclose(both[1], 2 * both[0] + 0.5)
@@ -114,30 +94,13 @@ def test_p_of_few_items_is_the_exact_one() -> None:
     # Of the 2**4 sign patterns two are as extreme as 4 equal wins; ties add nothing.
     assert p_of(np.array([0.3, 0.3, 0.3, 0.3, 0.5]) - [0.1, 0.1, 0.1, 0.1, 0.5]) == pytest.approx(2 / 16, abs=0.01)
     assert p_of(np.zeros(9)) == 1
+    with np.errstate(all="raise"):
+        assert interval([0.1 + 0.2] * 7) == (np.mean([0.1 + 0.2] * 7),) * 2
 
 
 def test_p_is_uniform_where_nothing_differs() -> None:
     p = sign_flip_p(np.random.default_rng(11).normal(size=(300, 40)), 100, 1)
     assert stats.kstest(p, "uniform").pvalue > 1e-3
-
-
-def test_overlapping_intervals_hide_a_sure_difference() -> None:
-    generator = np.random.default_rng(9)
-    easy = generator.beta(2, 5, 300)  # what both systems find easy
-    first, second = easy + generator.normal(0.01, 0.02, 300), easy
-    assert interval(first)[0] < interval(second)[1]  # they overlap
-    assert p_of(first - second) < 0.001
-    assert interval(first - second)[0] > 0
-
-
-def test_holm_rejects_one_of_many_true_nulls_as_rarely_as_promised() -> None:
-    generator = np.random.default_rng(8)
-    wrong = 0
-    for _ in range(200):
-        systems = generator.normal(size=(4, 30))
-        differences = np.stack([systems[a] - systems[b] for a in range(4) for b in range(a)])
-        wrong += min(holm(sign_flip_p(differences, 100, 1))) <= 0.05
-    assert wrong / 200 < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 200)
 
 
 def test_holm_rejects_what_its_step_down_rejects_and_intervals_leave_0_out_where_it_does() -> None:
@@ -157,9 +120,5 @@ def test_holm_rejects_what_its_step_down_rejects_and_intervals_leave_0_out_where
         assert ((levels >= 0.05 / len(p_values)) & (levels <= 0.05)).all()
         later += (levels > steps[0]).sum()
     assert later > 20  # what a later step alone rejects
-
-
-def test_holm_multiplies_by_the_tests_left() -> None:
     assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
-    assert holm([0.5, 0.9]) == pytest.approx([1, 1])
     assert len(holm([])) == len(deciding_levels(np.array([]), holm_steps(0, 0.05))) == 0

@@ -8,12 +8,15 @@ import pytest
 
 from sumcurve.capabilities.extracts.evidence import Extracts, Oracles
 from sumcurve.capabilities.extracts.settings import Oracle
+from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings
 from sumcurve.curves.stopping import Validation
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings.study import Bootstrap
+from sumcurve.settings.study import Bootstrap, Equivalence
 from sumcurve.tables.evidence import (
     CorpusStatistics,
+    Example,
+    Examples,
     Items,
     PartStatistics,
     ScoredOutput,
@@ -208,6 +211,23 @@ def more_metric() -> Callable[..., list[ScoredOutput]]:
 
 
 @pytest.fixture(scope="session")
+def dimmed() -> Callable[..., list[ScoredOutput]]:
+    """The outputs, those of which the condition holds with next to nothing of what `more_metric` scored."""
+
+    def dim(outputs: Sequence[ScoredOutput], condition: Callable[[ScoredOutput], bool]) -> list[ScoredOutput]:
+        changed = []
+        for one in outputs:
+            if condition(one):
+                items = one.scores["length"]
+                few = dataclasses.replace(items, values=items.values * 0.01)
+                one = dataclasses.replace(one, scores={**one.scores, "length": few})
+            changed.append(one)
+        return changed
+
+    return dim
+
+
+@pytest.fixture(scope="session")
 def phased() -> Callable[..., list[ScoredOutput]]:
     """What pcov's last phase on notes is compared with: before it, its control; and seeds beside the study's."""
 
@@ -287,6 +307,44 @@ def study(evidence, papers, statistics) -> Study:
     )
 
 
+HOSTILE = "<script>alert('a')</script> & <b>\"bold\"</b>"
+
+
+@pytest.fixture(scope="session")
+def hostile() -> str:
+    return HOSTILE
+
+
+def read(outputs: Sequence[ScoredOutput], corpus: str, count: int = 12) -> Examples:
+    """Every system says its name, and a copy that is the longer the larger its training."""
+    cells = dict.fromkeys((one.method, one.records) for one in outputs if one.corpus == corpus)
+    items = []
+    for number in range(count):
+        source = f"item {number} of the corpus is about trains that leave late and {HOSTILE}".split()
+        summaries = {
+            (method, records): [" ".join([method, *source[: 1 + (records or 0) // 400]]), "unheard of"]
+            for method, records in cells
+        }
+        items.append(
+            Example(f"{corpus}/{number}", [" ".join(source)], [[f"Reference {number}", HOSTILE]], source, summaries)
+        )
+    return Examples(corpus, 7, 400, items)
+
+
+@pytest.fixture(scope="session")
+def rich_study(study, evidence, papers, phased, extracts) -> Study:
+    """Three seeds, a last phase with all it is compared with, extracts, a pretraining, twins, items with markup."""
+    outputs = [*evidence((1, 2, 3)), *papers((1, 2, 3)), *phased(study=(1, 2, 3))]
+    pretraining = Pretraining("notes", "abs", {"pcov": True}, 99.0, 50, 900, 3.5, 1000, {"an overlap": 7}, 4000, 5)
+    return dataclasses.replace(
+        study,
+        outputs=outputs,
+        evidence={"extracts": Oracles(extracts(outputs)), "pretrained": Pretrainings([pretraining])},
+        examples=[read(outputs, corpus) for corpus in ("notes", "albums")],
+        equivalence=Equivalence(methods={"pcov": "abs"}, margin=1.5),
+    )
+
+
 @pytest.fixture(scope="session")
 def statistics() -> list[CorpusStatistics]:
     def parts(percents: tuple[int, ...]) -> list[PartStatistics]:
@@ -309,14 +367,3 @@ def statistics() -> list[CorpusStatistics]:
 @pytest.fixture(scope="session")
 def settings() -> Bootstrap:
     return Bootstrap(resamples=200)
-
-
-@pytest.fixture(scope="session")
-def retimed() -> Callable[..., list[ScoredOutput]]:
-    """The outputs with one's timing changed."""
-
-    def change(outputs: Sequence[ScoredOutput], index: int, **changes: object) -> list[ScoredOutput]:
-        changed = dataclasses.replace(outputs[index].timing, **changes)
-        return [*outputs[:index], dataclasses.replace(outputs[index], timing=changed), *outputs[index + 1 :]]
-
-    return change

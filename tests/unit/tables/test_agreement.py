@@ -19,11 +19,6 @@ def records(text: str) -> int | None:
     return int(text) if text else None
 
 
-def claims(rows):
-    """Who is said to be ahead of whom by the fitted curves, by corpus, metric and the size from which on."""
-    return [row for row in rows if row["verdict"] != "undecided"]
-
-
 def check(verdicts, comparisons, answers, beyond: bool = True) -> int:
     """Compare what CSVs of a study say at measured sizes, and beyond; returns how many claims there were to compare."""
     ahead = {}
@@ -43,7 +38,7 @@ def check(verdicts, comparisons, answers, beyond: bool = True) -> int:
                 expected = {"behind": methods[0], "not distinguishable": "not shown"}
                 assert said == expected.get(places[*cell, basis, size, other], places[*cell, basis, size, other])
     compared = 0
-    for row in claims(verdicts):
+    for row in (row for row in verdicts if row["verdict"] != "undecided"):
         first, second, size = row["first"], row["second"], records(row["at_records"])
         cell = row["corpus"], row["metric"]
         measured = order[*cell, "measured", size]
@@ -93,24 +88,6 @@ def test_claims_of_curves_are_never_against_the_paired_comparison(study, long_cu
     assert len(written[0]) == 3 * 3
     compared = check(*written)
     assert compared >= 3 or gain == 0
-
-
-# Recorded by code that wrote marks into names; a study that is made anew leaves this list.
-MARKED_NAMES = ("docstrings-large", "docstrings-all", "fairseq", "pretraining")
-NAMES = ("method", "metric", "first", "second", "other", "ahead")
-FOLDERS = [RECORDED / study for study in ("docstrings", *MARKED_NAMES)]  # what else lies there is a user's
-
-
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
-def test_names_in_recorded_csvs_have_no_marks(folder):
-    marked = {
-        (path.name, name, row[name])
-        for path in folder.glob("*.csv")
-        for row in rows(path)
-        for name in NAMES
-        if row.get(name, "")[-1:] in ("†", "‡", "§", "¶") or "‡ (" in row.get(name, "")
-    }
-    assert bool(marked) == (folder.name in MARKED_NAMES), sorted(marked)[:5]
 
 
 @pytest.mark.parametrize("study", ["docstrings", "docstrings-large"])  # which have sizes enough for verdicts

@@ -40,9 +40,6 @@ def test_every_size_has_a_row_whose_difference_is_that_of_comparisons(study, cur
         assert row.says == (EQUIVALENT if inside else DIFFERENT if beyond else OPEN)
     says = {row.method: row.says for row in frame.itertuples() if row.records == 2000}
     assert says == {"same": EQUIVALENT, "far": DIFFERENT}
-
-
-def test_a_margin_that_no_interval_fits_leaves_it_open(study, curves) -> None:
     frame = made("equivalence", results(study, curves, 1e-6)).frame()
     assert set(frame[frame.method == "same"].says) == {OPEN}
 
@@ -61,10 +58,6 @@ def test_a_margin_that_no_interval_fits_leaves_it_open(study, curves) -> None:
 )
 def test_what_an_interval_says_of_a_margin(low, high, says) -> None:
     assert judged(Estimate((low + high) / 2, low, high, None, None, None, "items"), 1.5) == says
-
-
-def test_a_study_without_twins_has_no_such_table(study, curves) -> None:
-    assert not made("equivalence", Results(dataclasses.replace(study, outputs=curves), Bootstrap(resamples=50))).rows
 
 
 def test_a_metric_that_does_not_rank_is_named_with_those_that_do(study, curves) -> None:

@@ -1,5 +1,5 @@
-import dataclasses
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,37 +10,39 @@ from sumcurve.tables.systems import systems_of
 
 
 def replaced(outputs, index, **changes):
-    return [*outputs[:index], dataclasses.replace(outputs[index], **changes), *outputs[index + 1 :]]
+    return [*outputs[:index], replace(outputs[index], **changes), *outputs[index + 1 :]]
 
 
 def rescored(outputs, index, **changes):
     """The outputs with one's items changed."""
-    items = dataclasses.replace(outputs[index].scores["rouge"], **changes)
+    items = replace(outputs[index].scores["rouge"], **changes)
     return replaced(outputs, index, scores={"rouge": items})
 
 
-def without_last(items):
-    further = {name: column[:-1] for name, column in items.further.items()}
-    return {"ids": items.ids[:-1], "groups": items.groups[:-1], "values": items.values[:, :-1], "further": further}
+def shuffled(items, seed):
+    """The same items in another order."""
+    order = random.Random(seed).sample(range(len(items.ids)), len(items.ids))
+    ids, groups = (tuple(names[place] for place in order) for names in (items.ids, items.groups))
+    further = {name: tuple(column[place] for place in order) for name, column in items.further.items()}
+    return replace(items, ids=ids, groups=groups, further=further, values=items.values[:, order])
 
 
-def test_the_order_of_outputs_and_of_items_does_not_count(evidence) -> None:
-    outputs = evidence((1, 2))
-    expected = checked(outputs)
-    shuffler = random.Random(3)
-    mixed = []
-    for index, output in enumerate(outputs):
-        items = output.scores["rouge"]
-        order = list(range(len(items.ids)))
-        shuffler.shuffle(order)
-        ids, groups = (tuple(names[i] for i in order) for names in (items.ids, items.groups))
-        mixed.append(rescored(outputs, index, ids=ids, groups=groups, values=items.values[:, order])[index])
-    shuffler.shuffle(mixed)
-    again = checked(mixed)
+def test_the_order_of_outputs_and_of_items_does_not_count_nor_that_of_records_and_raters(evidence) -> None:
+    outputs = rated(evidence((1, 2)))
+    mixed = [
+        replace(one, scores={name: shuffled(items, place) for name, items in one.scores.items()})
+        for place, one in enumerate(outputs)
+    ]
+    random.Random(3).shuffle(mixed)
+    again, expected = checked(mixed), checked(outputs)
     assert [str(one) for one in again] == [str(one) for one in expected]
     for one, other in zip(again, expected, strict=True):
-        assert one.scores["rouge"].ids == other.scores["rouge"].ids
-        assert np.array_equal(one.scores["rouge"].values, other.scores["rouge"].values)
+        for scorer in ("rouge", "people"):
+            mine, known = one.scores[scorer], other.scores[scorer]
+            assert mine.keys == known.keys
+            assert mine.groups == known.groups
+            assert np.array_equal(mine.values, known.values)
+        assert one.scores["people"].keys == sorted(one.scores["people"].keys)
 
 
 def test_systems_hold_the_seeds_of_a_training_under_one_search(evidence, papers, phased) -> None:
@@ -63,110 +65,71 @@ def test_metrics_come_in_the_order_of_the_scorers_and_have_one_meaning(evidence,
         metrics_of([*outputs, *more_metric(evidence(), scorer="other")])
 
 
-@pytest.mark.parametrize("index", [0, 3, 7])
-def test_a_missing_item_is_named(evidence, index) -> None:
-    outputs = evidence()
-    items = outputs[index].scores["rouge"]
-    with pytest.raises(EvidenceError, match=f"lacks rouge's item {items.ids[-1]}"):
-        checked(rescored(outputs, index, **without_last(items)))
-
-
-def test_an_item_in_another_group_is_named(evidence) -> None:
-    outputs = evidence()
-    groups = ("elsewhere", *outputs[3].scores["rouge"].groups[1:])
-    with pytest.raises(EvidenceError, match="item notes/0 in group"):
-        checked(rescored(outputs, 3, groups=groups))
-
-
 def rated(outputs, raters=("left", "right"), column="rater"):
     """The outputs with opinions, too: every third item by each rater."""
     found = []
     for one in outputs:
         items = one.scores["rouge"]
         ids, groups, values = items.ids[::3], items.groups[::3], items.values[:1, ::3]
-        metric = dataclasses.replace(items.metrics[0], name="opinion")
+        metric = replace(items.metrics[0], name="opinion")
         further = {column: tuple(rater for rater in raters for _ in ids)} if column else {}
         many = len(raters)
         opinions = Items((metric,), ids * many, groups * many, np.tile(values, many), "two people", further=further)
-        found.append(dataclasses.replace(one, scores={**one.scores, "people": opinions}))
+        found.append(replace(one, scores={**one.scores, "people": opinions}))
     return found
 
 
-def test_an_item_may_be_a_record_and_a_rater(evidence) -> None:
-    outputs = rated(evidence())
-    index = 2
-    items = outputs[index].scores["people"]
-    order = random.Random(5).sample(range(len(items.ids)), len(items.ids))
-    mixed = dataclasses.replace(
-        items,
-        ids=tuple(items.ids[place] for place in order),
-        groups=tuple(items.groups[place] for place in order),
-        further={"rater": tuple(items.further["rater"][place] for place in order)},
-        values=items.values[:, order],
-    )
-    again = checked(replaced(outputs, index, scores={**outputs[index].scores, "people": mixed}))
-    for one, other in zip(again, checked(outputs), strict=True):
-        assert one.scores["people"].keys == other.scores["people"].keys == sorted(one.scores["people"].keys)
-        assert one.scores["people"].groups == other.scores["people"].groups
-        assert np.array_equal(one.scores["people"].values, other.scores["people"].values)
+def lacking(outputs, index, scorer="rouge"):
+    """The outputs, one without its last item."""
+    items = outputs[index].scores[scorer]
+    further = {name: column[:-1] for name, column in items.further.items()}
+    fewer = replace(items, ids=items.ids[:-1], groups=items.groups[:-1], values=items.values[:, :-1], further=further)
+    return replaced(outputs, index, scores={**outputs[index].scores, scorer: fewer})
 
 
-def test_what_a_rater_lacks_is_named_and_so_are_other_keys(evidence) -> None:
-    outputs = rated(evidence())
-    fewer = dataclasses.replace(outputs[3].scores["people"], **without_last(outputs[3].scores["people"]))
-    with pytest.raises(EvidenceError, match=r"lacks people's item notes/39, right \(1 in all\)"):
-        checked(replaced(outputs, 3, scores={**outputs[3].scores, "people": fewer}))
-    with pytest.raises(EvidenceError, match=r"people's items by id, notes .* by id, rater; score both alike"):
-        checked([*outputs[:3], *rated(outputs[3:], raters=("left",), column="")])
-    with pytest.raises(EvidenceError, match="item notes/0, left is scored twice"):
-        rated(evidence(), raters=("left", "left"))
+def regrouped(outputs):
+    return rescored(outputs, 3, groups=("elsewhere", *outputs[3].scores["rouge"].groups[1:]))
 
 
-@pytest.mark.parametrize("signature", ["rouge:1+2+Lsum|stem:yes|sumcurve:0.1.0", "rouge:1|stem:no|sumcurve:0.1.0"])
-def test_two_ways_of_scoring_do_not_compare(evidence, signature) -> None:
-    with pytest.raises(EvidenceError, match="score both alike"):
-        checked(rescored(evidence(), 1, signature=signature))
+def twice(outputs):
+    ids = outputs[2].scores["rouge"].ids
+    return rescored(outputs, 2, ids=(ids[1], *ids[1:]))
 
 
 @pytest.mark.parametrize(
-    ("index", "changes", "message"),
+    ("harm", "message"),
     [
-        (1, {"records": 501}, "below|above|records"),
-        (1, {"records": None}, "needs records, seed"),
-        (0, {"percent": 50, "records": 1000}, "given twice"),
-        (0, {"role": "baseline"}, "is not trained"),
-        (6, {"role": "trained"}, "needs records"),
-        (6, {"search": "common"}, "no search"),
-        (1, {"search": None}, "seed and search"),
+        (lambda outputs: [], "at least one"),
+        (lambda outputs: lacking(outputs, 0), "lacks rouge's item notes/39"),
+        (lambda outputs: lacking(outputs, 3), "lacks rouge's item notes/39"),
+        (regrouped, "item notes/0 in group"),
+        (twice, "notes/1 is scored twice"),
+        (lambda outputs: rescored(outputs, 2, ids=outputs[2].scores["rouge"].ids[1:]), r"values of shape \(3, 40\)"),
+        (lambda outputs: lacking(rated(outputs), 3, "people"), r"lacks people's item notes/39, right \(1 in all\)"),
+        (
+            lambda outputs: [*rated(outputs[:3]), *rated(outputs[3:], raters=("left",), column="")],
+            "people's items by id, notes .* by id, rater; score both alike",
+        ),
+        (lambda outputs: rated(outputs, raters=("left", "left")), "item notes/0, left is scored twice"),
+        (lambda outputs: rescored(outputs, 1, signature="rouge:1+2+Lsum|stem:yes|sumcurve:0.1.0"), "score both alike"),
+        (lambda outputs: rescored(outputs, 1, signature="rouge:1|stem:no|sumcurve:0.1.0"), "score both alike"),
+        (lambda outputs: replaced(outputs, 1, records=501), "below|above|records"),
+        (lambda outputs: replaced(outputs, 1, records=None), "needs records, seed"),
+        (lambda outputs: replaced(outputs, 1, records=1001), "different training records"),
+        (lambda outputs: replaced(outputs, 0, percent=50, records=1000), "given twice"),
+        (lambda outputs: replaced(outputs, 0, role="baseline"), "is not trained"),
+        (lambda outputs: replaced(outputs, 6, role="trained"), "needs records"),
+        (lambda outputs: replaced(outputs, 6, search="common"), "no search"),
+        (lambda outputs: replaced(outputs, 1, search=None), "seed and search"),
+        (
+            lambda outputs: [replace(one, records=500) if one.percent == 50 else one for one in outputs],
+            "notes 50 % has 500 records, not above",
+        ),
     ],
 )
-def test_evidence_that_does_not_fit_is_refused(evidence, index, changes, message) -> None:
+def test_evidence_that_does_not_fit_is_refused(evidence, harm, message) -> None:
     with pytest.raises(EvidenceError, match=message):
-        checked(replaced(evidence(), index, **changes))
-
-
-def test_a_larger_fraction_must_have_more_records(evidence) -> None:
-    outputs = [dataclasses.replace(one, records=500) if one.percent == 50 else one for one in evidence()]
-    with pytest.raises(EvidenceError, match=r"notes 50 % has 500 records, not above"):
-        checked(outputs)
-
-
-def test_fractions_of_one_size_are_required(evidence) -> None:
-    with pytest.raises(EvidenceError, match="different training records"):
-        checked(replaced(evidence(), 1, records=1001))
-
-
-def test_items_that_do_not_fit_are_refused(evidence) -> None:
-    items = evidence()[2].scores["rouge"]
-    with pytest.raises(EvidenceError, match="notes/1 is scored twice"):
-        dataclasses.replace(items, ids=(items.ids[1], *items.ids[1:]))
-    with pytest.raises(EvidenceError, match=r"values of shape \(3, 40\)"):
-        Items(items.metrics, items.ids[1:], items.groups, items.values, "")
-
-
-def test_no_output_is_refused() -> None:
-    with pytest.raises(EvidenceError, match="at least one"):
-        checked([])
+        checked(harm(evidence()))
 
 
 def test_the_version_of_sumcurve_alone_does_not_part_scores(evidence) -> None:
@@ -185,7 +148,7 @@ def test_the_best_reference_of_an_item_counts_and_what_is_not_proven_in_all_is_n
     assert (second["id"], second["bound"] < first["bound"]) == (f"{first['id']} (reference 2)", True)
     plain = {ceiling.metric: ceiling for ceiling in one.ceilings()}
     better = [{**two, "bound": 1.0, "status": "bounded"} if two is second else two for two in one.certificates]
-    raised = {ceiling.metric: ceiling for ceiling in dataclasses.replace(one, certificates=better).ceilings()}
+    raised = {ceiling.metric: ceiling for ceiling in replace(one, certificates=better).ceilings()}
     for metric in ("rouge1", "rouge2"):
         assert len(plain[metric].ids) == len(set(plain[metric].ids)) == plain[metric].proven == 40
         known = {
@@ -197,7 +160,7 @@ def test_the_best_reference_of_an_item_counts_and_what_is_not_proven_in_all_is_n
         assert after == (known | {first["id"]: 1.0} if hit else known)
         assert raised[metric].proven == 40 - hit
     unsure = [{**two, "status": "bounded"} if two is first else two for two in one.certificates]
-    for ceiling in dataclasses.replace(one, certificates=unsure).ceilings():
+    for ceiling in replace(one, certificates=unsure).ceilings():
         assert ceiling.proven == 40 - (ceiling.metric == first["metric"])
     assert plain["rouge1"].source_words == pytest.approx(0.875)
     assert plain["rouge2"].source_words is None
@@ -217,6 +180,6 @@ def test_optima_of_some_test_items_only_bound_no_corpus(study, extracts) -> None
     assert {one.corpus for one in Oracles(found).ceilings(study.outputs)} == {"notes", "albums"}
     lost = found[0].certificates[0]["id"]
     kept = [one for one in found[0].certificates if one["id"].split(" (")[0] != lost]
-    part = [dataclasses.replace(found[0], certificates=kept), *found[1:]]
+    part = [replace(found[0], certificates=kept), *found[1:]]
     assert {one.corpus for one in Oracles(part).ceilings(study.outputs)} == {found[1].corpus}
     assert Oracles().ceilings(study.outputs) == []

@@ -22,17 +22,17 @@ from sumcurve.tables.chart import (
     Panel,
     configured,
     curves,
-    dots,
     looks_of,
     shortened,
     spread,
 )
 from sumcurve.tables.evidence import Missing
-from sumcurve.tables.figures import SMALL, block, known, order_of, panel_of, pareto, write_figures
+from sumcurve.tables.figures import SMALL, block, panel_of, pareto, write_figures
 from sumcurve.tables.report.chart import HEIGHT, charts
 from sumcurve.tables.results import Results
 
 METRICS = tuple(RougeF1.metrics)
+LOOKS = looks_of(["abs", "pcov"])
 LEVELS = {"lead": (21.0, False), "gold": (100.0, True)}
 
 
@@ -75,7 +75,7 @@ def marks(specification, name, datasets=None):
 
 
 def drawn(panel, **changes):
-    return curves(replace(panel, **changes), looks_of(["abs", "pcov"]), *SMALL)
+    return curves(replace(panel, **changes), LOOKS, *SMALL)
 
 
 def written(specification):
@@ -99,17 +99,13 @@ def test_curves_bands_and_names_hold_the_numbers_of_the_table(framed, evidence) 
         assert {row["system"] for row in written(chart)} == set(rows.method[rows.role != "bound"])
 
 
-def test_a_corpus_has_a_panel_for_each_metric_that_is_known_of_something_there(framed, evidence) -> None:
+def test_the_key_figure_is_one_panel_and_bytes_repeat_and_what_nothing_knows_has_no_panel(
+    framed, evidence, tmp_path
+) -> None:
     results, frame = framed(evidence((1,)))
     frame.loc[frame.corpus == "albums", METRICS[-1].name] = np.nan
-    looks = looks_of(["abs", "pcov"])
     for corpus, gone in (("albums", 1), ("notes", 0)):
-        assert len(block(results, frame, corpus, METRICS, looks)["concat"]) == len(METRICS) - gone
-    assert known(frame[:0], METRICS) == []
-
-
-def test_the_key_figure_is_one_panel_without_notes_and_bytes_repeat(framed, evidence, tmp_path) -> None:
-    results, frame = framed(evidence((1,)))
+        assert len(block(results, frame, corpus, METRICS, LOOKS)["concat"]) == len(METRICS) - gone
     folders = [tmp_path / name for name in ("first", "second")]
     for folder in folders:
         folder.mkdir()
@@ -123,7 +119,6 @@ def test_the_key_figure_is_one_panel_without_notes_and_bytes_repeat(framed, evid
     assert set(texts) == {"answers", "curves", "seconds"}
     assert {"notes", "ROUGE-1 (points)", "abs", "pcov", "lead", "random"} <= {*texts["answers"]}
     assert not {"albums", "ROUGE-2 (points)", "best-sentence"} & {*texts["answers"]}
-    assert max(map(len, texts["answers"])) < 40, "no note"
     assert {"albums", "ROUGE-2 (points)", "best-sentence"} <= {*texts["curves"]}
     assert "these weights" in " ".join(texts["curves"])
 
@@ -159,22 +154,10 @@ def test_fitted_curves_are_dashed_and_what_does_not_read_is_hollow(panel) -> Non
     assert len(filled[0]) == 5
 
 
-def test_dots_stand_in_the_order_of_their_scores_below_what_is_not_trained(panel) -> None:
-    one = replace(panel, points=panel.points[panel.points.step == 2])
-    order = order_of(one)
-    assert order == ["lead", "gold", "pcov", "abs"]
-    chart = dots(one, looks_of(["abs", "pcov"]), order, 100)
-    ((rows, _),) = marks(chart, "point")
-    assert {row["system"] for row in rows} == {"lead", "pcov", "abs"}
-    assert [row["text"] for row in written(chart)] == ["100.0 →"], "a far bound is written"
-
-
-def test_what_does_not_read_is_in_no_front(framed, evidence, more_metric) -> None:
+def test_what_does_not_read_is_in_no_front(framed, evidence, more_metric, dimmed) -> None:
     """One size of a method, the cheapest of all, whose other sizes read."""
     gated = more_metric(evidence((1, 2, 3)), higher_is_better=True, threshold=0.5)
-    smallest = [output for output in gated if (output.corpus, output.method, output.percent) == ("notes", "pcov", 25)]
-    dim = {"length": replace(smallest[0].scores["length"], values=smallest[0].scores["length"].values * 0.01)}
-    blind = [replace(output, scores=output.scores | dim) if output in smallest else output for output in gated]
+    blind = dimmed(gated, lambda output: (output.corpus, output.method, output.percent) == ("notes", "pcov", 25))
     fronts = []
     for outputs in (gated, blind):
         results, frame = framed(outputs)
@@ -194,7 +177,7 @@ def test_a_zero_shot_row_stands_at_0_left_of_the_first_size_and_is_not_joined(fr
     (lone,) = panel.points[panel.points.x == panel.zero].to_dict("records")
     assert (lone["method"], lone["system"], lone["training records"]) == ("pcov", "pcov-zero-shot", "0")
     assert panel.zero < rows.records[rows.records > 0].min()
-    ((line, _),) = marks(curves(panel, looks_of(["abs", "pcov"]), *SMALL), "line")
+    ((line, _),) = marks(curves(panel, LOOKS, *SMALL), "line")
     assert panel.zero not in {row["x"] for row in line}
 
 
@@ -202,7 +185,7 @@ def test_names_of_a_page_s_levels_stay_apart_and_points_tell_their_cells(framed,
     outputs = long_curves({"pcov": (20.0, 6.0), "abs": (10.0, 5.0)})
     lead = next(output for output in outputs if output.method == "lead")
     results, frame = framed([*outputs, *(replace(lead, method=name) for name in ("lexrank", "random"))])
-    chart = charts(results, frame, "notes", looks_of(["abs", "pcov"]))["rouge1"]
+    chart = charts(results, frame, "notes", LOOKS)["rouge1"]
     places = sorted(row["place"] for row in written(chart))
     low, high, *_ = panel_of(results, frame, "notes", METRICS[0]).ends()
     assert all((second - first) / (high - low) * HEIGHT > LINE - 1 for first, second in pairwise(places))

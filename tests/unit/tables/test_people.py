@@ -103,12 +103,6 @@ def test_curves_of_other_metrics_do_not_hang_on_what_people_judged(long_curves, 
     assert not verdicts.learn(plain).partly
 
 
-def test_without_people_there_are_no_correlations(evidence, study, settings):
-    results = Results(replace(study, outputs=evidence()), settings)
-    assert correlations.table(results).rows == []
-    assert "correlations" in (*TABLES, *APPENDIX)
-
-
 def frame(outputs, study, settings):
     found = correlations.table(Results(replace(study, outputs=outputs), settings)).frame()
     assert set(found.systems) == {5}

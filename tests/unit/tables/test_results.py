@@ -1,6 +1,5 @@
 """What results say, against the statistics that they are made of and against the scores themselves."""
 
-import dataclasses
 from dataclasses import replace
 from itertools import combinations
 
@@ -13,7 +12,6 @@ from sumcurve.statistics.family import family
 from sumcurve.study.tables import made
 from sumcurve.tables import comparisons, phases
 from sumcurve.tables.answers import doubling
-from sumcurve.tables.efficiency import NEEDS_SEEDS, steps
 from sumcurve.tables.pairs import LEVEL
 from sumcurve.tables.reach import records_for
 from sumcurve.tables.results import Results
@@ -22,7 +20,11 @@ from sumcurve.tables.verdicts import Scale, learn
 
 @pytest.fixture(scope="module")
 def results(study, evidence, settings):
-    return Results(dataclasses.replace(study, outputs=evidence((1, 2, 3))), settings)
+    return Results(replace(study, outputs=evidence((1, 2, 3))), settings)
+
+
+def with_items(one, **changes):
+    return replace(one, scores={"rouge": replace(one.scores["rouge"], **changes)})
 
 
 def by_hand(results, corpus, metric) -> Design:
@@ -71,7 +73,7 @@ def test_a_pair_turned_round_says_the_same(results) -> None:
 
 def test_where_lower_is_better_the_lower_one_is_ahead(study, evidence, more_metric, settings) -> None:
     outputs = more_metric(evidence((1, 2, 3)))
-    results = Results(dataclasses.replace(study, outputs=outputs), settings)
+    results = Results(replace(study, outputs=outputs), settings)
     assert results.best("notes", "excess", 500) == results.best("notes", "rouge1", 500) == ("pcov", 500)
     assert results.ahead("notes", "excess", 500) == ("pcov", 500)
     pair = results.pair("notes", "excess", 500, ("pcov", 500), ("abs", 500))
@@ -84,11 +86,8 @@ def test_where_lower_is_better_the_lower_one_is_ahead(study, evidence, more_metr
 
 
 def test_few_groups_leave_no_interval_and_no_claim(study, evidence, settings) -> None:
-    outputs = [
-        dataclasses.replace(one, scores={"rouge": dataclasses.replace(one.scores["rouge"], groups=tuple("ab" * 20))})
-        for one in evidence((1, 2, 3))
-    ]
-    results = Results(dataclasses.replace(study, outputs=outputs), settings)
+    outputs = [with_items(one, groups=tuple("ab" * 20)) for one in evidence((1, 2, 3))]
+    results = Results(replace(study, outputs=outputs), settings)
     frame = made("scores", results).frame()
     assert frame.rouge1_low.isna().all()
     assert frame.interval_covers.eq("").all()
@@ -127,43 +126,30 @@ def test_sigma_theta_and_elasticity_are_their_formulas_and_epsilon_their_quotien
 def test_elasticity_does_not_shrink_with_the_width_of_an_interval(study, long_curves, settings) -> None:
     """Of a curve s = d^0.3 all intervals have one elasticity, and widely different σ."""
     outputs = long_curves({"pcov": (20, 0)}, spread=0.0)
-    exact = [
-        dataclasses.replace(
-            one,
-            scores={
-                "rouge": dataclasses.replace(
-                    one.scores["rouge"], values=outputs[0].scores["rouge"].values * (one.records / 200) ** 0.3
-                )
-            },
-        )
-        for one in outputs
-        if one.percent
-    ]
-    results = Results(dataclasses.replace(study, outputs=exact, statistics=study.statistics[:1]), settings)
+    smallest = outputs[0].scores["rouge"].values
+    exact = [with_items(one, values=smallest * (one.records / 200) ** 0.3) for one in outputs if one.percent]
+    results = Results(replace(study, outputs=exact, statistics=study.statistics[:1]), settings)
     frame = made("efficiency", results).frame()
     assert frame.elasticity.to_numpy() == pytest.approx(0.3)
     assert frame.sigma_percent.max() > 1.5 * frame.sigma_percent.min()
 
 
-def test_one_seed_has_no_epsilon_and_devices_do_not_mix(study, evidence, retimed, settings) -> None:
-    alone = made("efficiency", Results(study, settings))
-    assert {row["epsilon"].why for row in alone.rows} == {NEEDS_SEEDS}
-    mixed = retimed(evidence((1, 2)), 0, device="cuda:H200")
-    results = Results(dataclasses.replace(study, outputs=mixed), settings)
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"device": "cuda:H200"}, r"seconds of different devices do not compare \(cpu, cuda:H200\)"),
+        ({"exclusive": False}, r"1 of \d+ trainings shared their device with other work"),
+    ],
+)
+def test_seconds_of_one_training_that_do_not_compare_leave_sigma_alone(
+    study, evidence, settings, changes, reason
+) -> None:
+    first, *others = evidence((1, 2))
+    first = replace(first, timing=replace(first.timing, **changes))
+    results = Results(replace(study, outputs=[first, *others]), settings)
     frame = made("efficiency", results).frame()
     assert frame[["theta_percent", "epsilon"]].isna().all(axis=None)
-    assert frame.reason.str.contains(r"seconds of different devices do not compare \(cpu, cuda:H200\)").all()
-    assert frame.sigma_percent.notna().all()
-    assert made("answers", results).frame().seconds.isna().all()
-
-
-def test_seconds_of_a_card_that_runs_shared_are_no_seconds(study, evidence, retimed, settings) -> None:
-    """One of all trainings is enough: θ and ε are refused, σ is not."""
-    outputs = retimed(evidence((1, 2)), 0, exclusive=False)
-    results = Results(dataclasses.replace(study, outputs=outputs), settings)
-    frame = made("efficiency", results).frame()
-    assert frame[["theta_percent", "epsilon"]].isna().all(axis=None)
-    assert frame.reason.str.contains(r"1 of \d+ trainings shared their device with other work").all()
+    assert frame.reason.str.contains(reason).all()
     assert frame.sigma_percent.notna().all()
     assert made("answers", results).frame().seconds.isna().all()
 
@@ -191,10 +177,14 @@ def test_records_for_a_score_are_read_off_the_curve() -> None:
     assert 200 < records_for(sizes, dented, np.array([20.0]))[0] < 400
 
 
-def test_what_the_best_needs_lies_within_its_interval_and_below_the_size(study, long_curves, settings) -> None:
+@pytest.fixture(scope="module")
+def long_results(study, long_curves, settings) -> Results:
     outputs = long_curves({"pcov": (30, 5), "abs": (22, 5)}, (1, 2, 3))
-    results = Results(dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
-    table = made("answers", results)
+    return Results(replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
+
+
+def test_what_the_best_needs_lies_within_its_interval_and_below_the_size(long_results) -> None:
+    table = made("answers", long_results)
     bounds = table.frame().bound.fillna("")
     assert set(bounds) == {"", "≤"}
     for row, bound in zip(table.rows, bounds, strict=True):
@@ -216,14 +206,12 @@ def test_what_the_best_needs_lies_within_its_interval_and_below_the_size(study, 
     assert last["ratio"].low < 2**-1.6 < last["ratio"].high
 
 
-def test_fits_alone_speak_of_two_and_four_times_the_data(study, long_curves, settings) -> None:
-    outputs = long_curves({"pcov": (30, 5), "abs": (22, 5)}, (1, 2, 3))
-    results = Results(dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
-    frame = made("answers", results).frame()
+def test_fits_alone_speak_of_two_and_four_times_the_data(long_results) -> None:
+    frame = made("answers", long_results).frame()
     fitted = frame[frame.basis == "fit"]
     assert set(fitted.records) == {4000, 8000}
     assert (frame[frame.basis == "measured"].records <= 2000).all()
-    fits = learn(results).fits["notes", "rouge1"]
+    fits = learn(long_results).fits["notes", "rouge1"]
     row = fitted[(fitted.records == 4000) & (fitted.metric == "ROUGE-1") & (fitted.method == "abs")].iloc[0]
     assert (row.score_low, row.score, row.score_high) == pytest.approx(
         tuple(end[0] for end in fits.band("abs", [4000]))
@@ -247,7 +235,7 @@ def test_phases_are_after_minus_before_and_minus_the_control(study, evidence, ph
         {"scorer": "lengths", "name": "length", "title": "length", "higher_is_better": None},
     ):
         outputs = more_metric(outputs, ranks=False, **told)
-    table = made("phases", Results(dataclasses.replace(study, outputs=outputs), settings))
+    table = made("phases", Results(replace(study, outputs=outputs), settings))
     assert not any(row["metric"].startswith("length") for row in table.rows)  # neither more nor less is better
     assert {row["method"] for row in table.rows} == {"pcov"}
     assert {row["seeds"] for row in table.rows} == {3}
@@ -264,50 +252,34 @@ def test_phases_are_after_minus_before_and_minus_the_control(study, evidence, ph
     repeated = next(row for row in table.rows if row["metric"].startswith("repeated"))
     assert (repeated["change"], repeated["after_minus_before"].number < 0) == ("better", True)
     # No other table knows them.
-    frame = made("scores", Results(dataclasses.replace(study, outputs=outputs), settings)).frame()
+    frame = made("scores", Results(replace(study, outputs=outputs), settings)).frame()
     own = [one for one in outputs if one.part == "study"]
-    plain = made("scores", Results(dataclasses.replace(study, outputs=own), settings)).frame()
+    plain = made("scores", Results(replace(study, outputs=own), settings)).frame()
     assert frame.equals(plain)
 
 
 def test_a_phase_that_did_nothing_is_said_to_do_nothing(study, evidence, phased, settings) -> None:
     outputs = [*evidence((1, 2, 3)), *phased(study=(1, 2, 3), gain=0)]
-    own = {
-        one.seed: one
-        for one in outputs
-        if (one.part, one.corpus, one.method, one.percent) == ("study", "notes", "pcov", 100)
-    }
-    same = [
-        dataclasses.replace(one, scores=own[one.seed].scores, summaries=own[one.seed].summaries)
-        if one.part == "control"
-        else one
-        for one in outputs
-    ]
-    table = made("phases", Results(dataclasses.replace(study, outputs=same), settings))
+    cell = ("study", "notes", "pcov", 100)
+    own = {one.seed: one for one in outputs if (one.part, one.corpus, one.method, one.percent) == cell}
+    controls = [replace(own[one.seed], part="control") for one in outputs if one.part == "control"]
+    same = [*(one for one in outputs if one.part != "control"), *controls]
+    table = made("phases", Results(replace(study, outputs=same), settings))
     rouge = [row for row in table.rows if row["metric"].startswith("ROUGE")]
     assert {row["worth"] for row in rouge} == {"the control is itself"}
     assert "no difference shown" in {row["change"] for row in rouge}
 
 
-def test_what_does_not_read_is_marked_wherever_it_is_compared(study, evidence, more_metric, settings) -> None:
+def test_what_does_not_read_is_marked_wherever_it_is_compared(study, evidence, more_metric, dimmed, settings) -> None:
     """One size of a method, the cheapest of all, whose other sizes read."""
-    gated = more_metric(evidence((1, 2, 3)), higher_is_better=True, threshold=0.5)
-    smallest = min(one.records for one in gated if one.records and one.corpus == "notes")
-    outputs = [
-        replace(
-            one,
-            scores={**one.scores, "length": replace(one.scores["length"], values=one.scores["length"].values * 0.01)},
-        )
-        if (one.corpus, one.method, one.records) == ("notes", "pcov", smallest)
-        else one
-        for one in gated
-    ]
+    outputs = more_metric(evidence((1, 2, 3)), higher_is_better=True, threshold=0.5)
+    smallest = min(one.records for one in outputs if one.records and one.corpus == "notes")
+    outputs = dimmed(outputs, lambda one: (one.corpus, one.method, one.records) == ("notes", "pcov", smallest))
     rows = comparisons.table(Results(replace(study, outputs=outputs), settings)).rows
-    names = {f"{row[side]}" for row in rows for side in ("first", "second") if row[f"{side}_records"] == smallest}
+    here = [row for row in rows if row["corpus"] == "notes"]
+    names = {f"{row[side]}" for row in here for side in ("first", "second") if row[f"{side}_records"] == smallest}
     assert "pcov†" in names
-    assert "pcov" not in {
-        f"{row['second']}" for row in rows if row["corpus"] == "notes" and row["second_records"] == smallest
-    }
+    assert "pcov" not in names
 
 
 def test_phases_of_several_methods_are_one_family_and_of_twins_one_test(study, evidence, phased, settings) -> None:
@@ -328,13 +300,6 @@ def test_phases_of_several_methods_are_one_family_and_of_twins_one_test(study, e
     assert p_of(*others) == pytest.approx(min(1, 2 * alone))
 
 
-def test_intervals_of_curves_go_from_size_to_size_and_over_the_whole(results) -> None:
-    found = [
-        (one.smaller.records, one.larger.records, one.whole) for one in steps(results) if one.smaller.method == "abs"
-    ]
-    assert found == [(500, 1000, False), (1000, 2000, False), (500, 2000, True)]
-
-
 def test_draws_and_trainings_are_decomposed_where_they_are_crossed(study, invented, settings) -> None:
     means = {}
     outputs = [invented("notes", "lead", None, None, 35)]
@@ -344,9 +309,9 @@ def test_draws_and_trainings_are_decomposed_where_they_are_crossed(study, invent
                 part = "study" if drawn == seed else f"variance{drawn}"
                 one = invented("notes", method, 50, seed, 30 + drawn, part=part)
                 told = {} if drawn == seed else {"part": "variance", "draw": drawn}
-                outputs.append(dataclasses.replace(one, **told))
+                outputs.append(replace(one, **told))
                 means[method, drawn, seed] = one.scores["rouge"].values[0].mean()
-    results = Results(dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
+    results = Results(replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
     frame = made("variance", results).frame()
     assert set(zip(frame.method, frame.minus, strict=True)) == {("abs", ""), ("pcov", ""), ("abs", "pcov")}
     for method in ("abs", "pcov"):

@@ -1,7 +1,7 @@
 """What came out, in sentences: they say what the tables say, in numbers that stand in them."""
 
-import dataclasses
 import re
+from dataclasses import astuple, replace
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_every_number_stands_in_a_table(rich):
 def test_who_is_ahead_is_who_is_bold(study, long_curves, settings, spread, gain):
     methods = {"pcov": (30, 3), "abs": (30 - gain, 3), "trans": (30 - 2 * gain, 3)}
     outputs = long_curves(methods, (1, 2, 3), (25, 50, 100), spread)
-    evidence = dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1])
+    evidence = replace(study, outputs=outputs, statistics=study.statistics[:1])
     results, tables, found = told(evidence, settings)
     (text,) = (one.text for one in found if one.question == "Who is ahead")
     for metric in results.metrics:
@@ -87,7 +87,7 @@ def judged(tables, found):
     for row in tables["phases"].rows:
         for column, verdict in (("after_minus_before", "change"), ("after_minus_control", "worth")):
             if f"{verdict}_p" in row:
-                yield row[verdict], leaves_0_out(ENDS.search(span(*dataclasses.astuple(row[column])[:3])))
+                yield row[verdict], leaves_0_out(ENDS.search(span(*astuple(row[column])[:3])))
     for one in found:
         for part in re.split(r"; |\. (?=[A-Z])", one.text):
             if said := re.search(rf"({SHOWN}|{NOT_SHOWN})(: | \()", part, re.IGNORECASE):
@@ -99,7 +99,7 @@ def test_no_interval_contradicts_what_is_said_beside_it(study, rich, long_curves
     methods = {name: (33 + 0.8 * place, 0.4 * place) for place, name in enumerate(("abs", "pcov", "trans", "globen"))}
     outputs = long_curves(methods, (1, 2, 3), (25, 50, 100), spread)
     told_of = Pretraining("notes", "abs", {"pcov": True}, 99.0, 50, 900, 3.5, 1000, {}, 4000, 5)
-    evidence = dataclasses.replace(
+    evidence = replace(
         study, outputs=outputs, statistics=study.statistics[:1], evidence={"pretrained": Pretrainings([told_of])}
     )
     _, tables, found = told(evidence, settings)
@@ -117,7 +117,7 @@ def test_who_has_one_seed_hides_nothing_of_those_that_have_more(study, long_curv
     sizes = (25, 50, 100)
     outputs = long_curves({"pcov": (40, 3), "trans": (30, 3), "abs": (20, 3)}, (1, 2, 3), sizes, 0.3)
     outputs = [one for one in outputs if one.method != "trans" or one.seed == 1]
-    evidence = dataclasses.replace(study, outputs=outputs, statistics=study.statistics[:1])
+    evidence = replace(study, outputs=outputs, statistics=study.statistics[:1])
     _, _, found = told(evidence, settings)
     (text,) = (one.text for one in found if one.question == "Who is ahead")
     assert re.match(r"pcov has the best mean .*: ahead of abs; not tested against trans \(one seed", text)
@@ -138,42 +138,29 @@ def test_one_seed_claims_nothing_of_methods(study, settings):
         assert not [word for word in ("shown to differ", "head of it", "ehind it") if word in text]
 
 
-def test_that_every_method_reads_is_said_once(rich_study, more_metric, settings):
+def test_what_does_not_read_is_named_and_that_every_method_reads_is_said_once(
+    rich_study, more_metric, dimmed, settings
+):
     """Of a corpus with two ways to tell it, too."""
-    outputs = [one for one in rich_study.outputs if one.corpus == "notes"]
-    gates = {"higher_is_better": True, "threshold": -1e9}
-    twice = more_metric(more_metric(outputs, **gates), scorer="other", name="second", title="Second gap", **gates)
-    evidence = dataclasses.replace(rich_study, outputs=twice, statistics=rich_study.statistics[:1], evidence=WITHOUT)
-    (text,) = [one.text for one in told(evidence, settings)[2] if one.question == "What does not read"]
-    assert text == "Every method reads its source at every size."
 
+    def said(outputs):
+        study = replace(rich_study, outputs=outputs, statistics=rich_study.statistics[:1], evidence=WITHOUT)
+        (text,) = (one.text for one in told(study, settings)[2] if one.question == "What does not read")
+        return text
 
-def test_what_does_not_read_is_named(rich_study, more_metric, settings):
     outputs = [one for one in rich_study.outputs if one.corpus == "notes"]
     gated = more_metric(outputs, higher_is_better=True, threshold=0.5)
-    blind = [
-        dataclasses.replace(one, scores=one.scores | {"length": dimmed(one.scores["length"])})
-        if one.method == "abs" and one.records in (500, 2000)
-        else one
-        for one in gated
-    ]
-    evidence = dataclasses.replace(rich_study, outputs=blind, statistics=rich_study.statistics[:1], evidence=WITHOUT)
-    texts = [one.text for one in told(evidence, settings)[2] if one.question == "What does not read"]
-    assert len(texts) == 1
-    assert "abs is not shown to read its source with 500 and 2,000 records" in texts[0]
-    assert "pcov" not in texts[0]
-    evidence = dataclasses.replace(evidence, outputs=gated)
-    (text,) = (one.text for one in told(evidence, settings)[2] if one.question == "What does not read")
-    assert "Every method reads its source" in text
-
-
-def dimmed(items):
-    return dataclasses.replace(items, values=items.values * 0.01)
+    text = said(dimmed(gated, lambda one: one.method == "abs" and one.records in (500, 2000)))
+    assert "abs is not shown to read its source with 500 and 2,000 records" in text
+    assert "pcov" not in text
+    gates = {"higher_is_better": True, "threshold": -1e9}
+    twice = more_metric(more_metric(outputs, **gates), scorer="other", name="second", title="Second gap", **gates)
+    assert said(gated) == said(twice) == "Every method reads its source at every size."
 
 
 def test_a_corpus_without_training_says_what_needs_none(rich_study, settings):
     outputs = [one for one in rich_study.outputs if one.corpus == "notes" or one.records is None]
-    found = told(dataclasses.replace(rich_study, outputs=outputs, evidence=WITHOUT), settings)[2]
+    found = told(replace(rich_study, outputs=outputs, evidence=WITHOUT), settings)[2]
     (text,) = (one.text for one in found if one.corpus == "albums")
     assert text.startswith("No method is trained on albums.")
     assert all(name in text for name in ("lead", "random", "best-sentence"))
