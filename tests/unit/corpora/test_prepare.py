@@ -157,11 +157,7 @@ def test_groups_that_are_held_out_must_be_there(tmp_path: Path) -> None:
 
 def test_records_arrive_tokenized_with_their_references(tmp_path: Path) -> None:
     rows = [record(number) for number in range(6)]
-    odd = {
-        "id": "odd",
-        "source": "The Otter's v1.5! It is,\ne.g. wet.\n\nEnd",
-        "target": ["One thing.", "Two"],
-    }
+    odd = {"id": "odd", "source": "The Otter's v1.5! It is,\ne.g. wet.\n\nEnd", "target": ["One thing.", "Two"]}
     build(tmp_path, [*rows, {**odd, "references": ["A bee. Two bees.", ["E."]], "group": "G"}], settings())
     (found,) = [row for name in PARTS for row in part(tmp_path, name) if row.id == "odd"]
     assert found == Record(
@@ -665,10 +661,7 @@ def test_the_check_of_the_written_files_sees_a_shared_group_and_a_repeated_id(tm
         "valid": [Record("b", ["s"], ["t"])],
         "test": [Record("c", ["s"], ["t"])],
     }
-    for bad, message in (
-        (Record("d", ["s"], ["t"], group="g"), "group 'g'"),
-        (Record("a", ["s"], ["t"]), "id 'a'"),
-    ):
+    for bad, message in ((Record("d", ["s"], ["t"], group="g"), "group 'g'"), (Record("a", ["s"], ["t"]), "id 'a'")):
         for name, of in {**rows, "test": [*rows["test"], bad]}.items():
             lay(tmp_path, name, of)
         with pytest.raises(CorpusError, match=message):

@@ -227,13 +227,7 @@ def project(tmp_path: Path, models: Hub, monkeypatch: pytest.MonkeyPatch) -> Pat
         (tmp_path / "models" / name).write_bytes(content)
     sha256 = sha256_of_model(tmp_path / "models")
     model = {"kind": "transformers", "hub": "owner/name", "revision": REVISION, "sha256": sha256}
-    method = {
-        "title": "M",
-        "paper": "P.",
-        "model": model,
-        "phases": {"nll": {"loss": "nll"}},
-        "forms": {"smoke": {}},
-    }
+    method = {"title": "M", "paper": "P.", "model": model, "phases": {"nll": {"loss": "nll"}}, "forms": {"smoke": {}}}
     (tmp_path / "config" / "methods" / "mine.yaml").write_text(yaml.safe_dump(method))
     study.write_text(study.read_text().replace("methods: [", "methods: [mine, "))
     return tmp_path / "data" / "raw" / f"model-{sha256[:12]}"

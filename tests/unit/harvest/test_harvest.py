@@ -280,18 +280,9 @@ DOC = 'def f():\n    """Do {0}.\n\n    It does {0}.\n    """\n'
 def site_of_many(tmp_path: Path) -> Path:
     site = tmp_path / "site"
     files: dict[str, str | bytes] = {f"pond/m{number}.py": DOC.format(number) for number in (3, 1, 20, 2)}
-    skipped = [
-        "pond/tests/a.py",
-        "pond/_vendor/a.py",
-        "pond/distutils/a.py",
-        "pond/conftest.py",
-        "pond/_version.py",
-    ]
+    skipped = ["pond/tests/a.py", "pond/_vendor/a.py", "pond/distutils/a.py", "pond/conftest.py", "pond/_version.py"]
     files |= {name: DOC.format(name) for name in skipped}
-    files |= {
-        "pond/data.txt": DOC,
-        "pond/latin.py": b"# coding: latin-1\n" + DOC.format("\xe9").encode("latin-1"),
-    }
+    files |= {"pond/data.txt": DOC, "pond/latin.py": b"# coding: latin-1\n" + DOC.format("\xe9").encode("latin-1")}
     files |= {"pond/bare.py": "x = 1\n", "../bin/pond.py": DOC.format("script")}
     files |= {"pond/escape.py": DOC.format(r"\d"), "pond/lone.py": DOC.format(r"\ud800")}
     functions = "".join(f"def f{n}(): 'Do {n}. Now.'\n" for n in range(9))

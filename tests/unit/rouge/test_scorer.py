@@ -38,11 +38,7 @@ def score(summary: list[str], *references: list[str], stemmer: bool = False) -> 
     ("summary", "reference", "expected"),
     [
         # 3 of 4 words against 3 of 5; "the old" of 3 bigrams against 4; subsequence "the old sleeps"
-        (
-            ["the old dog sleeps"],
-            ["the old cat sleeps here"],
-            [(3 / 4, 3 / 5), (1 / 3, 1 / 4), (3 / 4, 3 / 5)],
-        ),
+        (["the old dog sleeps"], ["the old cat sleeps here"], [(3 / 4, 3 / 5), (1 / 3, 1 / 4), (3 / 4, 3 / 5)]),
         # a repeated word counts as often as the reference has it
         (["go go go"], ["go now"], [(1 / 3, 1 / 2), (0, 0), (1 / 3, 1 / 2)]),
         # punctuation is no token, case does not count; "a.b" is two tokens
@@ -50,11 +46,7 @@ def score(summary: list[str], *references: list[str], stemmer: bool = False) -> 
         # Lsum: order of the sentences does not count, bigrams cross the sentence mark of the joined text
         (["c d", "a b"], ["a b", "c d"], [(1, 1), (2 / 3, 2 / 3), (1, 1)]),
         # Lin's union: w1 w2 and w1 w3 w5 cover 4 of the reference's 5 words, but w1 is clipped to none extra
-        (
-            ["w1 w2 w6 w7 w8", "w1 w3 w8 w9 w5"],
-            ["w1 w2 w3 w4 w5"],
-            [(4 / 10, 4 / 5), (1 / 9, 1 / 4), (4 / 10, 4 / 5)],
-        ),
+        (["w1 w2 w6 w7 w8", "w1 w3 w8 w9 w5"], ["w1 w2 w3 w4 w5"], [(4 / 10, 4 / 5), (1 / 9, 1 / 4), (4 / 10, 4 / 5)]),
     ],
 )
 def test_scores_agree_with_hand_worked_cases(summary, reference, expected) -> None:

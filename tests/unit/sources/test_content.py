@@ -211,12 +211,7 @@ def test_parts_that_records_say_may_be_exchanged(tmp_path: Path) -> None:
 
 
 REFUSED: list[tuple[dict[str, bytes], str, Ready | None, str]] = [  # files, raw.path, split.ready, message
-    (
-        PUBLISHED,
-        "",
-        {**PARTS_AS_FILES, "valid": "dev.jsonl"},
-        r"holds no file dev\.jsonl: check raw\.path and",
-    ),
+    (PUBLISHED, "", {**PARTS_AS_FILES, "valid": "dev.jsonl"}, r"holds no file dev\.jsonl: check raw\.path and"),
     (PUBLISHED, "", {**PARTS_AS_FILES, "train": "t*.jsonl"}, r"test\.jsonl is a file of test and of train"),
     (PUBLISHED, "test.jsonl", PARTS_AS_FILES, r"test\.jsonl is no folder"),
     ({"README.md": b"x"}, "", None, r"raw holds no file \*\*/\*\.jsonl or"),

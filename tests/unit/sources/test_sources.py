@@ -81,11 +81,7 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
     [
         ({"path": "data/mine"}, {}, r"raw: .*'data/mine' says no format; add `format:`, one of jsonl, parquet"),
         ({"path": "a.jsonl", "format": "xml"}, {}, r"no format 'xml'; there are jsonl, parquet"),
-        (
-            {"harvest": {"packages": {}}, "format": "jsonl"},
-            {},
-            "`format`, `fields`, `files` and `min` are for",
-        ),
+        ({"harvest": {"packages": {}}, "format": "jsonl"}, {}, "`format`, `fields`, `files` and `min` are for"),
         ({"apt": {"codename": "bookworm"}, "min": {"size": 3}}, {}, r"`files` and `min` are for a `path`"),
         ({"path": "a.jsonl", "hub": "a/b"}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),
         ({"path": "a.jsonl", "apt": {"codename": "bookworm"}}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),
@@ -106,11 +102,7 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
         ({"path": "a.jsonl", "fields": {"titel": "t"}}, {}, r"raw\.fields\.titel: unknown key"),
         ({"path": "a.jsonl"}, {"valid": 3}, r"give the sizes `valid` and `test`, or say by `ready`"),
         ({"path": "a.jsonl"}, {"ready": {"train": "a", "valid": "b"}}, r"ready.*test: Field required"),
-        (
-            {"path": "a"},
-            {"ready": {"train": "../a", "valid": "b", "test": "c"}},
-            r"'\.\./a' names no file",
-        ),
+        ({"path": "a"}, {"ready": {"train": "../a", "valid": "b", "test": "c"}}, r"'\.\./a' names no file"),
     ],
 )
 def test_a_source_that_cannot_be_is_an_error_with_its_line(
