@@ -1,6 +1,7 @@
 """The corpus of shards against that of `prepare`: the same bytes, whatever their number, order and interruptions."""
 
 import gzip
+import hashlib
 import json
 import os
 import random
@@ -72,6 +73,12 @@ def settings_of(prepare: dict | None = None, **split: object) -> Preparation:
     return Preparation.model_validate({"prepare": prepare or {}, "split": split})
 
 
+def content_of(folder: Path, lines: list[bytes], *fields: object) -> Content:
+    """Of a file of these lines."""
+    (folder / "raw.jsonl").write_bytes(b"".join(lines))
+    return Content(folder / "raw.jsonl", SOURCES["jsonl"], *fields)
+
+
 def through(content: Content, settings: Preparation, work: Work, folder: Path, seed: int = 1) -> dict:
     """All steps, those of the shards in an order of the seed's."""
     folder.mkdir()
@@ -110,19 +117,16 @@ def assert_same(content: Content, settings: Preparation, tmp_path: Path, counts:
 def test_shards_give_the_bytes_of_one_process(tmp_path: Path, seed: int, monkeypatch) -> None:
     monkeypatch.setattr(mapping, "RUN", 3000)  # several runs a shard
     monkeypatch.setattr(cutting, "CHUNK", 1000)  # and several reads
-    raw = tmp_path / "raw.jsonl"
-    raw.write_bytes(b"\xef\xbb\xbf" + b"".join(rows(seed)).rstrip(b"\n"))
+    content = content_of(tmp_path, [b"\xef\xbb\xbf", b"".join(rows(seed)).rstrip(b"\n")])
     prepare = {"clean": ["nfc", "boilerplate"]} if seed % 2 else {}
     settings = settings_of(prepare, valid=9, test=11, train=60, key=str(seed))
-    told = assert_same(Content(raw, SOURCES["jsonl"]), settings, tmp_path)
+    told = assert_same(content, settings, tmp_path)
     assert {"duplicate id", "duplicate source", "duplicate target", "beyond split size"} <= {*told["dropped"]}
 
 
 @pytest.mark.parametrize("duplicates", ["drop", "keep"])
 def test_parts_that_are_ready_keep_what_they_share_as_in_one_process(tmp_path: Path, duplicates: str) -> None:
-    raw = tmp_path / "raw.jsonl"
-    raw.write_bytes(b"".join(rows(5, ready=True)))
-    content = Content(raw, SOURCES["jsonl"], ready="records")
+    content = content_of(tmp_path, rows(5, ready=True), None, "records")
     told = assert_same(content, settings_of({"duplicates": duplicates}, ready="records", train=40), tmp_path)
     assert {"id shared by two parts", "group shared by two parts", "no split"} <= {*told["dropped"]}
     assert ("source shared by two parts" in told["dropped"]) == (duplicates == "drop")
@@ -161,24 +165,21 @@ def test_near_duplicates_among_all_shards_leave_as_in_one_process(
     tmp_path: Path, ready: bool, threshold: float, duplicates: str, monkeypatch
 ) -> None:
     monkeypatch.setattr(nearness, "COMPARED", 3000)  # several batches, and keys of more texts than one has
-    raw = tmp_path / "raw.jsonl"
-    of = "records" if ready else None
     split = {"ready": "records"} if ready else {"valid": 9, "test": 11, "unseen": ["g3", "g4"]}
     settings = settings_of({"near_duplicates": threshold, "duplicates": duplicates, "min_target_tokens": 2}, **split)
     reasons = Counter()
     for seed in range(2):
         (tmp_path / f"{seed}").mkdir()
-        raw.write_bytes(b"".join(near_rows(seed, 300, ready)))
-        told = assert_same(Content(raw, SOURCES["jsonl"], ready=of), settings, tmp_path / f"{seed}", (1, 8))
+        content = content_of(tmp_path, near_rows(seed, 300, ready), None, "records" if ready else None)
+        told = assert_same(content, settings, tmp_path / f"{seed}", (1, 8))
         reasons.update(told["dropped"])
     if (threshold, duplicates) != (1.0, "drop"):  # what is so near that it repeats it leaves as a repetition
         assert reasons["near-duplicate source"]
         assert (reasons["near-duplicate of a source of another part"] > 10) == ready
 
 
-CHAIN = [
-    f"a{number} b{number}" for number in range(20)
-]  # twelve are a source, of a Jaccard of .69 with the next, and .47
+# Twelve are a source, of a Jaccard of .69 with the next, and .47.
+CHAIN = [f"a{number} b{number}" for number in range(20)]
 
 
 @pytest.mark.parametrize(
@@ -198,20 +199,19 @@ CHAIN = [
 def test_a_source_leaves_for_the_first_that_is_kept_not_for_what_left_itself(
     tmp_path: Path, places: list[int], parts: str | None, kept: list[int], count: int
 ) -> None:
-    lines = []
-    for number, place in enumerate(places):
-        row = {"id": str(number), "source": " ".join(CHAIN[2 * place : 2 * place + 12]), "target": f"t{number}"}
-        if parts:
-            row["split"] = parts.split()[number]
-        lines.append(json.dumps(row) + "\n")
-    for number in range(40):  # so that every part has some
-        row = {"id": f"o{number}", "source": f"x{number} y{number} z{number}", "target": f"o{number}"}
-        lines.append(json.dumps(row | ({"split": ("train", "valid", "test")[number % 3]} if parts else {})) + "\n")
-    raw = tmp_path / "raw.jsonl"
-    raw.write_text("".join(lines))
+    rows = [
+        {"id": str(number), "source": " ".join(CHAIN[2 * place : 2 * place + 12]), "target": f"t{number}"}
+        for number, place in enumerate(places)
+    ]
+    rows += [{"id": f"o{n}", "source": f"x{n} y{n} z{n}", "target": f"o{n}"} for n in range(40)]  # no part is empty
+    if parts:
+        for row, part in zip(rows, [*parts.split(), *["train", "valid", "test"] * 14], strict=False):
+            row["split"] = part
+    lines = [json.dumps(row).encode() + b"\n" for row in rows]
+    content = content_of(tmp_path, lines, None, "records" if parts else None)
     prepare = {"near_duplicates": 0.6, "duplicates": "keep"}
     settings = settings_of(prepare, ready="records") if parts else settings_of(prepare, valid=2, test=2)
-    assert_same(Content(raw, SOURCES["jsonl"], ready="records" if parts else None), settings, tmp_path, (count,))
+    assert_same(content, settings, tmp_path, (count,))
     ids = [
         json.loads(line)["id"]
         for part in ("train", "valid", "test")
@@ -221,11 +221,12 @@ def test_a_source_leaves_for_the_first_that_is_kept_not_for_what_left_itself(
 
 
 def test_near_steps_are_made_again_where_they_were_stopped_and_asked_for_where_they_are_missing(tmp_path: Path) -> None:
-    raw = tmp_path / "raw.jsonl"
-    raw.write_bytes(b"".join(near_rows(7, 200, ready=False)))
-    content, settings = Content(raw, SOURCES["jsonl"]), settings_of({"near_duplicates": 0.5}, valid=9, test=9)
+    content = content_of(tmp_path, near_rows(7, 200, ready=False))
+    settings = settings_of({"near_duplicates": 0.5}, valid=9, test=9)
     through(content, settings, Work(tmp_path / "other", 3), tmp_path / "expected")
     work = Work(tmp_path / "work", 3)
+    with pytest.raises(CorpusError, match=r"plan.json is missing"):
+        map_shard(content, settings, work, 0)
     cut(content, settings, work)
     map_shard(content, settings, work, 0)
     with pytest.raises(CorpusError, match=r"map-00001.json is missing"):
@@ -252,6 +253,10 @@ def test_near_steps_are_made_again_where_they_were_stopped_and_asked_for_where_t
     without = settings_of(valid=9, test=9)
     with pytest.raises(CorpusError, match="no step of a preparation without"):
         near_shard(content, without, work, 0)
+    few = Work(tmp_path / "few", 2)
+    cut(content, without, few)
+    with pytest.raises(CorpusError, match=r"map-00000.json is missing"):
+        assemble(content, without, few, tmp_path)
 
 
 def test_a_source_that_many_records_have_is_compared_once(tmp_path: Path) -> None:
@@ -260,10 +265,9 @@ def test_a_source_that_many_records_have_is_compared_once(tmp_path: Path) -> Non
         {"id": str(number), "source": " ".join(CHAIN[2 * (number % 2) : 2 * (number % 2) + 12]), "target": f"t{number}"}
         for number in range(1000)
     ]
-    raw = tmp_path / "raw.jsonl"
-    others = [{"id": f"o{number}", "source": f"x{number} y z", "target": f"o{number}"} for number in range(40)]
-    raw.write_text("".join(json.dumps(row) + "\n" for row in rows + others))
-    content, settings = Content(raw, SOURCES["jsonl"]), settings_of({"near_duplicates": 0.6}, valid=2, test=2)
+    rows += [{"id": f"o{number}", "source": f"x{number} y z", "target": f"o{number}"} for number in range(40)]
+    content = content_of(tmp_path, [json.dumps(row).encode() + b"\n" for row in rows])
+    settings = settings_of({"near_duplicates": 0.6}, valid=2, test=2)
     work = Work(tmp_path / "work", 4)
     through(content, settings, work, tmp_path / "corpus")
     assert sum(map(len, (np.load(path) for path in work.pieces("pairs.npy", near=True)))) == 1
@@ -344,9 +348,7 @@ def test_lists_and_documents_of_many_lines_are_read_file_by_file(tmp_path: Path)
 
 
 def test_groups_that_are_held_out(tmp_path: Path) -> None:
-    raw = tmp_path / "raw.jsonl"
-    raw.write_bytes(b"".join(rows(9)))
-    content = Content(raw, SOURCES["jsonl"])
+    content = content_of(tmp_path, rows(9))
     told = assert_same(content, settings_of(valid=5, test=5, unseen=["g1", "g17"]), tmp_path)
     assert told["parts"]["unseen"]["records"]
     wrong = settings_of(valid=5, test=5, unseen=["g1", "nowhere"])
@@ -354,52 +356,32 @@ def test_groups_that_are_held_out(tmp_path: Path) -> None:
         through(content, wrong, Work(tmp_path / "wrong", 3), tmp_path / "corpus")
 
 
-def test_the_sha256_of_content_is_the_one_that_a_study_pins(tmp_path: Path) -> None:
-    raw = tmp_path / "raw.jsonl"
-    raw.write_bytes(b"".join(rows(1)))
-    found = cut(Content(raw, SOURCES["jsonl"]), settings_of(valid=5, test=5), Work(tmp_path / "one", 5))
-    assert subprocess.run(["sha256sum", raw], capture_output=True, text=True).stdout.split()[0] == found
+REFUSED: list[tuple[list[bytes], dict, str]] = [
+    ([], {"valid": 5}, "is empty"),
+    ([b'{"id": "a", "source": "", "target": "x"}\n'], {"valid": 5}, "none of 1 records .* first, line 1: empty source"),
+    ([b'{"id": "a", "source": "b", "target": "c"}\n'], {"valid": 5}, "1 records are left.*asks for test: 5"),
+    (rows(2), {"valid": 9, "test": 900}, r"dropped were \{'broken JSON'.*'source shorter"),
+    (rows(2), {"valid": 900, "test": 9}, r"dropped were \{'broken JSON'.*'source shorter"),
+    (rows(2, ready=True), {"ready": "records", "test": 900}, r"dropped were \{'broken JSON'.*'source shorter"),
+]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "is empty"),
-        (
-            b'{"id": "a", "source": "", "target": "x"}\n',
-            r"none of 1 records can be used. The first, line 1: empty source",
-        ),
-        (b'{"id": "a", "source": "b", "target": "c"}\n', "1 records are left.*asks for test: 5"),
-    ],
-)
-def test_content_of_no_use_is_refused_as_in_one_process(tmp_path: Path, content: bytes, message: str) -> None:
-    raw = tmp_path / "raw.jsonl"
-    raw.write_bytes(content)
-    of, settings = Content(raw, SOURCES["jsonl"]), settings_of(valid=5, test=5)
+def assert_refused_alike(content: Content, settings: Preparation, tmp_path: Path, message: str) -> None:
     (tmp_path / "whole").mkdir()
     with pytest.raises(CorpusError, match=message) as whole:
-        prepare(of, settings, tmp_path / "whole")
-    with pytest.raises(CorpusError, match=message) as sharded:
-        through(of, settings, Work(tmp_path / "work", 3), tmp_path / "corpus")
-    assert str(sharded.value) == str(whole.value)
-
-
-@pytest.mark.parametrize(
-    "split", [{"valid": 9, "test": 900}, {"valid": 900, "test": 9}, {"ready": "records", "test": 900}]
-)
-def test_too_few_records_are_said_in_the_words_of_one_process(tmp_path: Path, split: dict) -> None:
-    raw = tmp_path / "raw.jsonl"
-    raw.write_bytes(b"".join(rows(2, ready="ready" in split)))
-    of, settings = (
-        Content(raw, SOURCES["jsonl"], ready=split.get("ready")),
-        settings_of({"min_source_tokens": 5}, **split),
-    )
-    (tmp_path / "whole").mkdir()
-    with pytest.raises(CorpusError, match=r"dropped were \{'broken JSON'.*'source shorter") as whole:
-        prepare(of, settings, tmp_path / "whole")
+        prepare(content, settings, tmp_path / "whole")
     with pytest.raises(CorpusError) as sharded:
-        through(of, settings, Work(tmp_path / "work", 3), tmp_path / "corpus")
+        through(content, settings, Work(tmp_path / "work", 3), tmp_path / "corpus")
     assert str(sharded.value) == str(whole.value)
+
+
+@pytest.mark.parametrize(("lines", "split", "message"), REFUSED)
+def test_content_of_no_use_is_refused_in_the_words_of_one_process(
+    tmp_path: Path, lines: list[bytes], split: dict, message: str
+) -> None:
+    content = content_of(tmp_path, lines, None, split.get("ready"))
+    limits = {"min_source_tokens": 5} if len(lines) > 1 else {}
+    assert_refused_alike(content, settings_of(limits, **{"test": 5} | split), tmp_path, message)
 
 
 @pytest.mark.parametrize("repeats", [4, 5, 6])
@@ -410,46 +392,31 @@ def test_a_part_that_is_another_for_the_most_is_refused_with_a_remedy(
     tmp_path: Path, part: str, other: str, repeats: int
 ) -> None:
     """Ten of a part, of which so many repeat the first of another that has thirty; ids say nothing of it."""
-    sizes = {name: 10 if name == part else 30 for name in ("train", "valid", "test")}
     lines = []
-    for name, size in sizes.items():
-        for number in range(size):
+    for name in ("train", "valid", "test"):
+        for number in range(10 if name == part else 30):
             text = f"{other if name == part and number < repeats else name} swims {min(number, 10)}."
             row = {"id": f"{name}-{number}", "source": f"The otter of {text}", "target": text, "split": name}
-            lines.append(json.dumps(row) + "\n")
-    raw = tmp_path / "raw.jsonl"
-    raw.write_text("".join(lines))
-    content = Content(raw, SOURCES["jsonl"], ready="records")
+            lines.append(json.dumps(row).encode() + b"\n")
+    content = content_of(tmp_path, lines, None, "records")
     kept = settings_of({"duplicates": "keep"}, ready="records")
     if repeats <= 5:
         told = assert_same(content, kept, tmp_path)
         assert told["shared"][part][other] == told["shared"][other][part] == repeats
         assert sum(count for of in told["shared"].values() for count in of.values()) == 2 * repeats
-        return
-    (tmp_path / "whole").mkdir()
-    with pytest.raises(CorpusError, match=rf"6 of 10 records of {part} .* {other}.*duplicates: drop") as whole:
-        prepare(content, kept, tmp_path / "whole")
-    with pytest.raises(CorpusError) as sharded:
-        through(content, kept, Work(tmp_path / "work", 3), tmp_path / "corpus")
-    assert str(sharded.value) == str(whole.value)
-    (tmp_path / "as-said").mkdir()
-    told = assert_same(content, settings_of({"duplicates": "drop"}, ready="records"), tmp_path / "as-said")
-    assert "shared" not in told
-
-
-def test_what_one_process_alone_can_do_is_refused_with_a_remedy(tmp_path: Path) -> None:
-    raw = tmp_path / "raw.jsonl"
-    raw.write_bytes(b"".join(rows(1)))
-    content, work = Content(raw, SOURCES["jsonl"]), Work(tmp_path / "work", 2)
-    with pytest.raises(CorpusError, match=r"compose.*take `shards` out"):
-        cut(content, settings_of(valid=5, test=5).model_copy(update={"compose": {}}), work)
+    else:
+        assert_refused_alike(content, kept, tmp_path, rf"6 of 10 records of {part} .* {other}.*duplicates: drop")
+        (tmp_path / "as-said").mkdir()
+        told = assert_same(content, settings_of({"duplicates": "drop"}, ready="records"), tmp_path / "as-said")
+        assert "shared" not in told
 
 
 def test_content_that_changes_while_it_is_prepared_is_not_read(tmp_path: Path) -> None:
+    content, settings, work = content_of(tmp_path, rows(1)), settings_of(valid=5, test=5), Work(tmp_path / "work", 2)
+    with pytest.raises(CorpusError, match=r"compose.*take `shards` out"):
+        cut(content, settings.model_copy(update={"compose": {}}), work)
     raw = tmp_path / "raw.jsonl"
-    raw.write_bytes(b"".join(rows(1)))
-    content, settings, work = Content(raw, SOURCES["jsonl"]), settings_of(valid=5, test=5), Work(tmp_path / "work", 2)
-    cut(content, settings, work)
+    assert cut(content, settings, work) == hashlib.sha256(raw.read_bytes()).hexdigest()  # which a study pins
     map_shard(content, settings, work, 0)
     raw.write_bytes(raw.read_bytes().replace(b"otter", b"stoat"))
     with pytest.raises(CorpusError, match="has changed since it was cut"):
@@ -474,18 +441,6 @@ def test_titles_that_change_while_they_are_prepared_are_not_read(tmp_path: Path)
         map_shard(content, settings, work, number)
 
 
-def test_a_step_without_the_steps_before_it_says_what_is_missing(tmp_path: Path) -> None:
-    raw = tmp_path / "raw.jsonl"
-    raw.write_bytes(b"".join(rows(1)))
-    content, settings, work = Content(raw, SOURCES["jsonl"]), settings_of(valid=5, test=5), Work(tmp_path / "work", 2)
-    with pytest.raises(CorpusError, match=r"plan.json is missing"):
-        map_shard(content, settings, work, 0)
-    cut(content, settings, work)
-    map_shard(content, settings, work, 0)
-    with pytest.raises(CorpusError, match=r"map-00001.json is missing"):
-        assemble(content, settings, work, tmp_path)
-
-
 STEPS = """
 import sys
 from pathlib import Path
@@ -507,10 +462,9 @@ for number in range(6):
 
 @pytest.mark.slow
 def test_stopped_at_ten_random_moments_it_gives_the_same_bytes_and_does_no_finished_shard_again(tmp_path: Path) -> None:
-    raw = tmp_path / "raw.jsonl"
-    raw.write_bytes(b"".join(rows(3, 6000)))
-    content, settings, work = Content(raw, SOURCES["jsonl"]), settings_of(valid=50, test=50), Work(tmp_path / "work", 6)
-    command = [sys.executable, "-c", STEPS, raw, work.folder, settings.model_dump_json(by_alias=False)]
+    content, work = content_of(tmp_path, rows(3, 6000)), Work(tmp_path / "work", 6)
+    settings = settings_of(valid=50, test=50)
+    command = [sys.executable, "-c", STEPS, content.path, work.folder, settings.model_dump_json(by_alias=False)]
 
     def finished() -> dict[str, int]:
         return {path.name: path.stat().st_mtime_ns for path in work.folder.glob("*.json")}
