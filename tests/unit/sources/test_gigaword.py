@@ -1,6 +1,6 @@
 import zipfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +37,20 @@ def test_line_n_of_one_file_titles_line_n_of_the_other(tmp_path: Path) -> None:
     assert str(found[-1].place) == "line 30 of org_data/test.src.txt"
 
 
+def laid(folder: Path, files: Mapping[str, Sequence[str]], zipped: bool = False) -> Path:
+    """The files of org_data, unpacked or in their archive."""
+    if zipped:
+        return org_data(folder / "org_data.zip", files)
+    for name, lines in files.items():
+        write_lines(folder / "org_data" / name, lines)
+    return folder / "org_data"
+
+
 @pytest.mark.parametrize("filtered", [True, False])
 def test_both_publications_and_unpacked_files_give_the_same_pairs(tmp_path: Path, filtered: bool) -> None:
     files = gigaword()
-    zipped = told(records(org_data(tmp_path / "org_data.zip", files)))
-    for name, lines in files.items():
-        write_lines(tmp_path / "org_data" / name, lines)
-    assert told(records(tmp_path / "org_data")) == zipped
+    zipped = told(records(laid(tmp_path, files, zipped=True)))
+    assert told(records(laid(tmp_path, files))) == zipped
     sumdata(tmp_path / "sumdata", files, filtered)
     assert told(records(tmp_path / "sumdata", READY)) == zipped
     assert len(zipped) == 220
@@ -73,46 +80,23 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path, end: str, inside: str) -> 
     assert (row.source, row.target) == ([inside], [files["train.tgt.txt"][2]])
 
 
-def laid(folder: Path, **changes: list[str] | None) -> Path:
-    """The unpacked files of org_data with some of them changed, or left out."""
-    for name, lines in (gigaword((5, 5, 5)) | changes).items():
-        if lines is not None:
-            write_lines(folder / name, lines)
-    return folder
+def without(*names: str, zipped: bool = False) -> Callable[[Path], Path]:
+    return lambda folder: laid(folder, {n: of for n, of in gigaword((5, 5, 5)).items() if n not in names}, zipped)
 
 
-def zipped_without(folder: Path, name: str) -> Path:
-    files = gigaword((5, 5, 5))
-    del files[name]
-    return org_data(folder / "org_data.zip", files)
-
-
-def both_of_sumdata(folder: Path) -> Path:
-    sumdata(folder, gigaword(), filtered=True)
-    sumdata(folder, gigaword(), filtered=False)
-    return folder
-
-
-def of_sumdata(folder: Path) -> Path:
-    sumdata(folder, gigaword())
+def of_sumdata(folder: Path, filtered: tuple[bool, ...] = (True,)) -> Path:
+    for one in filtered:
+        sumdata(folder, gigaword(), one)
     return folder
 
 
 REFUSED: list[tuple[Callable[[Path], Path], Any, str]] = [
-    (lambda folder: laid(folder, **{"train.tgt.txt": None}), "records", r"needs train\.tgt\.txt beside it"),
-    (lambda folder: laid(folder, **{"train.src.txt": None}), "records", r"needs train\.src\.txt beside it"),
-    (lambda folder: laid(folder, **{"train.tgt.txt": []}), "records", r"train\.tgt\.txt is empty"),
-    (
-        lambda folder: laid(folder) / "train.src.txt",
-        "records",
-        r"src\.txt is read with train\.tgt\.txt.*folder of both",
-    ),
-    (
-        lambda folder: zipped_without(folder, "dev.tgt.txt"),
-        "records",
-        r"has no dev\.tgt\.txt, but dev\.src\.txt, test\.src\.txt",
-    ),
-    (both_of_sumdata, READY, r"valid\.article\.txt are both there"),
+    (without("train.tgt.txt"), "records", r"needs train\.tgt\.txt beside it"),
+    (without("train.src.txt"), "records", r"needs train\.src\.txt beside it"),
+    (lambda at: laid(at, gigaword((5, 5, 5)) | {"train.tgt.txt": []}), "records", r"train\.tgt\.txt is empty"),
+    (lambda at: without()(at) / "train.src.txt", "records", r"src\.txt is read with train\.tgt\.txt.*folder of both"),
+    (without("dev.tgt.txt", zipped=True), "records", r"has no dev\.tgt\.txt, but dev\.src\.txt, test\.src\.txt"),
+    (lambda at: of_sumdata(at, (True, False)), READY, r"valid\.article\.txt are both there"),
     # Nothing would say that titles are others: the content's sha256 is that of the files that patterns name.
     *(
         (of_sumdata, READY | part, r"is read with .*(title|task1).*pattern of split\.ready that names .* both")
@@ -134,14 +118,8 @@ def test_files_that_are_no_pairs_are_refused(
 def test_files_of_unequal_length_are_refused_with_the_line(tmp_path: Path, name: str, zipped: bool) -> None:
     files = gigaword((5, 5, 5))
     del files[name][2]
-    path = tmp_path / "org_data"
-    if zipped:
-        path = org_data(tmp_path / "org_data.zip", files)
-    else:
-        for one, lines in files.items():
-            write_lines(path / one, lines)
     with pytest.raises(CorpusError, match=rf"{name} ends behind line 4, and .* goes on"):
-        records(path)
+        records(laid(tmp_path, files, zipped))
 
 
 @pytest.mark.parametrize(
@@ -193,13 +171,7 @@ def test_a_validation_part_that_is_passed_off_as_training_is_refused(
 ) -> None:
     assert source.VALIDATION_LINES == 189_651
     monkeypatch.setattr(source, "VALIDATION_LINES", 40)
-    files = gigaword((lines, 40, 3))
-    path = tmp_path / "org_data"
-    if zipped:
-        path = org_data(tmp_path / "org_data.zip", files)
-    else:
-        for name, texts in files.items():
-            write_lines(path / name, texts)
+    path = laid(tmp_path, gigaword((lines, 40, 3)), zipped)
     if lines == 40:
         with pytest.raises(CorpusError, match=r"189,651 training pairs.*version 1\.0\.0"):
             records(path)

@@ -50,7 +50,6 @@ def test_documents_have_ids_of_their_part_and_the_label_only_where_people_gave_o
         lambda text: text.replace("<doc id=0>", '<doc id="0">'),
         lambda text: text.replace("<summary>\n        水獭\n    </summary>", "<summary>水獭</summary>"),
     ],
-    ids=["crlf", "mixed-ends", "mark", "no-last-end", "no-indent", "empty-lines", "quotes", "one-line"],
 )
 def test_white_space_and_quotes_of_copies_change_nothing(tmp_path: Path, change: Any) -> None:
     text = document(0, *OTTER, label=3) + document(1, *OTTER, label=2)
@@ -59,9 +58,7 @@ def test_white_space_and_quotes_of_copies_change_nothing(tmp_path: Path, change:
 
 
 def without(line: str) -> str:
-    text = document(1, *OTTER, label=3)
-    assert text.count(line + "\n") == 1
-    return text.replace(line + "\n", "")
+    return document(1, *OTTER, label=3).replace(line + "\n", "")
 
 
 @pytest.mark.parametrize(
@@ -118,22 +115,16 @@ def test_rows_below_the_least_grade_are_dropped_where_there_are_grades(tmp_path:
     assert kept == {"train": good["PART_I"], "valid": good["PART_II"], "test": good["PART_III"]}
     assert 0 < good["PART_II"] < len(labels["PART_II"])
     assert good["PART_I"] == len(labels["PART_I"])
-    dropped = [row for row in found if isinstance(row, Dropped)]
-    assert {row.reason for row in dropped} == {"human_label below 3"}
-    assert {row.value for row in dropped} == {"1", "2"}
-    assert {row.split for row in dropped} == {"valid", "test"}
+    dropped = {(row.reason, row.value, row.split) for row in found if isinstance(row, Dropped)}
+    assert dropped == {("human_label below 3", grade, part) for grade in "12" for part in ("valid", "test")}
     assert len(found) == sum(map(len, labels.values()))
 
 
 def test_a_grade_that_is_no_number_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "raw.jsonl"
     grades: list[Any] = [3, "3", "4.5", 2, None, "high", [3], True, math.nan, math.inf]
-    path.write_text(
-        "".join(
-            json.dumps({"id": f"{n}", "source": "s", "target": "t", "grade": grade}) + "\n"
-            for n, grade in enumerate(grades)
-        )
-    )
+    rows = [{"id": f"{n}", "source": "s", "target": "t", "grade": grade} for n, grade in enumerate(grades)]
+    path = tmp_path / "raw.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
     found = list(Content(path, SOURCES["jsonl"], least={"grade": 3}).records())
     assert [row.reason if isinstance(row, Dropped) else None for row in found] == [
         *(None, None, raw.WRONG_TYPE, "grade below 3", None, raw.WRONG_TYPE, raw.WRONG_TYPE, raw.WRONG_TYPE),

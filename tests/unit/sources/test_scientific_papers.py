@@ -43,13 +43,16 @@ def test_an_archive_gives_every_paper_with_its_sentences_and_part(tmp_path: Path
     assert str(records[8].place) == f"line 1 of {folder}/val.txt"
 
 
-def test_the_unpacked_files_of_a_folder_are_the_same_papers(tmp_path: Path) -> None:
+def test_the_unpacked_files_of_a_folder_are_the_same_papers_and_a_file_of_no_part_is_an_error(tmp_path: Path) -> None:
     for name, rows in ROWS.items():
         (tmp_path / name).write_bytes(b"\n".join(map(line, rows)))
     (tmp_path / "vocab").write_text("the 12\n")
     records, dropped = read(tmp_path)
     assert dropped == []
     check_all_of(records)
+    (tmp_path / "sample.txt").write_bytes(line(scientific(1)))
+    with pytest.raises(CorpusError, match=r"sample\.txt is none of train\.txt, val\.txt, test\.txt"):
+        read(tmp_path)
 
 
 @pytest.mark.parametrize("marked", ["<S> one two . </S>", "<S>one two .</S>", "one two .", " <s> one two . </s> \n"])
@@ -90,9 +93,3 @@ def test_an_archive_without_a_part_is_an_error(tmp_path: Path, names: list[str])
     members = {f"{folder}/{name}": b"{}" for folder in ("arxiv", "pubmed") for name in ROWS}  # every part twice
     with pytest.raises(CorpusError, match="is it the archive that the study names"):
         read(write_zip(tmp_path / "a.zip", members))
-
-
-def test_a_file_of_no_part_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "sample.txt").write_bytes(line(scientific(1)))
-    with pytest.raises(CorpusError, match=r"sample\.txt is none of train\.txt, val\.txt, test\.txt"):
-        read(tmp_path)
