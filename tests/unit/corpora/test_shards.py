@@ -114,7 +114,7 @@ def assert_same(content: Content, settings: Preparation, tmp_path: Path, counts:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_shards_give_the_bytes_of_one_process(tmp_path: Path, seed: int, monkeypatch) -> None:
+def test_shards_give_the_bytes_of_one_process(tmp_path, seed, monkeypatch) -> None:
     monkeypatch.setattr(mapping, "RUN", 3000)  # several runs a shard
     monkeypatch.setattr(cutting, "CHUNK", 1000)  # and several reads
     content = content_of(tmp_path, [b"\xef\xbb\xbf", b"".join(rows(seed)).rstrip(b"\n")])
@@ -125,7 +125,7 @@ def test_shards_give_the_bytes_of_one_process(tmp_path: Path, seed: int, monkeyp
 
 
 @pytest.mark.parametrize("duplicates", ["drop", "keep"])
-def test_parts_that_are_ready_keep_what_they_share_as_in_one_process(tmp_path: Path, duplicates: str) -> None:
+def test_parts_that_are_ready_keep_what_they_share_as_in_one_process(tmp_path, duplicates) -> None:
     content = content_of(tmp_path, rows(5, ready=True), None, "records")
     told = assert_same(content, settings_of({"duplicates": duplicates}, ready="records", train=40), tmp_path)
     assert {"id shared by two parts", "group shared by two parts", "no split"} <= {*told["dropped"]}
@@ -161,9 +161,7 @@ def near_rows(seed: int, count: int, ready: bool) -> list[bytes]:
 @pytest.mark.parametrize("duplicates", ["drop", "keep"])
 @pytest.mark.parametrize("threshold", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("ready", [False, True])
-def test_near_duplicates_among_all_shards_leave_as_in_one_process(
-    tmp_path: Path, ready: bool, threshold: float, duplicates: str, monkeypatch
-) -> None:
+def test_near_duplicates_of_shards_leave_as_in_one_process(tmp_path, ready, threshold, duplicates, monkeypatch) -> None:
     monkeypatch.setattr(nearness, "COMPARED", 3000)  # several batches, and keys of more texts than one has
     split = {"ready": "records"} if ready else {"valid": 9, "test": 11, "unseen": ["g3", "g4"]}
     settings = settings_of({"near_duplicates": threshold, "duplicates": duplicates, "min_target_tokens": 2}, **split)
@@ -196,9 +194,7 @@ CHAIN = [f"a{number} b{number}" for number in range(20)]
     ],
 )
 @pytest.mark.parametrize("count", [1, 3])
-def test_a_source_leaves_for_the_first_that_is_kept_not_for_what_left_itself(
-    tmp_path: Path, places: list[int], parts: str | None, kept: list[int], count: int
-) -> None:
+def test_a_source_leaves_for_the_first_that_stays_not_for_what_left(tmp_path, places, parts, kept, count) -> None:
     rows = [
         {"id": str(number), "source": " ".join(CHAIN[2 * place : 2 * place + 12]), "target": f"t{number}"}
         for number, place in enumerate(places)
@@ -220,7 +216,7 @@ def test_a_source_leaves_for_the_first_that_is_kept_not_for_what_left_itself(
     assert sorted(int(name) for name in ids if name.isdecimal()) == kept
 
 
-def test_near_steps_are_made_again_where_they_were_stopped_and_asked_for_where_they_are_missing(tmp_path: Path) -> None:
+def test_near_steps_are_made_again_where_they_were_stopped_and_asked_for_where_they_are_missing(tmp_path) -> None:
     content = content_of(tmp_path, near_rows(7, 200, ready=False))
     settings = settings_of({"near_duplicates": 0.5}, valid=9, test=9)
     through(content, settings, Work(tmp_path / "other", 3), tmp_path / "expected")
@@ -259,7 +255,7 @@ def test_near_steps_are_made_again_where_they_were_stopped_and_asked_for_where_t
         assemble(content, without, few, tmp_path)
 
 
-def test_a_source_that_many_records_have_is_compared_once(tmp_path: Path) -> None:
+def test_a_source_that_many_records_have_is_compared_once(tmp_path) -> None:
     """A thousand copies of two sources that are near each other are one pair, not half a million."""
     rows = [
         {"id": str(number), "source": " ".join(CHAIN[2 * (number % 2) : 2 * (number % 2) + 12]), "target": f"t{number}"}
@@ -273,7 +269,7 @@ def test_a_source_that_many_records_have_is_compared_once(tmp_path: Path) -> Non
     assert sum(map(len, (np.load(path) for path in work.pieces("pairs.npy", near=True)))) == 1
 
 
-def test_files_of_parts_plain_and_packed_and_rows_without_ids(tmp_path: Path) -> None:
+def test_files_of_parts_plain_and_packed_and_rows_without_ids(tmp_path) -> None:
     folder = tmp_path / "raw"
     folder.mkdir()
     parts = {"test": rows(6, 60), "valid": rows(7, 50), "train": rows(8, 150)}
@@ -287,7 +283,7 @@ def test_files_of_parts_plain_and_packed_and_rows_without_ids(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_members_of_an_archive_are_shards_and_cleaning_is_counted(tmp_path: Path, count: int) -> None:
+def test_members_of_an_archive_are_shards_and_cleaning_is_counted(tmp_path, count) -> None:
     raw = tmp_path / "oags.zip"
     rng = random.Random(4)
     with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -307,7 +303,7 @@ def test_members_of_an_archive_are_shards_and_cleaning_is_counted(tmp_path: Path
     assert max(map(len, plan["pieces"])) == 1 or count < 5
 
 
-def test_shards_clean_a_row_once_and_drop_grades_below_the_least(tmp_path: Path) -> None:
+def test_shards_clean_a_row_once_and_drop_grades_below_the_least(tmp_path) -> None:
     raw = tmp_path / "raw.jsonl"
     rng = random.Random(13)
     told = [json.loads(row) for row in rows(12, ready=True) if row.startswith(b'{"id": "r') and b"source" in row]
@@ -331,7 +327,7 @@ def test_shards_clean_a_row_once_and_drop_grades_below_the_least(tmp_path: Path)
         assert "&amp;amp;" not in texts
 
 
-def test_lists_and_documents_of_many_lines_are_read_file_by_file(tmp_path: Path) -> None:
+def test_lists_and_documents_of_many_lines_are_read_file_by_file(tmp_path) -> None:
     titles.lcsts(tmp_path / "lcsts")
     with (tmp_path / "lcsts" / "PART_II.txt").open("a") as stream:
         stream.write("outside of a document\n")  # which part it is of, no field of it says
@@ -347,7 +343,7 @@ def test_lists_and_documents_of_many_lines_are_read_file_by_file(tmp_path: Path)
     assert found["kept"]
 
 
-def test_groups_that_are_held_out(tmp_path: Path) -> None:
+def test_groups_that_are_held_out(tmp_path) -> None:
     content = content_of(tmp_path, rows(9))
     told = assert_same(content, settings_of(valid=5, test=5, unseen=["g1", "g17"]), tmp_path)
     assert told["parts"]["unseen"]["records"]
@@ -376,9 +372,7 @@ def assert_refused_alike(content: Content, settings: Preparation, tmp_path: Path
 
 
 @pytest.mark.parametrize(("lines", "split", "message"), REFUSED)
-def test_content_of_no_use_is_refused_in_the_words_of_one_process(
-    tmp_path: Path, lines: list[bytes], split: dict, message: str
-) -> None:
+def test_content_of_no_use_is_refused_in_the_words_of_one_process(tmp_path, lines, split, message) -> None:
     content = content_of(tmp_path, lines, None, split.get("ready"))
     limits = {"min_source_tokens": 5} if len(lines) > 1 else {}
     assert_refused_alike(content, settings_of(limits, **{"test": 5} | split), tmp_path, message)
@@ -388,9 +382,7 @@ def test_content_of_no_use_is_refused_in_the_words_of_one_process(
 @pytest.mark.parametrize(
     ("part", "other"), [("valid", "train"), ("test", "train"), ("train", "valid"), ("train", "test")]
 )
-def test_a_part_that_is_another_for_the_most_is_refused_with_a_remedy(
-    tmp_path: Path, part: str, other: str, repeats: int
-) -> None:
+def test_a_part_that_is_another_for_the_most_is_refused_with_a_remedy(tmp_path, part, other, repeats) -> None:
     """Ten of a part, of which so many repeat the first of another that has thirty; ids say nothing of it."""
     lines = []
     for name in ("train", "valid", "test"):
@@ -411,7 +403,7 @@ def test_a_part_that_is_another_for_the_most_is_refused_with_a_remedy(
         assert "shared" not in told
 
 
-def test_content_that_changes_while_it_is_prepared_is_not_read(tmp_path: Path) -> None:
+def test_content_that_changes_while_it_is_prepared_is_not_read(tmp_path) -> None:
     content, settings, work = content_of(tmp_path, rows(1)), settings_of(valid=5, test=5), Work(tmp_path / "work", 2)
     with pytest.raises(CorpusError, match=r"compose.*take `shards` out"):
         cut(content, settings.model_copy(update={"compose": {}}), work)
@@ -425,7 +417,7 @@ def test_content_that_changes_while_it_is_prepared_is_not_read(tmp_path: Path) -
     assert not work.mapped(0).is_file()
 
 
-def test_titles_that_change_while_they_are_prepared_are_not_read(tmp_path: Path) -> None:
+def test_titles_that_change_while_they_are_prepared_are_not_read(tmp_path) -> None:
     """Those of sources that another shard has than the titles."""
     titles.sumdata(tmp_path / "raw", titles.gigaword())
     ready = {"train": "train/train.*", "valid": "train/valid.*", "test": "Giga/*"}
@@ -461,7 +453,7 @@ for number in range(6):
 
 
 @pytest.mark.slow
-def test_stopped_at_ten_random_moments_it_gives_the_same_bytes_and_does_no_finished_shard_again(tmp_path: Path) -> None:
+def test_stopped_at_ten_random_moments_it_gives_the_same_bytes_and_does_no_finished_shard_again(tmp_path) -> None:
     content, work = content_of(tmp_path, rows(3, 6000)), Work(tmp_path / "work", 6)
     settings = settings_of(valid=50, test=50)
     command = [sys.executable, "-c", STEPS, content.path, work.folder, settings.model_dump_json(by_alias=False)]

@@ -29,12 +29,12 @@ def test_a_name_says_topic_set_type_length_assessor_and_author() -> None:
 
 
 @pytest.mark.parametrize("name", ["D1103.M.100.A.1", "D1103-C.M.100.A.1", "D1103-A.M.100.A", "D1103-A.M.100.A.1.txt"])
-def test_another_name_is_an_error(name: str) -> None:
+def test_another_name_is_an_error(name) -> None:
     with pytest.raises(CorpusError, match="is no name of a summary as D1103-A"):
         Name.parsed(name)
 
 
-def test_the_archive_and_its_folder_give_every_summary_with_what_was_said_of_it(tmp_path: Path) -> None:
+def test_the_archive_and_its_folder_give_every_summary_with_what_was_said_of_it(tmp_path) -> None:
     files = tac(topics=3, people="ABCD", systems=5)
     found = read(pack(tmp_path / f"{TOP}.tgz", files))
     for name, data in files.items():
@@ -58,7 +58,7 @@ def with_tables(files: dict[str, bytes], peer: str, model: str = "") -> dict[str
     return kept | {f"{TOP}/manual/manual.peer.A": peer.encode(), f"{TOP}/manual/manual.model.A": model.encode()}
 
 
-def test_columns_are_those_of_the_tables(tmp_path: Path) -> None:
+def test_columns_are_those_of_the_tables(tmp_path) -> None:
     peer, model = "D1101-A  1  1.042 7 2 E 4 0.951 3 5\n\n", "D1101-A B 9 E 4 0.812 5 4\r\n"
     found = read(pack(tmp_path / "a.tgz", with_tables(tac(), peer, model)))
     judged = {one.name.key: one.judgement for one in found if one.judgement}
@@ -89,13 +89,13 @@ REFUSED: list[tuple[dict[str, bytes] | str, str]] = [  # files beside the good o
 
 
 @pytest.mark.parametrize(("harm", "message"), REFUSED)
-def test_files_of_another_form_are_refused(tmp_path: Path, harm: dict[str, bytes] | str, message: str) -> None:
+def test_files_of_another_form_are_refused(tmp_path, harm, message) -> None:
     files = with_tables(tac(), harm) if isinstance(harm, str) else tac() | harm if harm else {"notes.txt": b"x"}
     with pytest.raises(CorpusError, match=message):
         read(pack(tmp_path / "a.tgz", files))
 
 
-def test_only_ends_of_lines_part_sentences_and_rows(tmp_path: Path) -> None:
+def test_only_ends_of_lines_part_sentences_and_rows(tmp_path) -> None:
     """Not every sign that `str.splitlines` takes for one; a row of a table that is wrong is named by its line."""
     files = tac(topics=1)
     name = f"{TOP}/ROUGE/peers/D1101-A.M.100.E.1"

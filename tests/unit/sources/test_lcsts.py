@@ -26,7 +26,7 @@ def reasons(rows: list[Any]) -> list[str | None]:
     return [row.reason if isinstance(row, Refused) else None for row in rows]
 
 
-def test_documents_have_ids_of_their_part_and_the_label_only_where_people_gave_one(tmp_path: Path) -> None:
+def test_documents_have_ids_of_their_part_and_the_label_only_where_people_gave_one(tmp_path) -> None:
     found = read(tmp_path / "PART_I.txt", document(0, *OTTER) + document(17, "a < b & c", "1<2"))
     assert found == [
         {"id": "PART_I:0", "summary": "水獭", "short_text": "水獭捉鱼。", "split": "train"},
@@ -51,7 +51,7 @@ def test_documents_have_ids_of_their_part_and_the_label_only_where_people_gave_o
         lambda text: text.replace("<summary>\n        水獭\n    </summary>", "<summary>水獭</summary>"),
     ],
 )
-def test_white_space_and_quotes_of_copies_change_nothing(tmp_path: Path, change: Any) -> None:
+def test_white_space_and_quotes_of_copies_change_nothing(tmp_path, change) -> None:
     text = document(0, *OTTER, label=3) + document(1, *OTTER, label=2)
     assert change(text) != text
     assert read(tmp_path / "PART_II.txt", change(text)) == read(tmp_path / "PART_II.txt", text)
@@ -80,9 +80,7 @@ def without(line: str) -> str:
         (document(1, "水\n" * 5001, "水"), source.TOO_LONG),
     ],
 )
-def test_a_broken_document_is_one_row_with_its_reason_and_hurts_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str | bytes, reason: str
-) -> None:
+def test_a_broken_document_is_one_row_with_its_reason_and_hurts_no_other(tmp_path, monkeypatch, broken, reason) -> None:
     monkeypatch.setattr(source, "LARGEST_TEXT", 5000)
     data = broken if isinstance(broken, bytes) else broken.encode()
     whole = document(0, *OTTER, label=3).encode(), document(2, *OTTER, label=3).encode()
@@ -93,7 +91,7 @@ def test_a_broken_document_is_one_row_with_its_reason_and_hurts_no_other(
 
 
 @pytest.mark.parametrize("cut", ["</doc>", "</short_text>", "<short_text>", "</summary>", "<summary>"])
-def test_a_file_that_was_cut_off_loses_its_last_document_and_says_so(tmp_path: Path, cut: str) -> None:
+def test_a_file_that_was_cut_off_loses_its_last_document_and_says_so(tmp_path, cut) -> None:
     text = document(0, *OTTER) + document(1, *OTTER)
     found = read(tmp_path / "PART_I.txt", text[: text.rindex(cut)])
     assert reasons(found) == [None, source.NOT_ENDED]
@@ -101,12 +99,12 @@ def test_a_file_that_was_cut_off_loses_its_last_document_and_says_so(tmp_path: P
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b'{"text": "a", "summary": "b"}\n', b"\x00" * 100])
-def test_a_file_without_a_document_is_refused_with_its_name(tmp_path: Path, data: bytes) -> None:
+def test_a_file_without_a_document_is_refused_with_its_name(tmp_path, data) -> None:
     with pytest.raises(CorpusError, match=r"PART_I\.txt"):
         read(tmp_path / "PART_I.txt", data)
 
 
-def test_rows_below_the_least_grade_are_dropped_where_there_are_grades(tmp_path: Path) -> None:
+def test_rows_below_the_least_grade_are_dropped_where_there_are_grades(tmp_path) -> None:
     labels = lcsts(tmp_path)
     content = Content(tmp_path, SOURCES["lcsts"], None, "records", {"human_label": 3})
     found = list(content.records())
@@ -120,7 +118,7 @@ def test_rows_below_the_least_grade_are_dropped_where_there_are_grades(tmp_path:
     assert len(found) == sum(map(len, labels.values()))
 
 
-def test_a_grade_that_is_no_number_is_named(tmp_path: Path) -> None:
+def test_a_grade_that_is_no_number_is_named(tmp_path) -> None:
     grades: list[Any] = [3, "3", "4.5", 2, None, "high", [3], True, math.nan, math.inf]
     rows = [{"id": f"{n}", "source": "s", "target": "t", "grade": grade} for n, grade in enumerate(grades)]
     path = tmp_path / "raw.jsonl"

@@ -22,7 +22,7 @@ FILES = {  # two questions about every story, as in `cnn.tgz`
 }
 
 
-def test_questions_of_an_archive_lead_to_their_stories(tmp_path: Path) -> None:
+def test_questions_of_an_archive_lead_to_their_stories(tmp_path) -> None:
     found = list(questions.questions(tarball(tmp_path / "cnn.tgz", FILES)))
     assert Counter((one.story, one.url, one.split) for one in found) == {
         (story.id, story.url, story.part): 2 for story in STORIES
@@ -35,7 +35,7 @@ def test_questions_of_an_archive_lead_to_their_stories(tmp_path: Path) -> None:
         assert list(one.entities) == ["@entity0", "@entity1", "@entity12"]
 
 
-def test_unpacked_files_and_a_folder_of_archives_are_the_same(tmp_path: Path) -> None:
+def test_unpacked_files_and_a_folder_of_archives_are_the_same(tmp_path) -> None:
     packed = tarball(tmp_path / "packed" / "cnn.tgz", FILES)
     for name, data in FILES.items():
         path = tmp_path / "unpacked" / name
@@ -56,7 +56,7 @@ def one(data: bytes) -> Question | Refused:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_ends_of_lines_do_not_matter(end: str) -> None:
+def test_ends_of_lines_do_not_matter(end) -> None:
     expected = one(question_file(STORIES[0]))
     assert one(question_file(STORIES[0], end=end)) == expected
     assert one(question_file(STORIES[0], end=end) + end.encode() * 2) == expected
@@ -85,14 +85,14 @@ def test_names_are_read_from_the_end_until_a_line_is_none() -> None:
         (question_file(STORIES[0], entities={}), questions.NO_ANSWER),
     ],
 )
-def test_a_file_of_another_form_is_refused(data: bytes, reason: str) -> None:
+def test_a_file_of_another_form_is_refused(data, reason) -> None:
     found = one(data)
     assert isinstance(found, Refused)
     assert found.reason == reason
     assert "a.question" in found.value
 
 
-def test_files_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_counted(tmp_path) -> None:
     good = question_file(STORIES[0])
     files = {"a.question": good, "b.question": b"\xff", "c.question": b"x" * (questions.LARGEST + 1)}
     found = list(questions.questions(tarball(tmp_path / "cnn.tgz", files | {"._d.question": b""})))

@@ -41,7 +41,7 @@ def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
+def test_what_decides_how_content_is_read_decides_the_name(home) -> None:
     def name(split: dict[str, Any] | None = None, **raw: Any) -> str:
         return corpus(home, {"sha256": SHA256, "path": "a.jsonl", **raw}, split).name
 
@@ -91,9 +91,7 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
         ({"path": "a"}, {"ready": {"train": "../a", "valid": "b", "test": "c"}}, r"'\.\./a' names no file"),
     ],
 )
-def test_a_source_that_cannot_be_is_an_error_with_its_line(
-    home: Path, raw: dict[str, Any], split: dict[str, Any], message: str
-) -> None:
+def test_a_source_that_cannot_be_is_an_error_with_its_line(home, raw, split, message) -> None:
     with pytest.raises(PlanError, match=rf"mine\.yaml:\d+: .*{message}"):
         corpus(home, {"sha256": SHA256, **raw}, split)
 
@@ -101,7 +99,7 @@ def test_a_source_that_cannot_be_is_an_error_with_its_line(
 HUB = {"hub": "owner/name", "revision": "12" * 20}
 
 
-def test_the_sha256_of_files_are_that_of_their_folder(home: Path) -> None:
+def test_the_sha256_of_files_are_that_of_their_folder(home) -> None:
     (home / "raw" / "b").mkdir(parents=True)
     for name in ("b/1.jsonl", "a.jsonl"):
         (home / "raw" / name).write_text(name)
@@ -116,7 +114,7 @@ def test_the_sha256_of_files_are_that_of_their_folder(home: Path) -> None:
     assert (other.name, other.files[0].path == of_hub.files[0].path) == (of_hub.name, False)
 
 
-def test_what_differs_from_the_files_of_a_study_is_named(home: Path) -> None:
+def test_what_differs_from_the_files_of_a_study_is_named(home) -> None:
     (home / "raw").mkdir()
     for name in ("a.jsonl", "b.jsonl"):
         (home / "raw" / name).write_text(name)
@@ -131,7 +129,7 @@ def test_what_differs_from_the_files_of_a_study_is_named(home: Path) -> None:
 
 
 @pytest.mark.parametrize("told", [{"path": "raw/a.jsonl"}, {"path": "raw", "files": {"a.jsonl": None}}])
-def test_content_that_no_study_can_know_is_planned_and_not_made(home: Path, told: dict[str, Any]) -> None:
+def test_content_that_no_study_can_know_is_planned_and_not_made(home, told) -> None:
     (home / "raw").mkdir()
     (home / "raw" / "a.jsonl").write_bytes((ROOT / "tests" / "data" / "tales.jsonl").read_bytes())
     folder = corpus(home, {"sha256": None, **told})
