@@ -1,5 +1,4 @@
 import json
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -215,17 +214,21 @@ def test_a_sign_that_is_longer_in_lower_case_moves_no_token() -> None:
     assert cased.lower() == lower
 
 
-BAD_LINES = b"\n".join([b"{", b"\xff", b"[]", b"", b'{"id": "x"}', b'{"id": "r1", "source": "a", "target": "b"}'])
-
-
 def test_bad_lines_are_quarantined_beside_good_ones(tmp_path) -> None:
-    good = b"\n".join(json.dumps(record(number)).encode() for number in range(8))
-    statistics = build(tmp_path, good + b"\n" + BAD_LINES, settings())
+    bad = {
+        b"{": reasons.NOT_JSON,
+        b"\xff": reasons.NOT_UTF8,
+        b"[]": reasons.NOT_OBJECT,
+        b"": reasons.EMPTY_LINE,
+        b'{"id": "x"}': reasons.MISSING_KEY,
+        b'{"id": "r1", "source": "a", "target": "b"}': module.DUPLICATE_ID,
+        json.dumps(record(9, source="\x85")).encode(): reasons.EMPTY_SOURCE,  # a sentence without tokens
+    }
+    good = [json.dumps(record(number)).encode() for number in range(8)]
+    statistics = build(tmp_path, b"\n".join([*good, *bad]), settings())
     assert statistics["kept"] == 8
     rows = list(read_jsonl(tmp_path / "out" / "dropped.jsonl"))
-    assert [row["line"] for row in rows] == list(range(9, 15))
-    expected = [reasons.NOT_JSON, reasons.NOT_UTF8, reasons.NOT_OBJECT, reasons.EMPTY_LINE, reasons.MISSING_KEY]
-    assert [row["reason"] for row in rows] == [*expected, module.DUPLICATE_ID]
+    assert [(row["line"], row["reason"]) for row in rows] == list(enumerate(bad.values(), 9))
 
 
 @pytest.mark.parametrize(
@@ -289,12 +292,6 @@ def test_the_earlier_duplicate_stays_and_a_dropped_one_drops_no_other(tmp_path) 
     assert dropped(tmp_path) == {"r10": module.SAME_SOURCE}  # r11 repeats only what was dropped
 
 
-def test_sentences_without_tokens_are_an_empty_source(tmp_path) -> None:
-    rows = [record(number) for number in range(6)]
-    build(tmp_path, [*rows, record(7, source="\x85")], settings())
-    assert set(dropped(tmp_path).values()) == {reasons.EMPTY_SOURCE}
-
-
 def grouped(numbers: list[int]) -> Rows:
     """Records of a small number of groups, some without one."""
     return [record(n, group=f"g{n % 13}" if n % 5 else ...) for n in numbers]
@@ -329,14 +326,11 @@ def test_the_order_is_that_of_the_key_not_of_the_file(tmp_path) -> None:
     names = ids(tmp_path / "a")["train"]
     assert names != sorted(names)
     assert names != [row["id"] for row in rows if row["id"] in names]
-
-
-def test_the_key_orders_records_inside_a_part(tmp_path) -> None:
-    rows = [record(number, split=PARTS[number % 3]) for number in range(45)]
+    parted = [record(number, split=PARTS[number % 3]) for number in range(45)]
     for key in ("k", "l"):
-        build(tmp_path / key, rows, ready(key=key))
+        build(tmp_path / f"ready-{key}", parted, ready(key=key))
     for name in PARTS:
-        one, other = ids(tmp_path / "k")[name], ids(tmp_path / "l")[name]
+        one, other = (ids(tmp_path / f"ready-{key}")[name] for key in ("k", "l"))
         assert one != other
         assert sorted(one) == sorted(other)
 
@@ -614,16 +608,6 @@ def test_the_check_of_the_written_files_sees_what_parts_share_and_other_texts(tm
     lay(tmp_path, "test", [test or Record("e", ["s"], ["t"])])
     with pytest.raises((CorpusError, RecordError), match=message):
         module.measured(Corpus(tmp_path))
-
-
-def test_the_tales_are_what_their_script_makes_and_a_corpus(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(sys, "path", [str(DATA), *sys.path])
-    import make_tales
-
-    assert (DATA / "tales.jsonl").read_text() == make_tales.tales()
-    statistics = prepared(DATA / "tales.jsonl", settings(valid=20, test=30), tmp_path)
-    assert statistics["read"] == make_tales.RECORDS
-    assert set(statistics["dropped"]) <= {module.BEYOND}
 
 
 # --- cleaning

@@ -27,48 +27,32 @@ def read(path: Path, data: bytes, ready: Ready | None = None) -> list[RawRecord 
     return list(Content(path, JSONL, ready=ready).records())
 
 
-BAD = [
-    (b'{"id": "a", "source": "x"', raw.NOT_JSON),
-    (b'{"id": "a", "source": "x", "target": NaNN}', raw.NOT_JSON),
-    (b"[" * 100_000, raw.NOT_JSON),
-    (b"9" * 10_000, raw.NOT_JSON),
-    (line()[:-2] + b'\xff"}', raw.NOT_UTF8),
-    (b"", raw.EMPTY_LINE),
-    (b" \t", raw.EMPTY_LINE),
-    (b'["a", "b"]', raw.NOT_OBJECT),
-    (b"null", raw.NOT_OBJECT),
-    (b'{"id": "a", "id": "b", "source": "x", "target": "y"}', raw.REPEATED_KEY),
-    (line(id=...), raw.MISSING_KEY),
-    (line(source=...), raw.MISSING_KEY),
-    (line(target=...), raw.MISSING_KEY),
-    (line(titel="x"), raw.UNKNOWN_KEY),
-    (line(id=7), raw.WRONG_TYPE),
-    (line(source=None), raw.WRONG_TYPE),
-    (line(source={"text": "x"}), raw.WRONG_TYPE),
-    (line(source=["x", 1]), raw.WRONG_TYPE),
-    (line(target=3.5), raw.WRONG_TYPE),
-    (line(references="x"), raw.WRONG_TYPE),
-    (line(references=[["x", None]]), raw.WRONG_TYPE),
-    (line(group=["g"]), raw.WRONG_TYPE),
-    (line(split=1), raw.WRONG_TYPE),
-    (line(source="\ud800"), raw.SURROGATE),
-    (line(id="\udfff"), raw.SURROGATE),
-    (line(group="\udfff"), raw.SURROGATE),
-    (line(target=["x", "a\0b"]), raw.NUL),
-    (line(id=" "), raw.BAD_ID),
-    (line(id="a\tb"), raw.BAD_ID),
-    (line(source=" \n"), raw.EMPTY_SOURCE),
-    (line(source=[]), raw.EMPTY_SOURCE),
-    (line(target=""), raw.EMPTY_TARGET),
-    (line(target=["", " "]), raw.EMPTY_TARGET),
-    (line(source=["x", ""]), raw.EMPTY_SENTENCE),
-    (line(references=["x", ""]), raw.EMPTY_REFERENCE),
-    (line(group=""), raw.EMPTY_GROUP),
-    (line(split="exam"), raw.BAD_SPLIT),
-]
+BAD = {
+    raw.NOT_JSON: [b'{"id": "a", "source": "x"', line()[:-1] + b"NaNN}", b"[" * 100_000, b"9" * 10_000],
+    raw.NOT_UTF8: [line()[:-2] + b'\xff"}'],
+    raw.EMPTY_LINE: [b"", b" \t"],
+    raw.NOT_OBJECT: [b'["a", "b"]', b"null"],
+    raw.REPEATED_KEY: [b'{"id": "a", "id": "b", "source": "x", "target": "y"}'],
+    raw.MISSING_KEY: [line(id=...), line(source=...), line(target=...)],
+    raw.UNKNOWN_KEY: [line(titel="x")],
+    raw.WRONG_TYPE: [
+        *(line(source=wrong) for wrong in (None, {"text": "x"}, ["x", 1])),
+        *(line(references=wrong) for wrong in ("x", [["x", None]])),
+        *(line(id=7), line(target=3.5), line(group=["g"]), line(split=1)),
+    ],
+    raw.SURROGATE: [line(source="\ud800"), line(id="\udfff"), line(group="\udfff")],
+    raw.NUL: [line(target=["x", "a\0b"])],
+    raw.BAD_ID: [line(id=" "), line(id="a\tb")],
+    raw.EMPTY_SOURCE: [line(source=" \n"), line(source=[])],
+    raw.EMPTY_TARGET: [line(target=""), line(target=["", " "])],
+    raw.EMPTY_SENTENCE: [line(source=["x", ""])],
+    raw.EMPTY_REFERENCE: [line(references=["x", ""])],
+    raw.EMPTY_GROUP: [line(group="")],
+    raw.BAD_SPLIT: [line(split="exam")],
+}
 
 
-@pytest.mark.parametrize(("bad", "reason"), BAD)
+@pytest.mark.parametrize(("reason", "bad"), [(reason, one) for reason, lines in BAD.items() for one in lines])
 def test_a_bad_line_is_reported_with_its_number_and_its_neighbours_are_read(tmp_path, bad, reason) -> None:
     rows = read(tmp_path / "raw.jsonl", b"\n".join([line(id="before"), bad, line(id="after")]))
     assert [type(row) for row in rows] == [RawRecord, Dropped, RawRecord]
@@ -80,7 +64,7 @@ def test_a_bad_line_is_reported_with_its_number_and_its_neighbours_are_read(tmp_
 def test_every_reason_has_a_case() -> None:
     named = {getattr(raw, name) for name in dir(raw) if name.isupper() and isinstance(getattr(raw, name), str)}
     elsewhere = {raw.OTHER_SPLIT, raw.NO_SPLIT, raw.LONG_LINE}  # below, and in test_jsonl.py
-    assert named == {reason for _, reason in BAD} | elsewhere
+    assert named == BAD.keys() | elsewhere
 
 
 def test_fields_arrive_as_written(tmp_path) -> None:
@@ -278,16 +262,13 @@ def test_records_are_read_one_by_one(tmp_path) -> None:
     assert asked == [0, 1, 2]
 
 
-@pytest.mark.parametrize(
-    ("lines", "source", "target"),
-    [
+def test_ends_of_lines_part_a_text_where_the_study_says_so(tmp_path) -> None:
+    path = tmp_path / "raw.jsonl"
+    path.write_bytes(line(source="a\r\nb\n\nc", target="x .\ny ."))
+    for lines, source, target in [
         ({}, "a\r\nb\n\nc", "x .\ny ."),
         ({"target": "sentences"}, "a\r\nb\n\nc", ["x .", "y ."]),
         ({"source": "paragraphs", "target": "sentences"}, "a\n\nb\n\nc", ["x .", "y ."]),
-    ],
-)
-def test_ends_of_lines_part_a_text_where_the_study_says_so(tmp_path, lines, source, target) -> None:
-    path = tmp_path / "raw.jsonl"
-    path.write_bytes(line(source="a\r\nb\n\nc", target="x .\ny ."))
-    (row,) = records(Content(path, JSONL, {"lines": lines}))
-    assert (row.source, row.target) == (source, target)
+    ]:
+        (row,) = records(Content(path, JSONL, {"lines": lines}))
+        assert (row.source, row.target) == (source, target)
