@@ -97,7 +97,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def assert_same(content: Content, settings: Preparation, tmp_path: Path, counts: tuple[int, ...] = (1, 2, 7)) -> dict:
     whole = tmp_path / "whole"
-    whole.mkdir()
+    whole.mkdir(parents=True)
     statistics = prepare(content, settings, whole)
     for count in counts:
         folder = tmp_path / f"of-{count}"
@@ -119,8 +119,9 @@ def test_shards_give_the_bytes_of_one_process(tmp_path, seed, monkeypatch) -> No
     monkeypatch.setattr(cutting, "CHUNK", 1000)  # and several reads
     content = content_of(tmp_path, [b"\xef\xbb\xbf", b"".join(rows(seed)).rstrip(b"\n")])
     prepare = {"clean": ["nfc", "boilerplate"]} if seed % 2 else {}
-    settings = settings_of(prepare, valid=9, test=11, train=60, key=str(seed))
-    told = assert_same(content, settings, tmp_path)
+    unseen = {"unseen": ["g1", "g17"]} if seed > 1 else {}
+    told = assert_same(content, settings_of(prepare, valid=9, test=11, train=60, key=str(seed), **unseen), tmp_path)
+    assert not unseen or told["parts"]["unseen"]["records"]
     assert {"duplicate id", "duplicate source", "duplicate target", "beyond split size"} <= {*told["dropped"]}
 
 
@@ -167,7 +168,6 @@ def test_near_duplicates_of_shards_leave_as_in_one_process(tmp_path, ready, thre
     settings = settings_of({"near_duplicates": threshold, "duplicates": duplicates, "min_target_tokens": 2}, **split)
     reasons = Counter()
     for seed in range(2):
-        (tmp_path / f"{seed}").mkdir()
         content = content_of(tmp_path, near_rows(seed, 300, ready), None, "records" if ready else None)
         told = assert_same(content, settings, tmp_path / f"{seed}", (1, 8))
         reasons.update(told["dropped"])
@@ -317,7 +317,6 @@ def test_shards_clean_a_row_once_and_drop_grades_below_the_least(tmp_path) -> No
     fields = {name: name for name in ("group", "split")}
     for number, named in enumerate((None, fields)):
         here = tmp_path / str(number)
-        here.mkdir()
         content = Content(raw, SOURCES["jsonl"], named, "records", {"grade": 3})
         found = assert_same(content, settings_of({"clean": ["entities", "markup"]}, ready="records"), here)
         assert found["dropped"]["grade below 3"] == sum(row["grade"] == 1 for row in told) > 20
@@ -332,75 +331,48 @@ def test_lists_and_documents_of_many_lines_are_read_file_by_file(tmp_path) -> No
     with (tmp_path / "lcsts" / "PART_II.txt").open("a") as stream:
         stream.write("outside of a document\n")  # which part it is of, no field of it says
     labelled = Content(tmp_path / "lcsts", SOURCES["lcsts"], ready="records", least={"human_label": 3})
-    (tmp_path / "of-lcsts").mkdir()
     found = assert_same(labelled, settings_of({"tokenizer": "characters"}, ready="records"), tmp_path / "of-lcsts")
     assert found["ready"]["valid"]["dropped"].keys() >= {"text outside of a document", "human_label below 3"}
     titles.debian(tmp_path / "lists")
-    (tmp_path / "of-lists").mkdir()
-    found = assert_same(
-        Content(tmp_path / "lists", SOURCES["debian"]), settings_of(valid=9, test=9), tmp_path / "of-lists"
-    )
-    assert found["kept"]
+    lists = Content(tmp_path / "lists", SOURCES["debian"])
+    assert assert_same(lists, settings_of(valid=9, test=9), tmp_path / "of-lists")["kept"]
 
 
-def test_groups_that_are_held_out(tmp_path) -> None:
-    content = content_of(tmp_path, rows(9))
-    told = assert_same(content, settings_of(valid=5, test=5, unseen=["g1", "g17"]), tmp_path)
-    assert told["parts"]["unseen"]["records"]
-    wrong = settings_of(valid=5, test=5, unseen=["g1", "nowhere"])
-    with pytest.raises(CorpusError, match=r"'nowhere'.*correct split.unseen"):
-        through(content, wrong, Work(tmp_path / "wrong", 3), tmp_path / "corpus")
-
-
-REFUSED: list[tuple[list[bytes], dict, str]] = [
-    ([], {"valid": 5}, "is empty"),
-    ([b'{"id": "a", "source": "", "target": "x"}\n'], {"valid": 5}, "none of 1 records .* first, line 1: empty source"),
-    ([b'{"id": "a", "source": "b", "target": "c"}\n'], {"valid": 5}, "1 records are left.*asks for test: 5"),
-    (rows(2), {"valid": 9, "test": 900}, r"dropped were \{'broken JSON'.*'source shorter"),
-    (rows(2), {"valid": 900, "test": 9}, r"dropped were \{'broken JSON'.*'source shorter"),
-    (rows(2, ready=True), {"ready": "records", "test": 900}, r"dropped were \{'broken JSON'.*'source shorter"),
+BROKEN = r"dropped were \{'broken JSON'.*'source shorter"
+# Ten valid records, of which six repeat one of training.
+PLACED = [*((n, "train") for n in range(30)), *((n, "valid") for n in range(24, 34)), (40, "test"), (41, "test")]
+MOSTLY_TRAIN = [
+    json.dumps({"id": str(number), "source": f"otter {n}", "target": f"t {n}", "split": part}).encode() + b"\n"
+    for number, (n, part) in enumerate(PLACED)
+]
+KEPT = {"duplicates": "keep"}
+REFUSED: list[tuple[list[bytes], dict, dict, str]] = [  # lines, preparation, parts, message
+    ([], {}, {"valid": 5}, "is empty"),
+    ([b'{"id": "a", "source": "", "target": "x"}\n'], {}, {"valid": 5}, "of 1 records .* first, line 1: empty source"),
+    ([b'{"id": "a", "source": "b", "target": "c"}\n'], {}, {"valid": 5}, "1 records are left.*asks for test: 5"),
+    (rows(2), {"min_source_tokens": 5}, {"valid": 9, "test": 900}, BROKEN),
+    (rows(2), {"min_source_tokens": 5}, {"valid": 900, "test": 9}, BROKEN),
+    (rows(2, ready=True), {"min_source_tokens": 5}, {"ready": "records", "test": 900}, BROKEN),
+    (rows(9), {}, {"valid": 5, "unseen": ["g1", "nowhere"]}, r"'nowhere'.*correct split.unseen"),
+    (
+        MOSTLY_TRAIN,
+        {"duplicates": "keep"},
+        {"ready": "records", "test": None},
+        "6 of 10 records of valid .*duplicates: drop",
+    ),
 ]
 
 
-def assert_refused_alike(content: Content, settings: Preparation, tmp_path: Path, message: str) -> None:
+@pytest.mark.parametrize(("lines", "preparation", "split", "message"), REFUSED)
+def test_content_of_no_use_is_refused_in_the_words_of_one_process(tmp_path, lines, preparation, split, message) -> None:
+    content = content_of(tmp_path, lines, None, split.get("ready"))
+    settings = settings_of(preparation, **{"test": 5} | split)
     (tmp_path / "whole").mkdir()
     with pytest.raises(CorpusError, match=message) as whole:
         prepare(content, settings, tmp_path / "whole")
     with pytest.raises(CorpusError) as sharded:
         through(content, settings, Work(tmp_path / "work", 3), tmp_path / "corpus")
     assert str(sharded.value) == str(whole.value)
-
-
-@pytest.mark.parametrize(("lines", "split", "message"), REFUSED)
-def test_content_of_no_use_is_refused_in_the_words_of_one_process(tmp_path, lines, split, message) -> None:
-    content = content_of(tmp_path, lines, None, split.get("ready"))
-    limits = {"min_source_tokens": 5} if len(lines) > 1 else {}
-    assert_refused_alike(content, settings_of(limits, **{"test": 5} | split), tmp_path, message)
-
-
-@pytest.mark.parametrize("repeats", [4, 5, 6])
-@pytest.mark.parametrize(
-    ("part", "other"), [("valid", "train"), ("test", "train"), ("train", "valid"), ("train", "test")]
-)
-def test_a_part_that_is_another_for_the_most_is_refused_with_a_remedy(tmp_path, part, other, repeats) -> None:
-    """Ten of a part, of which so many repeat the first of another that has thirty; ids say nothing of it."""
-    lines = []
-    for name in ("train", "valid", "test"):
-        for number in range(10 if name == part else 30):
-            text = f"{other if name == part and number < repeats else name} swims {min(number, 10)}."
-            row = {"id": f"{name}-{number}", "source": f"The otter of {text}", "target": text, "split": name}
-            lines.append(json.dumps(row).encode() + b"\n")
-    content = content_of(tmp_path, lines, None, "records")
-    kept = settings_of({"duplicates": "keep"}, ready="records")
-    if repeats <= 5:
-        told = assert_same(content, kept, tmp_path)
-        assert told["shared"][part][other] == told["shared"][other][part] == repeats
-        assert sum(count for of in told["shared"].values() for count in of.values()) == 2 * repeats
-    else:
-        assert_refused_alike(content, kept, tmp_path, rf"6 of 10 records of {part} .* {other}.*duplicates: drop")
-        (tmp_path / "as-said").mkdir()
-        told = assert_same(content, settings_of({"duplicates": "drop"}, ready="records"), tmp_path / "as-said")
-        assert "shared" not in told
 
 
 def test_content_that_changes_while_it_is_prepared_is_not_read(tmp_path) -> None:
