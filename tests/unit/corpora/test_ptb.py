@@ -50,7 +50,7 @@ def spans(line: str) -> Counter[tuple[int, int, str]]:
 
 
 @pytest.mark.parametrize("rule", sorted({rule for rule, _, _ in table()}))
-def test_tokens_are_those_of_the_table(rule: str) -> None:
+def test_tokens_are_those_of_the_table(rule) -> None:
     for of, sentence, tokens in table():
         if of == rule:
             assert tokenizer("ptb").tokens([sentence], False) == [tokens]
@@ -77,7 +77,7 @@ def by_re():
 
 @settings(deadline=None, max_examples=60)
 @given(TEXT)
-def test_the_automaton_finds_what_re_finds_with_the_same_expression(by_re, text: str) -> None:
+def test_the_automaton_finds_what_re_finds_with_the_same_expression(by_re, text) -> None:
     assert tokenize(text) == by_re(text)
 
 
@@ -108,7 +108,7 @@ def bare(text: str) -> str:
 
 @settings(deadline=None, max_examples=200)
 @given(TEXT | st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
-def test_nothing_is_lost_and_nothing_added_but_full_stops(text: str) -> None:
+def test_nothing_is_lost_and_nothing_added_but_full_stops(text) -> None:
     """Of ASCII; of signs beyond it more are written as others."""
     plain = "".join(sign for sign in text if sign.isascii() or sign in "éß中")
     assert bare(tokenize(plain)) == bare(plain)
@@ -116,7 +116,7 @@ def test_nothing_is_lost_and_nothing_added_but_full_stops(text: str) -> None:
 
 
 @pytest.mark.parametrize("run", ["~", "%", "~.", "a%", "a,", "+1,"])
-def test_a_long_run_of_signs_takes_no_longer_than_its_length(run: str) -> None:
+def test_a_long_run_of_signs_takes_no_longer_than_its_length(run) -> None:
     """A rule that looked through all of a run at each of its signs would take hours."""
     tokens = tokenize(run * 100_000)
     assert "".join(tokens.split()) == run * 100_000
@@ -151,12 +151,12 @@ def test_a_long_run_of_signs_takes_no_longer_than_its_length(run: str) -> None:
         ),
     ],
 )
-def test_sentences_end_where_the_tokens_say_so(text: str, expected: list[str]) -> None:
+def test_sentences_end_where_the_tokens_say_so(text, expected) -> None:
     assert tokenizer("ptb").sentences(text) == expected
 
 
 @given(st.text("aB.! ?\n1(),\"'”", max_size=80))
-def test_sentences_keep_every_sign_in_order(text: str) -> None:
+def test_sentences_keep_every_sign_in_order(text) -> None:
     found = tokenizer("ptb").sentences(text)
     assert "".join("".join(found).split()) == "".join(text.split())
     assert all(sentence and "\n" not in sentence and sentence == sentence.strip() for sentence in found)
@@ -184,12 +184,12 @@ def test_the_first_rule_wins_and_repetitions_are_greedy_or_lazy() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(?<=a)b", "a(?=ab)c", "(?i:a)", r"(a)\1", "a\\b", "(?=a)a", "a?"])
-def test_what_an_automaton_cannot_do_is_refused(pattern: str) -> None:
+def test_what_an_automaton_cannot_do_is_refused(pattern) -> None:
     with pytest.raises(ValueError, match=r"known|look|begin"):
         Rules([Rule("refused", pattern)])
 
 
-def test_tokens_are_corenlps(tmp_path: Path) -> None:
+def test_tokens_are_corenlps(tmp_path) -> None:
     """Over the table's sentences; the command reads lines from its standard input, as
     `java -cp stanford-corenlp-3.7.0.jar edu.stanford.nlp.process.PTBTokenizer -preserveLines`.
     """

@@ -22,7 +22,7 @@ def train(tmp_path):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("percent", [10, 25, 100])
-def test_a_number_of_records_and_the_percent_that_has_so_many_are_the_same_folder(train, tmp_path, seed, percent):
+def test_a_number_of_records_and_its_percent_are_the_same_folder(train, tmp_path, seed, percent) -> None:
     records = records_of(percent, 40)
     assert list(draw_records(train.ids, records, seed)) == list(draw(train.ids, percent, seed))
     folders = [tmp_path / name for name in ("percent", "records")]
@@ -36,6 +36,6 @@ def test_a_number_of_records_and_the_percent_that_has_so_many_are_the_same_folde
     assert json.loads((folders[1] / "statistics.json").read_text())["of_records"] == 40
 
 
-def test_more_records_than_there_are_is_an_error_that_names_both(train, tmp_path):
+def test_more_records_than_there_are_is_an_error_that_names_both(train, tmp_path) -> None:
     with pytest.raises(CorpusError, match=r"train\.jsonl holds 40 records, the study asks for 41"):
         write_records(train, 41, 1, tmp_path)

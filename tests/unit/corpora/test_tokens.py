@@ -8,12 +8,12 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.text(
 
 
 @given(TEXT)
-def test_no_sign_is_lost_or_added(text: str) -> None:
+def test_no_sign_is_lost_or_added(text) -> None:
     assert "".join(tokenize(text, lower=False)) == "".join(text.split())
 
 
 @given(TEXT)
-def test_tokens_joined_by_blanks_are_tokenized_into_themselves(text: str) -> None:
+def test_tokens_joined_by_blanks_are_tokenized_into_themselves(text) -> None:
     tokens = tokenize(text, lower=False)
     joined = " ".join(tokens)
     assert tokenize(joined, lower=False) == tokens
@@ -29,14 +29,14 @@ def test_tokens_joined_by_blanks_are_tokenized_into_themselves(text: str) -> Non
         ("<pad> </s>", "< pad > < / s >"),
     ],
 )
-def test_words_numbers_and_single_signs(text: str, tokens: str) -> None:
+def test_words_numbers_and_single_signs(text, tokens) -> None:
     assert tokenize(text, lower=True) == tokens.split(" ")
     assert [token.lower() for token in tokenize(text, lower=False)] == tokens.split(" ")
 
 
 @settings(deadline=None)  # the first call imports nltk
 @given(st.text("aB.! ?\n1(),", max_size=80))
-def test_sentences_keep_every_sign_in_order(text: str) -> None:
+def test_sentences_keep_every_sign_in_order(text) -> None:
     found = sentences(text)
     assert "".join("".join(found).split()) == "".join(text.split())
     assert all(sentence and "\n" not in sentence and sentence == sentence.strip() for sentence in found)
@@ -52,7 +52,7 @@ def test_sentences_end_at_full_stops_but_not_at_abbreviations() -> None:
 
 
 @pytest.mark.parametrize("abbreviation", sorted(ABBREVIATIONS))
-def test_no_abbreviation_ends_a_sentence_inside(abbreviation: str) -> None:
+def test_no_abbreviation_ends_a_sentence_inside(abbreviation) -> None:
     assert len(sentences(f"Otters see {abbreviation}. otters swim.")) == 1
     assert len(sentences(f"Otters see x{abbreviation}x. Otters swim.")) == 2
 

@@ -51,7 +51,7 @@ def harvested(
     return [json.loads(line) for line in data.splitlines()], counts
 
 
-def cleaned(tmp_path: Path, docstring: str) -> dict[str, Any] | str:
+def cleaned(tmp_path: Path, docstring: str) -> Any:
     """The record of a function with this docstring, or the reason for which it was dropped."""
     site = tmp_path / "site"
     install(site, "pond", "1", {"pond.py": f"def swim():\n    r'''{docstring}'''\n"})
@@ -59,12 +59,12 @@ def cleaned(tmp_path: Path, docstring: str) -> dict[str, Any] | str:
     return rows[0] if rows else next(iter(counts["dropped"]))
 
 
-OTTER = """
+OTTER = r"""
     Let an :class:`~pond.animals.Otter` swim to the *far* shore.
 
     The otter starts at once, and ``swim`` returns :meth:`.Otter.tired` or
     `ready <https://pond.invalid/ready>`_; see https://pond.invalid/x_1 and [1]_.
-    It needs :math:`\\\\frac{a}{b}` fish.
+    It needs :math:`\frac{a}{b}` fish.
 
     .. versionadded:: 1.2
        Nothing of this stays.
@@ -90,13 +90,6 @@ OTTER = """
         How fast and how deep.
 
         In metres.
-    **options
-        Passed on.
-
-    Returns
-    -------
-    Otter
-        The otter itself.
 
     See Also
     --------
@@ -123,9 +116,8 @@ OTTER = """
 """
 
 
-def test_running_text_stays_and_markup_goes(tmp_path: Path) -> None:
-    row = cleaned(tmp_path, OTTER.replace("\\\\", "\\"))
-    assert isinstance(row, dict)
+def test_running_text_stays_and_markup_goes(tmp_path) -> None:
+    row = cleaned(tmp_path, OTTER)
     assert row["target"] == "Let an Otter swim to the far shore"
     assert row["source"].split("\n\n") == [
         "The otter starts at once, and swim returns Otter.tired or ready; see URL and. It needs MATH fish.",
@@ -134,8 +126,6 @@ def test_running_text_stays_and_markup_goes(tmp_path: Path) -> None:
         "Whether the shore is the far one.",
         "How fast and how deep.",
         "In metres.",
-        "Passed on.",
-        "The otter itself.",
         "first a fish of silver",
         "then a stone",
         "the distance",
@@ -159,9 +149,7 @@ BODY = "\n\n    The body says more.\n    "
         ("Draw {what} now." + BODY, definitions.TEMPLATE),
     ],
 )
-def test_a_docstring_without_summary_and_body_is_dropped_for_a_reason(
-    tmp_path: Path, docstring: str, expected: str
-) -> None:
+def test_a_docstring_without_summary_and_body_is_dropped_for_a_reason(tmp_path, docstring, expected) -> None:
     assert cleaned(tmp_path, docstring) == expected
 
 
@@ -175,100 +163,56 @@ def test_a_docstring_without_summary_and_body_is_dropped_for_a_reason(
         "Swim now\n    ========",
     ],
 )
-def test_the_summary_is_the_first_paragraph_that_is_no_signature(tmp_path: Path, summary: str) -> None:
+def test_the_summary_is_the_first_paragraph_that_is_no_signature(tmp_path, summary) -> None:
     row = cleaned(tmp_path, summary + BODY)
-    assert isinstance(row, dict)
     assert (row["target"], row["source"]) == ("Swim now", "The body says more.")
 
 
-def test_a_line_that_starts_with_a_minus_is_no_bullet_inside_running_text(tmp_path: Path) -> None:
+def test_a_line_that_starts_with_a_minus_is_no_bullet_inside_running_text(tmp_path) -> None:
     row = cleaned(tmp_path, "Sum.\n\n    It is n\n    - 1 fish and *one* or 2 * 3 stones.\n")
-    assert isinstance(row, dict)
     assert row["source"] == "It is n - 1 fish and one or 2 * 3 stones."
 
 
 MODULE = '''
-"""A pond.
-
-It is wet.
-"""
+"""A pond. It is wet."""
 from otters import add_newdoc
 
 if True:
     class Otter:
-        """An otter.
-
-        It swims.
-        """
+        """An otter. It swims."""
         @property
         def size(self):
-            """The size.
-
-            In metres.
-            """
+            """The size. In metres."""
         @size.setter
         def size(self, value):
-            """Set the size.
-
-            In metres, too.
-            """
+            """Set the size. In metres, too."""
 else:
     try:
         async def dive():
-            """Go below.
-
-            And up.
-            """
+            """Go below. And up."""
     except OSError:
         def dive():
-            """Stay.
-
-            Here.
-            """
+            """Stay. Here."""
 
 def outer():
-    x = """Not a docstring.
-
-    At all."""
+    x = """Not a docstring. At all."""
     def inner():
-        """Inside.
-
-        Deeper.
-        """
+        """Inside. Deeper."""
 add_newdoc("pond", "fish", """fish(x)
 
-Catch x.
-
-It bites.""")
-add_newdoc("pond", "Lake", ("flow", """Flow.
-
-Down."""))
-add_newdoc("pond", "Lake", [("ebb", """Ebb.
-
-Away."""), ("rise", """Rise.
-
-Up.""")])
-'''
+Catch x. It bites.""")
+add_newdoc("pond", "Lake", ("flow", """Flow. Down."""))
+add_newdoc("pond", "Lake", [("ebb", """Ebb. Away."""), ("rise", """Rise. Up.""")])
+'''.replace(". ", ".\n\n")
 
 
-def test_names_say_where_a_docstring_stands(tmp_path: Path) -> None:
+def test_names_say_where_a_docstring_stands(tmp_path) -> None:
     site = tmp_path / "site"
     install(site, "pond", "1", {"pond/a.py": MODULE})
     rows, counts = harvested(site, {"pond": "1"})
     names = [row["id"].removeprefix("pond/a.py:") for row in rows]
-    assert names == [
-        "<module>",
-        "Otter",
-        "Otter.size",
-        "Otter.size#2",
-        "dive",
-        "dive#2",
-        "outer.inner",
-        "fish",
-        "Lake.flow",
-        "Lake.ebb",
-        "Lake.rise",
-    ]
+    expected = "<module> Otter Otter.size Otter.size#2 dive dive#2 outer.inner fish Lake.flow Lake.ebb Lake.rise"
+    assert names == expected.split()
     assert {row["group"] for row in rows} == {"pond/a.py"}
     assert rows[names.index("fish")]["target"] == "Catch x"
     assert counts["dropped"] == {}
@@ -280,18 +224,9 @@ DOC = 'def f():\n    """Do {0}.\n\n    It does {0}.\n    """\n'
 def site_of_many(tmp_path: Path) -> Path:
     site = tmp_path / "site"
     files: dict[str, str | bytes] = {f"pond/m{number}.py": DOC.format(number) for number in (3, 1, 20, 2)}
-    skipped = [
-        "pond/tests/a.py",
-        "pond/_vendor/a.py",
-        "pond/distutils/a.py",
-        "pond/conftest.py",
-        "pond/_version.py",
-    ]
+    skipped = ["pond/tests/a.py", "pond/_vendor/a.py", "pond/distutils/a.py", "pond/conftest.py", "pond/_version.py"]
     files |= {name: DOC.format(name) for name in skipped}
-    files |= {
-        "pond/data.txt": DOC,
-        "pond/latin.py": b"# coding: latin-1\n" + DOC.format("\xe9").encode("latin-1"),
-    }
+    files |= {"pond/data.txt": DOC, "pond/latin.py": b"# coding: latin-1\n" + DOC.format("\xe9").encode("latin-1")}
     files |= {"pond/bare.py": "x = 1\n", "../bin/pond.py": DOC.format("script")}
     files |= {"pond/escape.py": DOC.format(r"\d"), "pond/lone.py": DOC.format(r"\ud800")}
     functions = "".join(f"def f{n}(): 'Do {n}. Now.'\n" for n in range(9))
@@ -305,7 +240,7 @@ def site_of_many(tmp_path: Path) -> Path:
 PACKAGES = {"pond": "1.5", "Brook": "2.0"}
 
 
-def test_listed_source_files_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
+def test_listed_source_files_are_read_in_the_order_of_their_names(tmp_path) -> None:
     rows, counts = harvested(site_of_many(tmp_path), PACKAGES)
     assert [row["group"] for row in rows] == [
         "brook.py",
@@ -317,7 +252,7 @@ def test_listed_source_files_are_read_in_the_order_of_their_names(tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_several_processes_write_what_one_writes(tmp_path: Path, kind: Kind) -> None:
+def test_several_processes_write_what_one_writes(tmp_path, kind) -> None:
     site = site_of_many(tmp_path)
     assert harvested(site, PACKAGES, 2, kind) == harvested(site, PACKAGES, 1, kind)
 
@@ -337,7 +272,7 @@ assert outside <= {"sumcurve", "__main__", "__mp_main__"}, outside
 
 @pytest.mark.parametrize("seed", ["0", "1"])
 @pytest.mark.parametrize("python", [sys.executable, "python3.11", "python3.12", "python3.13"])
-def test_every_python_and_hash_seed_writes_the_same_without_a_package(tmp_path: Path, python: str, seed: str) -> None:
+def test_every_python_and_hash_seed_writes_the_same_without_a_package(tmp_path, python, seed) -> None:
     if shutil.which(python) is None or subprocess.run([python, "-c", ""], capture_output=True).returncode:
         pytest.skip(f"no {python} here")
     site = site_of_many(tmp_path)
@@ -359,9 +294,7 @@ def test_every_python_and_hash_seed_writes_the_same_without_a_package(tmp_path: 
         ({"bank.so": ""}, {"bank": "1"}, "lists no Python files"),
     ],
 )
-def test_what_cannot_be_harvested_is_named_and_nothing_is_written(
-    tmp_path: Path, files: dict[str, str | None], packages: dict[str, str], message: str
-) -> None:
+def test_what_cannot_be_harvested_is_named_and_nothing_is_written(tmp_path, files, packages, message) -> None:
     site = site_of_many(tmp_path)
     install(site, "bank", "1", {"bank.so": b"\x00"})
     for name, text in files.items():
@@ -438,7 +371,7 @@ class Invention:
         self.statement(indent, depth + 1) if depth < 3 else None
 
 
-def test_an_outline_joins_all_docstrings_below_a_module_or_class_in_order(tmp_path: Path) -> None:
+def test_an_outline_joins_all_docstrings_below_a_module_or_class_in_order(tmp_path) -> None:
     inventions = [Invention(seed) for seed in range(40)]
     site = tmp_path / "site"
     install(site, "pond", "1", {f"pond/m{n:02}.py": "\n".join(one.lines) for n, one in enumerate(inventions)})
@@ -463,7 +396,7 @@ def test_an_outline_joins_all_docstrings_below_a_module_or_class_in_order(tmp_pa
 METHODS = "".join(f"    def swim{n}(self):\n        'Swim {n} times.'\n" for n in range(definitions.LEAST_BELOW))
 
 
-def outline(tmp_path: Path, docstring: str, rest: str = METHODS) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+def outline(tmp_path: Path, docstring: str, rest: str = METHODS) -> tuple[Any, Any]:
     """The outline of a class with this docstring, and the counts."""
     site = tmp_path / "site"
     install(site, "pond", "1", {"pond.py": f"class Otter:\n    r'''{docstring}'''\n{rest}"})
@@ -471,11 +404,9 @@ def outline(tmp_path: Path, docstring: str, rest: str = METHODS) -> tuple[dict[s
     return rows[0] if rows else None, counts
 
 
-def test_the_target_of_an_outline_is_the_whole_running_text(tmp_path: Path) -> None:
-    row, counts = outline(tmp_path, OTTER.replace("\\\\", "\\"))
-    as_title = cleaned(tmp_path / "title", OTTER.replace("\\\\", "\\"))
-    assert row is not None
-    assert isinstance(as_title, dict)
+def test_the_target_of_an_outline_is_the_whole_running_text(tmp_path) -> None:
+    row, counts = outline(tmp_path, OTTER)
+    as_title = cleaned(tmp_path / "title", OTTER)
     assert row["id"] == "pond.py:Otter"
     assert row["target"] == f"{as_title['target']}.\n\n{as_title['source']}"
     assert row["source"] == "\n\n".join(f"Swim {n} times." for n in range(definitions.LEAST_BELOW))
@@ -492,17 +423,16 @@ def test_the_target_of_an_outline_is_the_whole_running_text(tmp_path: Path) -> N
         ("Swim as {what}.", definitions.TEMPLATE),
     ],
 )
-def test_a_class_without_running_text_is_no_outline_for_a_reason(tmp_path: Path, docstring: str, expected: str) -> None:
+def test_a_class_without_running_text_is_no_outline_for_a_reason(tmp_path, docstring, expected) -> None:
     row, counts = outline(tmp_path, docstring)
     assert row is None
     assert counts["dropped"] == {expected: 1}
     assert counts["below"] == {"found": 0, "kept": 0, "dropped": {}}
 
 
-def test_what_is_left_out_below_an_outline_is_counted_and_does_not_count_as_text(tmp_path: Path) -> None:
+def test_what_is_left_out_below_an_outline_is_counted_and_does_not_count_as_text(tmp_path) -> None:
     empty = "    def sleep(self):\n        '>>> sleep()'\n    def dive(self):\n        'Dive %(deep)s.'\n"
     row, counts = outline(tmp_path, "An otter.", METHODS + empty)
-    assert row is not None
     assert row["source"].count("\n\n") + 1 == definitions.LEAST_BELOW
     assert counts["below"] == {
         "found": definitions.LEAST_BELOW + 2,
@@ -515,9 +445,8 @@ def test_what_is_left_out_below_an_outline_is_counted_and_does_not_count_as_text
     assert counts["dropped"] == {definitions.FEW_BELOW: 1}
 
 
-def test_a_field_lists_descriptions_are_running_text_below_an_outline(tmp_path: Path) -> None:
+def test_a_field_lists_descriptions_are_running_text_below_an_outline(tmp_path) -> None:
     lines = ["'''", "Parameters", "----------", "a : int", "    The age.", "b : int", "    The size.", "'''"]
     start = "    def __init__(self, a):\n" + "".join(f"        {line}\n" for line in lines)
     row, _ = outline(tmp_path, "An otter.", start + METHODS)
-    assert row is not None
     assert row["source"].startswith("The age.\n\nThe size.\n\nSwim 0 times.")

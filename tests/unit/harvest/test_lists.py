@@ -56,7 +56,7 @@ def line(folder: Path) -> str:
 
 
 @needs_apt
-def test_both_lists_come_as_they_were_published_and_the_machine_stays_as_it_is(tmp_path: Path, sources: Path) -> None:
+def test_both_lists_come_as_they_were_published_and_the_machine_stays_as_it_is(tmp_path, sources) -> None:
     published = repository(tmp_path / "debian", languages=("en", "zh_CN"))
     other = repository(tmp_path / "other", origin="Somebody")
     sources.write_text(line(other) + line(published))
@@ -86,16 +86,14 @@ def test_both_lists_come_as_they_were_published_and_the_machine_stays_as_it_is(t
         ("pondfish", "fr", "package descriptions in 'fr'"),
     ],
 )
-def test_what_the_machine_has_no_list_of_is_named_with_what_it_has(
-    tmp_path: Path, sources: Path, codename: str, language: str, message: str
-) -> None:
+def test_what_the_machine_has_no_list_of_is_named(tmp_path, sources, codename, language, message) -> None:
     sources.write_text(line(repository(tmp_path / "debian")))
     with pytest.raises(CorpusError, match=message):
         fetch(codename, language, tmp_path / "new")
 
 
 @needs_apt
-def test_a_list_that_is_not_the_one_of_its_release_file_is_not_taken(tmp_path: Path, sources: Path) -> None:
+def test_a_list_that_is_not_the_one_of_its_release_file_is_not_taken(tmp_path, sources) -> None:
     published = repository(tmp_path / "debian")
     with (published / "dists/pondfish/main/i18n/Translation-en").open("a") as stream:
         stream.write("Package: forged\n")
@@ -104,7 +102,7 @@ def test_a_list_that_is_not_the_one_of_its_release_file_is_not_taken(tmp_path: P
         fetch("pondfish", "en", tmp_path / "new")
 
 
-def test_a_machine_without_apt_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_apt_is_told_so(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CorpusError, match="no apt-get on this machine"):
         fetch("pondfish", "en", tmp_path / "new")

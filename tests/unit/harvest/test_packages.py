@@ -43,7 +43,7 @@ def corpus(folder: Path) -> tuple[Corpus, Path, dict[str, int]]:
     return Corpus(out), raw, {archive.name: (folder / archive.file).stat().st_size for archive in archives}
 
 
-def test_every_record_counts_for_the_package_that_it_comes_from(tmp_path: Path) -> None:
+def test_every_record_counts_for_the_package_that_it_comes_from(tmp_path) -> None:
     made, raw, sizes = corpus(tmp_path)
     *rows, total = yields(made, raw)
     found = {(row["package"], part): row[part] for row in rows for part in (*PARTS, UNSEEN)}
@@ -90,10 +90,9 @@ def test_the_recorded_yield_is_that_of_the_study_s_corpora_and_no_package_outwei
         assert "GPL" not in row["licence"].replace("Apache-2.0 OR GPL", "")
 
 
-def test_a_corpus_that_is_not_of_packages_or_of_another_harvest_is_an_error(tmp_path: Path) -> None:
+def test_a_corpus_that_is_not_of_packages_or_of_another_harvest_is_an_error(tmp_path) -> None:
     made, raw, _ = corpus(tmp_path)
     counts = made.harvest
-    assert counts is not None
     write_json(made.harvest_path, counts | {"kept": counts["kept"] + 1})
     with pytest.raises(CorpusError, match="made from other content"):
         yields(made, raw)

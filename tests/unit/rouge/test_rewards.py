@@ -27,7 +27,7 @@ def table(first: list[str], second: list[str]) -> int:
 
 
 @given(TOKENS, TOKENS)
-def test_the_longest_common_subsequence_is_that_of_the_textbook(first: list[str], second: list[str]) -> None:
+def test_the_longest_common_subsequence_is_that_of_the_textbook(first, second) -> None:
     assert Reference(first).common(second) == table(first, second)
 
 
@@ -45,7 +45,7 @@ def test_one_reference_serves_many_candidates_and_texts_longer_than_a_machine_wo
 
 
 @given(st.text(max_size=40))
-def test_words_are_those_of_rouge_score(text: str) -> None:
+def test_words_are_those_of_rouge_score(text) -> None:
     assert words(text) == tokenizers.DefaultTokenizer(use_stemmer=False).tokenize(text)
 
 
@@ -73,7 +73,7 @@ def test_rouge_l_and_rouge_n_are_those_of_rouge_score() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from("ab"), min_size=1, max_size=5).map(" ".join), max_size=5))
-def test_repetition_counts_trigrams_seen_before(summary: list[str]) -> None:
+def test_repetition_counts_trigrams_seen_before(summary) -> None:
     tokens = " ".join(summary).split()
     trigrams = [tuple(tokens[start : start + 3]) for start in range(len(tokens) - 2)]
     repeated = sum(trigram in trigrams[:place] for place, trigram in enumerate(trigrams))

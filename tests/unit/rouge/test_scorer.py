@@ -38,11 +38,7 @@ def score(summary: list[str], *references: list[str], stemmer: bool = False) -> 
     ("summary", "reference", "expected"),
     [
         # 3 of 4 words against 3 of 5; "the old" of 3 bigrams against 4; subsequence "the old sleeps"
-        (
-            ["the old dog sleeps"],
-            ["the old cat sleeps here"],
-            [(3 / 4, 3 / 5), (1 / 3, 1 / 4), (3 / 4, 3 / 5)],
-        ),
+        (["the old dog sleeps"], ["the old cat sleeps here"], [(3 / 4, 3 / 5), (1 / 3, 1 / 4), (3 / 4, 3 / 5)]),
         # a repeated word counts as often as the reference has it
         (["go go go"], ["go now"], [(1 / 3, 1 / 2), (0, 0), (1 / 3, 1 / 2)]),
         # punctuation is no token, case does not count; "a.b" is two tokens
@@ -50,11 +46,7 @@ def score(summary: list[str], *references: list[str], stemmer: bool = False) -> 
         # Lsum: order of the sentences does not count, bigrams cross the sentence mark of the joined text
         (["c d", "a b"], ["a b", "c d"], [(1, 1), (2 / 3, 2 / 3), (1, 1)]),
         # Lin's union: w1 w2 and w1 w3 w5 cover 4 of the reference's 5 words, but w1 is clipped to none extra
-        (
-            ["w1 w2 w6 w7 w8", "w1 w3 w8 w9 w5"],
-            ["w1 w2 w3 w4 w5"],
-            [(4 / 10, 4 / 5), (1 / 9, 1 / 4), (4 / 10, 4 / 5)],
-        ),
+        (["w1 w2 w6 w7 w8", "w1 w3 w8 w9 w5"], ["w1 w2 w3 w4 w5"], [(4 / 10, 4 / 5), (1 / 9, 1 / 4), (4 / 10, 4 / 5)]),
     ],
 )
 def test_scores_agree_with_hand_worked_cases(summary, reference, expected) -> None:
@@ -233,9 +225,8 @@ def test_several_references_follow_from_single_ones(items) -> None:
 
 def test_threads_and_chunks_do_not_matter(monkeypatch) -> None:
     rng = random.Random(0)
-    texts = [
-        " ".join(rng.choices(["reads", "reading", "dogs", "dog", "b", "c"], k=rng.randrange(12))) for _ in range(90)
-    ]
+    words = ["reads", "reading", "dogs", "dog", "b", "c"]
+    texts = [" ".join(rng.choices(words, k=rng.randrange(12))) for _ in range(90)]
     references = [rng.choices(texts, k=rng.randint(1, 3)) for _ in texts]
     once = Scorer(EVERY, stem=True, threads=1).score(texts, references)
     monkeypatch.setattr(rouge, "CHUNK", 7)
@@ -248,7 +239,7 @@ def test_threads_and_chunks_do_not_matter(monkeypatch) -> None:
 def test_lines_of_a_string_are_sentences() -> None:
     summary, reference = ["a b", "", "c d"], ["c d", "a b"]
     lists = Scorer(EVERY).score([summary, []], [[reference], [reference]])
-    strings = Scorer(EVERY).score(["\n".join(summary), ""], [["\n".join(reference)], ["\n".join(reference)]])
+    strings = Scorer(EVERY).score(["\n".join(summary), ""], [["\n".join(reference)]] * 2)
     for metric in EVERY:
         assert as_tuples(lists, metric) == as_tuples(strings, metric)
 
@@ -256,13 +247,14 @@ def test_lines_of_a_string_are_sentences() -> None:
 @pytest.mark.parametrize("mode", ["rouge-score", "rouge-1.5.5"])
 def test_a_string_is_one_reference(mode) -> None:
     texts, references = ["a b c", "d e", ""], ["a b d", "d e", "x"]
+    listed = [[one] for one in references]
     scorer = Scorer(OFFICIAL[:3], mode)
-    strings, lists = scorer.score(texts, references), scorer.score(texts, [[one] for one in references])
+    strings, lists = scorer.score(texts, references), scorer.score(texts, listed)
     for metric in scorer.metrics:
         assert as_tuples(strings, metric) == as_tuples(lists, metric)
     assert strings.f["rouge1"].tolist() == pytest.approx([2 / 3, 1, 0], abs=1e-5)
-    assert scorer.signature_for(references) == scorer.signature_for([[one] for one in references])
-    assert score_items(texts, references, PLAIN) == score_items(texts, [[one] for one in references], PLAIN)
+    assert scorer.signature_for(references) == scorer.signature_for(listed)
+    assert score_items(texts, references, PLAIN) == score_items(texts, listed, PLAIN)
 
 
 def test_references_without_a_word_are_told(monkeypatch) -> None:

@@ -27,35 +27,26 @@ def test_rouge_155_lowers_ascii_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("mode", "text", "expected"),
     [
-        ("Ünïcode_WÖRTER 3.14", ["ünïcode", "wörter", "3", "14"]),
-        ("Cafe\u0301 café", ["café", "café"]),  # composed and not
-        ("ΣΟΦΟΣ", ["σοφος"]),  # the last sigma has a form of its own
-        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),  # vowel signs and virama are combining marks
-        ("می\u200cخواهم", ["می\u200cخواهم"]),
-        ("❤\ufe0f \u0301 x", ["x"]),  # a mark without a letter is no word
-        ("我爱NLP", ["我爱nlp"]),
-        ("", []),
+        ("unicode", "Ünïcode_WÖRTER 3.14", ["ünïcode", "wörter", "3", "14"]),
+        ("unicode", "Cafe\u0301 café", ["café", "café"]),  # composed and not
+        ("unicode", "ΣΟΦΟΣ", ["σοφος"]),  # the last sigma has a form of its own
+        ("unicode", "हिन्दी भाषा", ["हिन्दी", "भाषा"]),  # vowel signs and virama are combining marks
+        ("unicode", "می\u200cخواهم", ["می\u200cخواهم"]),
+        ("unicode", "❤\ufe0f \u0301 x", ["x"]),  # a mark without a letter is no word
+        ("unicode", "我爱NLP", ["我爱nlp"]),
+        ("unicode", "", []),
+        ("characters", "我爱NLP2020年，ok！3.5", ["我", "爱", "nlp2020", "年", "ok", "3", "5"]),
+        ("characters", "コーヒーと각하", ["コ", "ー", "ヒ", "ー", "と", "각", "하"]),
+        ("characters", "か\u3099", ["が"]),  # composed first
+        ("characters", "葛\U000e0100飾", ["葛\U000e0100", "飾"]),  # a variation selector stays with its character
+        ("characters", "人々 𠀀x", ["人", "々", "𠀀", "x"]),
+        ("characters", "naïve—tests", ["naïve", "tests"]),
     ],
 )
-def test_unicode_words(text, expected) -> None:
-    assert tokenize(text, "unicode") == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("我爱NLP2020年，ok！3.5", ["我", "爱", "nlp2020", "年", "ok", "3", "5"]),
-        ("コーヒーと각하", ["コ", "ー", "ヒ", "ー", "と", "각", "하"]),
-        ("か\u3099", ["が"]),  # composed first
-        ("葛\U000e0100飾", ["葛\U000e0100", "飾"]),  # a variation selector stays with its character
-        ("人々 𠀀x", ["人", "々", "𠀀", "x"]),
-        ("naïve—tests", ["naïve", "tests"]),
-    ],
-)
-def test_characters(text, expected) -> None:
-    assert tokenize(text, "characters") == expected
+def test_words_and_characters_of_other_scripts(mode, text, expected) -> None:
+    assert tokenize(text, mode) == expected
 
 
 def read(text: str, single: bool) -> list[str]:

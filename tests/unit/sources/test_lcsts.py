@@ -26,7 +26,7 @@ def reasons(rows: list[Any]) -> list[str | None]:
     return [row.reason if isinstance(row, Refused) else None for row in rows]
 
 
-def test_documents_have_ids_of_their_part_and_the_label_only_where_people_gave_one(tmp_path: Path) -> None:
+def test_documents_have_ids_of_their_part_and_the_label_only_where_people_gave_one(tmp_path) -> None:
     found = read(tmp_path / "PART_I.txt", document(0, *OTTER) + document(17, "a < b & c", "1<2"))
     assert found == [
         {"id": "PART_I:0", "summary": "水獭", "short_text": "水獭捉鱼。", "split": "train"},
@@ -50,18 +50,15 @@ def test_documents_have_ids_of_their_part_and_the_label_only_where_people_gave_o
         lambda text: text.replace("<doc id=0>", '<doc id="0">'),
         lambda text: text.replace("<summary>\n        水獭\n    </summary>", "<summary>水獭</summary>"),
     ],
-    ids=["crlf", "mixed-ends", "mark", "no-last-end", "no-indent", "empty-lines", "quotes", "one-line"],
 )
-def test_white_space_and_quotes_of_copies_change_nothing(tmp_path: Path, change: Any) -> None:
+def test_white_space_and_quotes_of_copies_change_nothing(tmp_path, change) -> None:
     text = document(0, *OTTER, label=3) + document(1, *OTTER, label=2)
     assert change(text) != text
     assert read(tmp_path / "PART_II.txt", change(text)) == read(tmp_path / "PART_II.txt", text)
 
 
 def without(line: str) -> str:
-    text = document(1, *OTTER, label=3)
-    assert text.count(line + "\n") == 1
-    return text.replace(line + "\n", "")
+    return document(1, *OTTER, label=3).replace(line + "\n", "")
 
 
 @pytest.mark.parametrize(
@@ -83,9 +80,7 @@ def without(line: str) -> str:
         (document(1, "水\n" * 5001, "水"), source.TOO_LONG),
     ],
 )
-def test_a_broken_document_is_one_row_with_its_reason_and_hurts_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str | bytes, reason: str
-) -> None:
+def test_a_broken_document_is_one_row_with_its_reason_and_hurts_no_other(tmp_path, monkeypatch, broken, reason) -> None:
     monkeypatch.setattr(source, "LARGEST_TEXT", 5000)
     data = broken if isinstance(broken, bytes) else broken.encode()
     whole = document(0, *OTTER, label=3).encode(), document(2, *OTTER, label=3).encode()
@@ -96,7 +91,7 @@ def test_a_broken_document_is_one_row_with_its_reason_and_hurts_no_other(
 
 
 @pytest.mark.parametrize("cut", ["</doc>", "</short_text>", "<short_text>", "</summary>", "<summary>"])
-def test_a_file_that_was_cut_off_loses_its_last_document_and_says_so(tmp_path: Path, cut: str) -> None:
+def test_a_file_that_was_cut_off_loses_its_last_document_and_says_so(tmp_path, cut) -> None:
     text = document(0, *OTTER) + document(1, *OTTER)
     found = read(tmp_path / "PART_I.txt", text[: text.rindex(cut)])
     assert reasons(found) == [None, source.NOT_ENDED]
@@ -104,12 +99,12 @@ def test_a_file_that_was_cut_off_loses_its_last_document_and_says_so(tmp_path: P
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b'{"text": "a", "summary": "b"}\n', b"\x00" * 100])
-def test_a_file_without_a_document_is_refused_with_its_name(tmp_path: Path, data: bytes) -> None:
+def test_a_file_without_a_document_is_refused_with_its_name(tmp_path, data) -> None:
     with pytest.raises(CorpusError, match=r"PART_I\.txt"):
         read(tmp_path / "PART_I.txt", data)
 
 
-def test_rows_below_the_least_grade_are_dropped_where_there_are_grades(tmp_path: Path) -> None:
+def test_rows_below_the_least_grade_are_dropped_where_there_are_grades(tmp_path) -> None:
     labels = lcsts(tmp_path)
     content = Content(tmp_path, SOURCES["lcsts"], None, "records", {"human_label": 3})
     found = list(content.records())
@@ -118,22 +113,16 @@ def test_rows_below_the_least_grade_are_dropped_where_there_are_grades(tmp_path:
     assert kept == {"train": good["PART_I"], "valid": good["PART_II"], "test": good["PART_III"]}
     assert 0 < good["PART_II"] < len(labels["PART_II"])
     assert good["PART_I"] == len(labels["PART_I"])
-    dropped = [row for row in found if isinstance(row, Dropped)]
-    assert {row.reason for row in dropped} == {"human_label below 3"}
-    assert {row.value for row in dropped} == {"1", "2"}
-    assert {row.split for row in dropped} == {"valid", "test"}
+    dropped = {(row.reason, row.value, row.split) for row in found if isinstance(row, Dropped)}
+    assert dropped == {("human_label below 3", grade, part) for grade in "12" for part in ("valid", "test")}
     assert len(found) == sum(map(len, labels.values()))
 
 
-def test_a_grade_that_is_no_number_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "raw.jsonl"
+def test_a_grade_that_is_no_number_is_named(tmp_path) -> None:
     grades: list[Any] = [3, "3", "4.5", 2, None, "high", [3], True, math.nan, math.inf]
-    path.write_text(
-        "".join(
-            json.dumps({"id": f"{n}", "source": "s", "target": "t", "grade": grade}) + "\n"
-            for n, grade in enumerate(grades)
-        )
-    )
+    rows = [{"id": f"{n}", "source": "s", "target": "t", "grade": grade} for n, grade in enumerate(grades)]
+    path = tmp_path / "raw.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
     found = list(Content(path, SOURCES["jsonl"], least={"grade": 3}).records())
     assert [row.reason if isinstance(row, Dropped) else None for row in found] == [
         *(None, None, raw.WRONG_TYPE, "grade below 3", None, raw.WRONG_TYPE, raw.WRONG_TYPE, raw.WRONG_TYPE),

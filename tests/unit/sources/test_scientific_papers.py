@@ -36,31 +36,34 @@ def check_all_of(records: list[RawRecord]) -> None:
 
 
 @pytest.mark.parametrize("folder", ["arxiv-dataset", "pubmed-dataset", "a/b"])
-def test_an_archive_gives_every_paper_with_its_sentences_and_part(tmp_path: Path, folder: str) -> None:
+def test_an_archive_gives_every_paper_with_its_sentences_and_part(tmp_path, folder) -> None:
     records, dropped = read(write_scientific(tmp_path / "some.zip", ROWS, folder))
     assert dropped == []
     check_all_of(records)
     assert str(records[8].place) == f"line 1 of {folder}/val.txt"
 
 
-def test_the_unpacked_files_of_a_folder_are_the_same_papers(tmp_path: Path) -> None:
+def test_the_unpacked_files_of_a_folder_are_the_same_papers_and_a_file_of_no_part_is_an_error(tmp_path) -> None:
     for name, rows in ROWS.items():
         (tmp_path / name).write_bytes(b"\n".join(map(line, rows)))
     (tmp_path / "vocab").write_text("the 12\n")
     records, dropped = read(tmp_path)
     assert dropped == []
     check_all_of(records)
+    (tmp_path / "sample.txt").write_bytes(line(scientific(1)))
+    with pytest.raises(CorpusError, match=r"sample\.txt is none of train\.txt, val\.txt, test\.txt"):
+        read(tmp_path)
 
 
 @pytest.mark.parametrize("marked", ["<S> one two . </S>", "<S>one two .</S>", "one two .", " <s> one two . </s> \n"])
-def test_marks_of_sentences_are_taken_off(tmp_path: Path, marked: str) -> None:
+def test_marks_of_sentences_are_taken_off(tmp_path, marked) -> None:
     row = scientific(20, abstract_text=[marked, "<S> a < b </S>", "<S> </S>", ""], article_text=["", "one .", " "])
     records, _ = read(write_scientific(tmp_path / "a.zip", ROWS | {"test.txt": [row]}))
     assert records[-1].target == ["one two .", "a < b"]
     assert records[-1].source == ["one ."]
 
 
-def test_every_line_is_a_paper_or_is_counted_by_its_reason_in_its_part(tmp_path: Path) -> None:
+def test_every_line_is_a_paper_or_is_counted_by_its_reason_in_its_part(tmp_path) -> None:
     whole = scientific(20)
     bad = {
         line(scientific(21, article_text=[])): raw.EMPTY_SOURCE,
@@ -84,15 +87,9 @@ def test_every_line_is_a_paper_or_is_counted_by_its_reason_in_its_part(tmp_path:
 
 
 @pytest.mark.parametrize("names", [["train.txt", "val.txt"], ["train.txt"], []])
-def test_an_archive_without_a_part_is_an_error(tmp_path: Path, names: list[str]) -> None:
+def test_an_archive_without_a_part_is_an_error(tmp_path, names) -> None:
     with pytest.raises(CorpusError, match=r"where train\.txt, val\.txt, test\.txt belong"):
         read(write_scientific(tmp_path / "a.zip", {name: ROWS[name] for name in names}))
     members = {f"{folder}/{name}": b"{}" for folder in ("arxiv", "pubmed") for name in ROWS}  # every part twice
     with pytest.raises(CorpusError, match="is it the archive that the study names"):
         read(write_zip(tmp_path / "a.zip", members))
-
-
-def test_a_file_of_no_part_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "sample.txt").write_bytes(line(scientific(1)))
-    with pytest.raises(CorpusError, match=r"sample\.txt is none of train\.txt, val\.txt, test\.txt"):
-        read(tmp_path)

@@ -1,7 +1,6 @@
 """How a study names its sources. That a new one is a file and a line: tests/workflow/test_doors.py."""
 
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -18,7 +17,6 @@ from sumcurve.study.plan import Folder, Plan, PlanError
 
 ROOT = Path(__file__).parents[3]
 SHA256 = "0" * 64
-TALES = [json.loads(line) for line in (ROOT / "tests" / "data" / "tales.jsonl").read_text().splitlines()]
 
 
 @pytest.fixture
@@ -29,16 +27,12 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def write_study(home: Path, study: str, raw: dict[str, Any], split: dict[str, Any] | None = None) -> None:
-    """The smoke study with this corpus."""
+def corpus(home: Path, raw: dict[str, Any], split: dict[str, Any] | None = None) -> Folder:
+    """That of the smoke study with this content."""
     told = yaml.safe_load((ROOT / "config" / "studies" / "smoke.yaml").read_text())
     split = split or {"valid": 12, "test": 20}
     told["corpora"] = {"tales": told["corpora"]["tales"] | {"raw": raw, "split": split, "methods": None}}
-    (home / "config" / "studies" / f"{study}.yaml").write_text(yaml.safe_dump(told | {"methods": ["pcov"]}))
-
-
-def corpus(home: Path, raw: dict[str, Any], split: dict[str, Any] | None = None) -> Folder:
-    write_study(home, "mine", raw, split)
+    (home / "config" / "studies" / "mine.yaml").write_text(yaml.safe_dump(told | {"methods": ["pcov"]}))
     (folder,) = Plan.read(home / "config", "mine").named("corpora", "corpus")
     return folder
 
@@ -47,14 +41,11 @@ def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
+def test_what_decides_how_content_is_read_decides_the_name(home) -> None:
     def name(split: dict[str, Any] | None = None, **raw: Any) -> str:
         return corpus(home, {"sha256": SHA256, "path": "a.jsonl", **raw}, split).name
 
-    (smoke,) = (one for one in Plan.read(ROOT / "config", "smoke").named("corpora", "corpus") if one.stem == "tales")
-    pinned = smoke.specification["raw"]
-    assert name(sha256=pinned) == smoke.name  # where no format, field or part is named, nothing of them is in the name
-    assert name(sha256=pinned, format="jsonl", path="elsewhere") == smoke.name
+    assert name(format="jsonl", path="elsewhere") == name()
     assert name(path="a.parquet") == name(path="a", format="parquet")
     fields = {"source": "article"}
     assert name(fields=fields) == name(fields={**fields, "id": "id"})
@@ -62,15 +53,10 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
     files = {part: f"{part}*.jsonl" for part in ("train", "valid", "test")}
     different = [
         name(),
-        name(sha256="1" * 64),
-        name(path="a.parquet"),
         name(fields=fields),
-        name(fields={"id": None}),
-        name(min={"grade": 3}),
-        name(min={"grade": 4}),
-        name(split={"ready": "records"}),
-        name(split={"ready": files}),
-        name(split={"ready": {**files, "test": "public.jsonl"}}),
+        *(name(**raw) for raw in ({"sha256": "1" * 64}, {"path": "a.parquet"}, {"fields": {"id": None}})),
+        *(name(min={"grade": grade}) for grade in (3, 4)),
+        *(name(split={"ready": of}) for of in ("records", files, files | {"test": "public.jsonl"})),
         name(split={"ready": "records", "test": 20}),
     ]
     assert len(set(different)) == len(different)
@@ -81,11 +67,7 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
     [
         ({"path": "data/mine"}, {}, r"raw: .*'data/mine' says no format; add `format:`, one of jsonl, parquet"),
         ({"path": "a.jsonl", "format": "xml"}, {}, r"no format 'xml'; there are jsonl, parquet"),
-        (
-            {"harvest": {"packages": {}}, "format": "jsonl"},
-            {},
-            "`format`, `fields`, `files` and `min` are for",
-        ),
+        ({"harvest": {"packages": {}}, "format": "jsonl"}, {}, "`format`, `fields`, `files` and `min` are for"),
         ({"apt": {"codename": "bookworm"}, "min": {"size": 3}}, {}, r"`files` and `min` are for a `path`"),
         ({"path": "a.jsonl", "hub": "a/b"}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),
         ({"path": "a.jsonl", "apt": {"codename": "bookworm"}}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),
@@ -106,16 +88,10 @@ def test_what_decides_how_content_is_read_decides_the_name(home: Path) -> None:
         ({"path": "a.jsonl", "fields": {"titel": "t"}}, {}, r"raw\.fields\.titel: unknown key"),
         ({"path": "a.jsonl"}, {"valid": 3}, r"give the sizes `valid` and `test`, or say by `ready`"),
         ({"path": "a.jsonl"}, {"ready": {"train": "a", "valid": "b"}}, r"ready.*test: Field required"),
-        (
-            {"path": "a"},
-            {"ready": {"train": "../a", "valid": "b", "test": "c"}},
-            r"'\.\./a' names no file",
-        ),
+        ({"path": "a"}, {"ready": {"train": "../a", "valid": "b", "test": "c"}}, r"'\.\./a' names no file"),
     ],
 )
-def test_a_source_that_cannot_be_is_an_error_with_its_line(
-    home: Path, raw: dict[str, Any], split: dict[str, Any], message: str
-) -> None:
+def test_a_source_that_cannot_be_is_an_error_with_its_line(home, raw, split, message) -> None:
     with pytest.raises(PlanError, match=rf"mine\.yaml:\d+: .*{message}"):
         corpus(home, {"sha256": SHA256, **raw}, split)
 
@@ -123,7 +99,7 @@ def test_a_source_that_cannot_be_is_an_error_with_its_line(
 HUB = {"hub": "owner/name", "revision": "12" * 20}
 
 
-def test_the_sha256_of_files_are_that_of_their_folder(home: Path) -> None:
+def test_the_sha256_of_files_are_that_of_their_folder(home) -> None:
     (home / "raw" / "b").mkdir(parents=True)
     for name in ("b/1.jsonl", "a.jsonl"):
         (home / "raw" / name).write_text(name)
@@ -138,7 +114,7 @@ def test_the_sha256_of_files_are_that_of_their_folder(home: Path) -> None:
     assert (other.name, other.files[0].path == of_hub.files[0].path) == (of_hub.name, False)
 
 
-def test_what_differs_from_the_files_of_a_study_is_named(home: Path) -> None:
+def test_what_differs_from_the_files_of_a_study_is_named(home) -> None:
     (home / "raw").mkdir()
     for name in ("a.jsonl", "b.jsonl"):
         (home / "raw" / name).write_text(name)
@@ -153,37 +129,20 @@ def test_what_differs_from_the_files_of_a_study_is_named(home: Path) -> None:
 
 
 @pytest.mark.parametrize("told", [{"path": "raw/a.jsonl"}, {"path": "raw", "files": {"a.jsonl": None}}])
-def test_content_that_no_study_can_know_is_planned_and_not_made(home: Path, told: dict[str, Any]) -> None:
+def test_content_that_no_study_can_know_is_planned_and_not_made(home, told) -> None:
     (home / "raw").mkdir()
     (home / "raw" / "a.jsonl").write_bytes((ROOT / "tests" / "data" / "tales.jsonl").read_bytes())
     folder = corpus(home, {"sha256": None, **told})
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])}
-    command = [sys.executable, "-m", "sumcurve", "make", f"results/{folder.key}"]
-    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
+
+    def sumcurve(*arguments: str) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])}
+        command = [sys.executable, "-m", "sumcurve", *arguments]
+        return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
+
+    done = sumcurve("make", f"results/{folder.key}")
     assert done.returncode != 0
     assert not (home / "results" / folder.key).exists()
     (line,) = set(re.findall(r"write `sha256: ([0-9a-f]{64})` below its `raw:`", done.stderr))
     completed = corpus(home, {**told, "sha256": line})
     assert completed.name != folder.name
-    make(home, "mine")
-
-
-MAKE = """
-import sys
-from pathlib import Path
-from sumcurve.__main__ import main
-from sumcurve.study.plan import Plan
-(folder,) = Plan.read(Path("config"), sys.argv[1]).named("corpora", "corpus")
-sys.argv[1:] = ["make", f"results/{folder.key}"]
-main()
-print(folder.key)
-"""
-
-
-def make(home: Path, study: str) -> tuple[Path, str]:
-    """Where the command line made the study's corpus, and what it said."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])}
-    command = [sys.executable, "-c", MAKE, study]
-    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return home / "results" / done.stdout.strip(), done.stderr
+    assert sumcurve("make", f"results/{completed.key}").returncode == 0
