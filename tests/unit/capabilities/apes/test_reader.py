@@ -94,6 +94,10 @@ def train(tmp_path: Path) -> Train:
     return run
 
 
+class KilledError(Exception):
+    pass
+
+
 def test_a_killed_training_goes_on_to_the_same_bytes(train: Train, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = train("whole", "whole")
     kept = []
@@ -103,10 +107,10 @@ def test_a_killed_training_goes_on_to_the_same_bytes(train: Train, monkeypatch: 
         write_state(path, state)
         kept.append(state["update"])
         if len(kept) == 2:
-            raise KeyboardInterrupt
+            raise KilledError
 
     monkeypatch.setattr(training_run, "write_state", killed)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KilledError):
         train("killed", "again")
     resumed = train("resumed", "again")
     assert kept == [4, 8, 12, 16]
