@@ -131,7 +131,7 @@ def test_the_figures_are_what_was_put_in(judged, answered):
     assert all(one.agreement.value == pytest.approx(1) for one in found.results.agreements)
 
 
-def collected(judged, told, prepared=CORPUS.split("/")[1], contrasted=None, run=RUN, **changed):
+def collected(judged, told, prepared="foxes-0a1b2c3d", contrasted=None, run=RUN, **changed):
     study = (prepared, contrasted or judged[1], {run: ("pcov", 6339, 1)}, Bootstrap())
     return judged_by_people("study x: foxes", told.model_copy(update=changed), *study)
 
