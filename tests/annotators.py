@@ -102,27 +102,12 @@ def exported(path: Path, protocol, annotator: Annotator, by=1):
     """The tasks of Label Studio's import as its JSON export has them when they are labelled."""
     exports = []
     for number, task in enumerate(json.loads(path.read_text()), start=1):
+        answers = annotator.answers(protocol, task["data"][protocol.judged])
         result = [
-            {
-                "value": {"choices": [answer]},
-                "id": f"Dx_{number}_{name}",
-                "from_name": name,
-                "to_name": protocol.judged,
-                "type": "choices",
-                "origin": "manual",
-            }
-            for name, answer in annotator.answers(protocol, task["data"][protocol.judged]).items()
+            {"value": {"choices": [answer]}, "from_name": name, "to_name": protocol.judged, "type": "choices"}
+            for name, answer in answers.items()
         ]
-        annotation = {
-            "id": 1000 + number,
-            "completed_by": by,
-            "result": result,
-            "was_cancelled": False,
-            "created_at": "2026-03-09T21:52:49.513742Z",
-            "lead_time": 4.288,
-            "prediction": {},
-            "parent_annotation": None,
-        }
+        annotation = {"id": 1000 + number, "completed_by": by, "result": result, "was_cancelled": False}
         exports.append({"id": number, "annotations": [annotation], "drafts": [], "data": task["data"], "meta": {}})
     return exports
 

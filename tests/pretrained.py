@@ -68,66 +68,25 @@ def make_network(
         for side in ("encoder", "decoder")
         for name, value in (("layers", layers), ("attention_heads", 2), ("ffn_dim", 2 * width))
     }
-    quiet = {"dropout": 0.0, "attention_dropout": 0.0, "activation_dropout": 0.0}
+    both |= {"d_model": width, "dropout": 0.0, "attention_dropout": 0.0, "activation_dropout": 0.0, **ids}
+    start, end = ids["eos_token_id"], {"eos_token_id": ids["eos_token_id"]}
     network: Any
     match kind:
         case "bart":
-            network = BartForConditionalGeneration(
-                BartConfig(
-                    vocab_size=vocabulary,
-                    d_model=width,
-                    max_position_embeddings=64,
-                    decoder_start_token_id=ids["eos_token_id"],
-                    forced_eos_token_id=None,
-                    **both,
-                    **quiet,
-                    **ids,
-                )
-            )
+            told = {"max_position_embeddings": 64, "forced_eos_token_id": None, "decoder_start_token_id": start}
+            network = BartForConditionalGeneration(BartConfig(vocab_size=vocabulary, **both, **told))
         case "led":
-            network = LEDForConditionalGeneration(
-                LEDConfig(
-                    vocab_size=vocabulary,
-                    d_model=width,
-                    max_encoder_position_embeddings=64,
-                    max_decoder_position_embeddings=64,
-                    attention_window=8,
-                    decoder_start_token_id=ids["eos_token_id"],
-                    **both,
-                    **quiet,
-                    **ids,
-                )
-            )
+            told = {f"max_{side}_position_embeddings": 64 for side in ("encoder", "decoder")}
+            told |= {"attention_window": 8, "decoder_start_token_id": start}
+            network = LEDForConditionalGeneration(LEDConfig(vocab_size=vocabulary, **both, **told))
         case "t5":
-            network = T5ForConditionalGeneration(
-                T5Config(
-                    vocab_size=vocabulary,
-                    d_model=width,
-                    d_kv=width // 2,
-                    d_ff=2 * width,
-                    num_layers=layers,
-                    num_heads=2,
-                    dropout_rate=0.0,
-                    decoder_start_token_id=ids["pad_token_id"],
-                    pad_token_id=ids["pad_token_id"],
-                    eos_token_id=ids["eos_token_id"],
-                )
-            )
+            told = {"d_model": width, "d_kv": width // 2, "d_ff": 2 * width, "num_layers": layers, "num_heads": 2}
+            told |= {"pad_token_id": ids["pad_token_id"], "decoder_start_token_id": ids["pad_token_id"], **end}
+            network = T5ForConditionalGeneration(T5Config(vocab_size=vocabulary, dropout_rate=0.0, **told))
         case _:
-            network = GPT2LMHeadModel(
-                GPT2Config(
-                    vocab_size=vocabulary,
-                    n_embd=width,
-                    n_layer=layers,
-                    n_head=2,
-                    n_positions=96,
-                    resid_pdrop=0.0,
-                    embd_pdrop=0.0,
-                    attn_pdrop=0.0,
-                    bos_token_id=ids["eos_token_id"],
-                    eos_token_id=ids["eos_token_id"],
-                )
-            )
+            told = {"n_embd": width, "n_layer": layers, "n_head": 2, "n_positions": 96, "bos_token_id": start, **end}
+            told |= dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), 0.0)
+            network = GPT2LMHeadModel(GPT2Config(vocab_size=vocabulary, **told))
     if spread:
         with torch.no_grad():
             for parameter in network.parameters():
@@ -175,14 +134,8 @@ def pretraining(path: Path, rows: list[dict[str, Any]], **told: Any) -> dict[str
         "split": {"valid": 10, "test": 10},
         "subwords": 330,
         "tokens": 40,
-        "model": {
-            "width": 16,
-            "heads": 2,
-            "feedforward": 32,
-            "encoder_layers": 1,
-            "decoder_layers": 1,
-            "positions": 90,
-        },
+        "model": {"width": 16, "heads": 2, "feedforward": 32, "positions": 90}
+        | {"encoder_layers": 1, "decoder_layers": 1},
         "batch": 8,
         "valid_records": 6,
         "optimizer": {"rate": 0.005, "clip_norm": 2.0},

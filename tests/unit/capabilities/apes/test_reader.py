@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sumcurve.capabilities.apes import reader as training
-from sumcurve.capabilities.apes.questions import Asked, asked_about
+from sumcurve.capabilities.apes.questions import Asked, asked_about, write_questions
 from sumcurve.capabilities.apes.reader import NOT_THERE, ONE_ENTITY, levels, posed, train_reader
 from sumcurve.capabilities.apes.settings import AttentiveSettings
 from sumcurve.corpora.store import Corpus
@@ -134,10 +134,6 @@ def test_a_killed_training_goes_on_to_the_same_bytes(train: Train, monkeypatch: 
 def test_a_corpus_without_entities_trains_nobody(train: Train, tmp_path: Path) -> None:
     corpus = Corpus(tmp_path / "towns" / "corpus")
     for part in ("train", "valid", "test"):
-        lines = [Asked(name, {}, ()) for name in corpus.part(part).ids]
-        training_path = tmp_path / "towns" / "questions"
-        from sumcurve.capabilities.apes.questions import write_questions
-
-        write_questions(training_path, part, lines)
+        write_questions(tmp_path / "towns" / "questions", part, [Asked(name, {}, ()) for name in corpus.part(part).ids])
     with pytest.raises(RecordError, match=r"questions, train: .*nothing to ask; remove the corpus's `cloze`"):
         train("nobody", "nobody")

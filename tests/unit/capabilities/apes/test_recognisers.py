@@ -86,12 +86,6 @@ def test_a_pipeline_and_a_classifier_find_the_same_names(folder: Path, tmp_path:
         assert set(last.names) == {"marta lind", "aarhus"}
 
 
-def test_the_rules_are_asked_in_the_same_way() -> None:
-    (found,) = pipeline("rules").read([["Apply Bessel functions to a DataFrame .", "the dataframes"]])
-    assert set(found.names) == {"bessel", "dataframe", "dataframes"}
-    assert found.lemmas["functions"] == "function"
-
-
 def test_words_whose_lemma_another_text_names_are_known() -> None:
     named = Named({"oslo": "oslo"}, {"osloers": "oslo", "bergens": "bergen", "says": "say"})
     assert named.known({"bergen": 0}) == {"oslo": "oslo", "osloers": "oslo", "bergens": "bergen"}
@@ -128,23 +122,36 @@ def test_only_the_types_asked_for_are_names(folder: Path) -> None:
     assert set(found.names) == {"aarhus", "bergen", "bergens"}
 
 
-def test_a_folder_that_is_no_token_classifier_is_an_error_with_a_remedy(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(EntityError, match=r"is no folder of a token classifier: copy one there"):
-        classifier(tmp_path / "none")
-    (tmp_path / "pickled").mkdir()
-    (tmp_path / "pickled" / "pytorch_model.bin").write_bytes(b"x")
-    with pytest.raises(EntityError, match=r"pickled holds no \*.safetensors: other weights are pickles"):
-        classifier(tmp_path / "pickled")
-    with pytest.raises(EntityError, match=r"knows LOC, O, PER, none of DISEASE: .*recogniser.types"):
-        classifier(folder, ["DISEASE"])
-    untrained = tmp_path / "untrained"
-    make_classifier(untrained)
-    BertModel(BertConfig.from_pretrained(untrained)).save_pretrained(untrained)
-    with pytest.raises(EntityError, match=r"no token classifier that was trained: it has no weights classifier"):
-        classifier(untrained)
-    broken = tmp_path / "broken"
-    broken.mkdir()
-    (broken / "config.json").write_text(json.dumps({"model_type": "no-such"}))
-    save_file({"x": torch.zeros(1)}, broken / "model.safetensors")
-    with pytest.raises(EntityError, match=r"broken: transformers cannot read it as a token classifier"):
-        classifier(broken)
+def nothing(folder: Path) -> None:
+    folder.rmdir()
+
+
+def pickled(folder: Path) -> None:
+    (folder / "pytorch_model.bin").write_bytes(b"x")
+
+
+def untrained(folder: Path) -> None:
+    make_classifier(folder)
+    BertModel(BertConfig.from_pretrained(folder)).save_pretrained(folder)
+
+
+def unknown(folder: Path) -> None:
+    (folder / "config.json").write_text(json.dumps({"model_type": "no-such"}))
+    save_file({"x": torch.zeros(1)}, folder / "model.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (nothing, r"is no folder of a token classifier: copy one there"),
+        (pickled, r"model holds no \*.safetensors: other weights are pickles"),
+        (make_classifier, r"knows LOC, O, PER, none of DISEASE: .*recogniser.types"),
+        (untrained, r"no token classifier that was trained: it has no weights classifier"),
+        (unknown, r"model: transformers cannot read it as a token classifier"),
+    ],
+)
+def test_a_folder_that_is_no_token_classifier_is_an_error_with_a_remedy(tmp_path: Path, make, message: str) -> None:
+    (tmp_path / "model").mkdir()
+    make(tmp_path / "model")
+    with pytest.raises(EntityError, match=message):
+        classifier(tmp_path / "model", ["DISEASE"])

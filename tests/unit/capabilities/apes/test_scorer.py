@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from sumcurve.capabilities.apes import scorer as apes
-from sumcurve.capabilities.apes.questions import Asked, Question, asked_about, entity_in, write_questions
+from sumcurve.capabilities.apes.questions import Asked, asked_about, entity_in, write_questions
 from sumcurve.capabilities.apes.settings import Apes
-from sumcurve.scores.run import write_scores
 from sumcurve.scores.scorer import Scores
 from sumcurve.store.records import Record, RecordError, write_jsonl
 
@@ -52,16 +51,12 @@ def score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     )
     told = {questions: "questions", tmp_path / "two": {"seed": 8}, tmp_path / "one": {"seed": 3}}
 
-    def run(*summaries: list[str], records: Sequence[Record] = RECORDS, folder: Path | None = None) -> Scores:
+    def run(*summaries: list[str], records: Sequence[Record] = RECORDS) -> Scores:
         output = tmp_path / f"output-{len(list(tmp_path.iterdir()))}"
         output.mkdir()
         rows = zip(RECORDS, summaries, strict=True)
         write_jsonl(output / "summaries.jsonl", ({"id": one.id, "summary": text} for one, text in rows))
-        scorer = apes.AnswersQuestions(Apes(seeds=[3, 8]))
-        if folder is not None:
-            folder.mkdir()
-            write_scores("apes", scorer, output, records, told, folder)
-        return scorer.score(output, records, told)
+        return apes.AnswersQuestions(Apes(seeds=[3, 8])).score(output, records, told)
 
     yield run
     apes._asked.cache_clear()
@@ -98,15 +93,6 @@ def test_markers_that_a_summary_writes_itself_name_nobody_and_are_counted(score)
     assert "literal_markers" not in score(["ann ."], ["ann ."], ["dan ."]).counts
 
 
-def test_scores_are_written_as_any_others(score, tmp_path: Path) -> None:
-    folder = tmp_path / "scores"
-    score(["ann ."], ["ann ."], ["dan ."], folder=folder)
-    lines = (folder / "items.csv").read_text().splitlines()
-    assert lines[0].startswith("id,group,apes,apes_documents,")
-    assert lines[0].endswith(",questions,right_3,right_8,answers_3,answers_8")
-    assert len(lines) == 3
-
-
 def test_questions_about_other_records_are_refused(score) -> None:
     others = [*RECORDS[:2], Record("five", ["."], ["x ."])]
     with pytest.raises(RecordError, match="questions of 3 records, but the test set has 3: 'five'"):
@@ -118,10 +104,3 @@ def test_a_test_part_of_which_nothing_is_asked_is_refused(score, tmp_path: Path)
     apes._asked.cache_clear()
     with pytest.raises(RecordError, match=r"no test reference has two entities.* remove the corpus's `cloze`"):
         score(["ann ."], ["ann ."], ["dan ."])
-
-
-def test_a_question_knows_its_answer() -> None:
-    """What the scorer compares: numbers of the reference's graph, whose gaps it keeps."""
-    assert asked_about("four", RECORDS[2].target, NAMES[2])[0] == Question(
-        "four", 0, ("@placeholder", "met", "@entity5", "."), 2
-    )

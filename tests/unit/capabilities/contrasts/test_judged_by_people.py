@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from annotators import CORPUS, ISSUES, Annotator, exported, fill, read_sheet, write_corpus, write_export
+from annotators import CORPUS, ISSUES, Annotator, fill, read_sheet, write_corpus
 from sumcurve.__main__ import parser
 from sumcurve.capabilities.contrasts import sets as contrasts
 from sumcurve.capabilities.contrasts.judged import Judged, write_judged
@@ -85,43 +85,31 @@ def test_failures_are_those_that_the_run_tells_and_does_not_dodge(judged):
 
 
 @pytest.mark.parametrize(
-    ("change", "what"),
+    ("folder", "run", "what"),
     [
-        ({"run": "foxes-pcov-025-s1-0a1b2c3d"}, f"is no run of foxes-pcov-contrasts-0a1b2c3d; it has {RUN}, {OTHER}"),
-        ({"run": OTHER}, "dodges every contrast of .* none is left"),
-        ({"folder": ANNOTATION}, "holds no judged contrasts; name a file of JSON lines, or a folder results/outputs"),
+        ("", "foxes-pcov-025-s1-0a1b2c3d", f"is no run of foxes-pcov-contrasts-0a1b2c3d; it has {RUN}, {OTHER}"),
+        ("", OTHER, "dodges every contrast of .* none is left"),
+        (f"../../{ANNOTATION}", RUN, "holds no judged contrasts; name a file of JSON lines, or a folder results/out"),
     ],
 )
-def test_what_has_no_failures_is_named(judged, change, what):
-    folder = judged[0].parents[1] / change["folder"] if "folder" in change else judged[0]
+def test_what_has_no_failures_is_named(judged, folder, run, what):
     with pytest.raises(PeopleError, match=what):
-        of_judged(folder, change.get("run", RUN))
+        of_judged((judged[0] / folder).resolve(), run)
 
 
-@pytest.fixture(scope="module", params=["sheet", "label studio"])
-def answered(judged, tmp_path_factory, request):
+@pytest.fixture(scope="module")
+def answered(judged, tmp_path_factory):
     """What a study says of sheets that went out, were filled, and came back; and what was shown on them."""
     home = tmp_path_factory.mktemp("answered")
     run("sheet", "--contrasts", judged[0], "--system", RUN, "--to", home / "sheets", "--annotators", "a,b")
-    filled = []
-    for name in "ab":
-        (home / name).mkdir()
-        if request.param == "sheet":
-            filled.append(fill(home / "sheets" / f"{name}-2.csv", KUMAR_CHEUNG, Annotator(1), home / name))
-        else:
-            tasks = exported(home / "sheets" / f"{name}-2.label-studio.json", KUMAR_CHEUNG, Annotator(1))
-            filled.append(write_export(home / f"{name}.json", tasks))
+    (home / "filled").mkdir()
+    filled = [fill(home / "sheets" / f"{name}-2.csv", KUMAR_CHEUNG, Annotator(1), home / "filled") for name in "ab"]
     key, answers = home / "sheets.key.json", home / "answers.csv"
     run("read", *filled, "--key", key, "--write", answers)
     told = Judgements(
         key=str(key), key_sha256=sha256_file(key), answers=str(answers), answers_sha256=sha256_file(answers)
     )
     return told, read_sheet(home / "sheets" / "a-2.csv")
-
-
-def collected(judged, told, **changed):
-    given = {"prepared": CORPUS.split("/")[1], "contrasted": judged[1], "runs": {RUN: ("pcov", 6339, 1)}} | changed
-    return judged_by_people("study x: foxes", told, given["prepared"], given["contrasted"], given["runs"], Bootstrap())
 
 
 def test_the_figures_are_what_was_put_in(judged, answered):
@@ -143,22 +131,27 @@ def test_the_figures_are_what_was_put_in(judged, answered):
     assert all(one.agreement.value == pytest.approx(1) for one in found.results.agreements)
 
 
-def test_a_study_is_told_what_is_not_of_it(judged, answered):
-    told, _ = answered
-    elsewhere = [Contrasted(one.item, one.gold, one.contrasts[:1]) for one in judged[1]]
-    for change, what in (
+def collected(judged, told, prepared="foxes-0a1b2c3d", contrasted=None, run=RUN, **changed):
+    study = (prepared, contrasted or judged[1], {run: ("pcov", 6339, 1)}, Bootstrap())
+    return judged_by_people("study x: foxes", told.model_copy(update=changed), *study)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
         ({"prepared": "foxes-99999999"}, "is of foxes-0a1b2c3d, and this study has foxes-99999999; make sheets anew"),
-        ({"contrasted": elsewhere}, "is of no contrast of this study .den/.*; make sheets anew"),
-        ({"runs": {OTHER: ("pcov", 3170, 1)}}, f"what '{RUN}' failed to dodge, which is no run of this study"),
-    ):
-        with pytest.raises(EvidenceError, match=what):
-            collected(judged, told, **change)
-    for change, what in (
-        ({"key": "gone.json"}, "gone.json is missing; put it back"),
-        ({"answers_sha256": "0" * 64}, "answers.csv has sha256 [0-9a-f]{64}, not 0{64}"),
-    ):
-        with pytest.raises(EvidenceError, match=f"study x: foxes: .*{what}"):
-            collected(judged, told.model_copy(update=change))
+        (
+            {"contrasted": [Contrasted("den/1", ("a",), ())]},
+            "is of no contrast of this study .den/.*; make sheets anew",
+        ),
+        ({"run": OTHER}, f"what '{RUN}' failed to dodge, which is no run of this study"),
+        ({"key": "gone.json"}, "study x: foxes: .*gone.json is missing; put it back"),
+        ({"answers_sha256": "0" * 64}, "study x: foxes: .*answers.csv has sha256 [0-9a-f]{64}, not 0{64}"),
+    ],
+)
+def test_a_study_is_told_what_is_not_of_it(judged, answered, change, what):
+    with pytest.raises(EvidenceError, match=what):
+        collected(judged, answered[0], **change)
 
 
 def test_people_answers_change_no_folder_of_a_study():

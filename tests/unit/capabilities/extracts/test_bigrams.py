@@ -6,14 +6,12 @@ from itertools import combinations, count, pairwise
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from rouge_score.rouge_scorer import RougeScorer
 
 from sumcurve.capabilities.extracts import bigram_check, bigrams
-from sumcurve.capabilities.extracts.article import SCORERS, Article, Instance, OracleError, instance, instances, value
+from sumcurve.capabilities.extracts.article import SCORERS, Article, Instance, OracleError, instance, value
 from sumcurve.capabilities.extracts.certificates import plain_words
 from sumcurve.capabilities.extracts.improve import f1_greedy
 from sumcurve.capabilities.extracts.optimum import Optimum
-from sumcurve.capabilities.extracts.searches import ALGORITHMS, search
 
 SENTENCE = st.lists(st.sampled_from("abcde"), max_size=6).map(" ".join)
 ARTICLE = st.builds(Article, st.just("x"), st.lists(SENTENCE, max_size=6), st.lists(SENTENCE, max_size=3))
@@ -21,6 +19,8 @@ ARTICLE = st.builds(Article, st.just("x"), st.lists(SENTENCE, max_size=6), st.li
 TWICE = Article("x", ["a b x", "y c d x", "y e f"], ["a b g c d h e f"])  # x y between both pairs of neighbours
 INSIDE = Article("x", ["a b x", "y c d", "e x y f"], ["a b c d e f"])  # x y between neighbours and in a sentence
 REPEATED = Article("x", ["a b a b"], ["a b a b"])
+BETWEEN = Article("x", ["a", "x", "b", "y"], ["a b", "x y"])  # both bigrams can be had, but not together
+WORDLESS = Article("x", ["b", "!", "c"], ["b c"])  # what stands between parts no bigram
 
 
 def invented(seed: int, sentences: int, vocabulary: int) -> Article:
@@ -67,29 +67,20 @@ def consistent(found: Optimum, counted: Instance) -> bool:
     )
 
 
-def agrees_with_brute_force(article: Article, scorer: str) -> None:
+@settings(max_examples=150, deadline=None)
+@given(ARTICLE, st.sampled_from(SCORERS))
+@example(TWICE, "set")
+@example(INSIDE, "set")
+@example(REPEATED, "multiset")
+@example(BETWEEN, "rouge-score")
+@example(WORDLESS, "rouge-score")
+def test_brute_force_agrees(article, scorer) -> None:
     counted = instance(article, scorer, 2)
     best = naive_optimum(article, scorer)
     for found in (bigrams.optimum(counted), bigrams.optimum(counted, start=[]), bigram_check.optimum(counted)):
         assert found.status == "proven"
         assert f1(found) == best
         assert consistent(found, counted)
-
-
-@settings(max_examples=150, deadline=None)
-@given(ARTICLE, st.sampled_from(SCORERS))
-@example(TWICE, "set")
-@example(INSIDE, "set")
-@example(REPEATED, "multiset")
-def test_brute_force_agrees(article, scorer) -> None:
-    agrees_with_brute_force(article, scorer)
-
-
-@pytest.mark.slow
-@settings(max_examples=3000, deadline=None)
-@given(ARTICLE, st.sampled_from(SCORERS))
-def test_brute_force_agrees_on_thousands(article, scorer) -> None:
-    agrees_with_brute_force(article, scorer)
 
 
 @pytest.mark.parametrize("scorer", ["set", "multiset"])
@@ -116,8 +107,9 @@ def test_any_budget_gives_a_value_and_a_bound_around_the_optimum(article, scorer
     assert f1(late) <= best <= bound(late)
 
 
-def stopped_early(monkeypatch: pytest.MonkeyPatch, slack: float) -> None:
-    """HiGHS's bounds are too high by so much."""
+@pytest.mark.parametrize("scorer", ["set", "rouge-score"])
+@pytest.mark.parametrize("slack", [0.5, 1.0, 40.0])
+def test_a_bound_that_is_not_below_one_proves_nothing(scorer, slack, monkeypatch) -> None:
     real = bigrams.milp
 
     def milp(aims, **options):
@@ -126,12 +118,6 @@ def stopped_early(monkeypatch: pytest.MonkeyPatch, slack: float) -> None:
         return answer
 
     monkeypatch.setattr(bigrams, "milp", milp)
-
-
-@pytest.mark.parametrize("scorer", ["set", "rouge-score"])
-@pytest.mark.parametrize("slack", [0.5, 1.0, 40.0])
-def test_a_bound_that_is_not_below_one_proves_nothing(scorer, slack, monkeypatch) -> None:
-    stopped_early(monkeypatch, slack)
     for seed in range(4):
         counted = instance(invented(seed, 20, 12), scorer, 2)
         found, best = bigrams.optimum(counted), f1(bigram_check.optimum(counted))
@@ -139,41 +125,6 @@ def test_a_bound_that_is_not_below_one_proves_nothing(scorer, slack, monkeypatch
         assert found.status == ("proven" if slack < 1 else "bounded")
         assert best < bound(found) or slack < 1
         assert consistent(found, counted)
-
-
-@pytest.mark.parametrize("scorer", ["set", "multiset"])
-def test_no_heuristic_is_above_the_optimum(scorer) -> None:
-    article = invented(9, 40, 25)
-    both = instances(article, scorer)
-    optimum = bigrams.optimum(both[1])
-    assert optimum.status == "proven"
-    found = [search(both, algorithm, "paper", seed=1, order=2) for algorithm in ALGORITHMS]
-    for result in [*found, f1_greedy(both[1])]:
-        assert Fraction(result.numerator, result.denominator) <= f1(optimum)
-
-
-def test_the_package_rouge_score_gives_the_value() -> None:
-    article = invented(11, 50, 40)
-    found = bigrams.optimum(instance(article, "rouge-score", 2))
-    scored = RougeScorer(["rouge2"]).score(
-        " ".join(article.abstract), " ".join(article.sentences[index] for index in found.sentences)
-    )
-    assert found.value == pytest.approx(scored["rouge2"].fmeasure, abs=1e-12)
-    assert found.value > 0
-
-
-def test_a_sentence_without_words_parts_no_bigram() -> None:
-    found = bigrams.optimum(instance(Article("x", ["b", "!", "c"], ["b c"]), "rouge-score", 2))
-    assert found.sentences == (0, 2)
-    assert (found.numerator, found.denominator) == (2, 2)
-
-
-def test_a_sentence_between_parts_a_bigram() -> None:
-    # Both a b (0 and 2) and x y (1 and 3) can be had, but not together.
-    article = Article("x", ["a", "x", "b", "y"], ["a b", "x y"])
-    found = bigrams.optimum(instance(article, "rouge-score", 2))
-    assert found.sentences in ((0, 2), (1, 3))
-    assert (found.numerator, found.denominator) == (2, 4)
 
 
 @pytest.mark.parametrize("scorer", ["set", "rouge-score"])
@@ -190,14 +141,6 @@ def test_where_nothing_can_match_the_empty_extract_is_best(scorer, sentences, ab
     ):
         assert (found.sentences, found.numerator, found.status, found.bound) == ((), 0, "proven", 0.0)
         assert consistent(found, counted)
-
-
-@pytest.mark.parametrize("scorer", ["set", "rouge-score"])
-def test_one_sentence_and_a_longer_abstract(scorer) -> None:
-    counted = instance(Article("x", ["a b c"], ["a b", "c d e f"]), scorer, 2)
-    found = bigrams.optimum(counted)
-    assert (found.sentences, found.numerator, found.denominator) == ((0,), 4, 7)
-    assert found.status == "proven"
 
 
 @pytest.mark.parametrize("scorer", ["set", "rouge-score"])

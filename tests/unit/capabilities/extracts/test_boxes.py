@@ -77,7 +77,7 @@ def test_what_is_not_proven_is_not_called_so_and_variants_and_systems_are_told_a
         assert list(second.score) == [22.0]
 
 
-def test_notes_and_what_is_missing_stand_in_the_figure_and_bytes_repeat(both, tmp_path) -> None:
+def test_notes_and_what_is_missing_stand_in_the_figure_scores_of_0_are_drawn_and_bytes_repeat(both, tmp_path) -> None:
     scores, corpora = both
     for name in "ab":
         write_boxes(scores, pd.concat([corpora, lengths("tales", 0, 0)]), tmp_path, name, ["Noted."], "IN PART")
@@ -86,10 +86,6 @@ def test_notes_and_what_is_missing_stand_in_the_figure_and_bytes_repeat(both, tm
     assert all(part in text for part in ("IN PART", "Noted.", "tales: no article.", "40 articles", "source words: 61"))
     write_boxes(scores[:0], corpora[:0], tmp_path, "nothing")
     assert "No corpus of this study" in (tmp_path / "nothing.svg").read_text()
-
-
-def test_scores_of_0_are_drawn(tmp_path) -> None:
-    flat = distributions("notes").assign(**dict.fromkeys(PLACES, 0.0))
-    zero = lengths("notes").assign(optimum_rouge1=0.0, optimum_rouge2=0.0, source_words_rouge1=0.0)
-    write_boxes(flat, zero, tmp_path, "flat")
+    zero = corpora.assign(optimum_rouge1=0.0, optimum_rouge2=0.0, source_words_rouge1=0.0)
+    write_boxes(scores.assign(**dict.fromkeys(PLACES, 0.0)), zero, tmp_path, "flat")
     assert "NaN" not in (tmp_path / "flat.svg").read_text()

@@ -96,19 +96,6 @@ def test_every_article_gets_a_line_that_rouge_score_confirms(sumcurve, tmp_path,
     )
 
 
-def test_verify_refuses_a_tampered_file(sumcurve, tmp_path) -> None:
-    source, out = write(tmp_path / "in.jsonl", invented(3)), tmp_path / "out.jsonl"
-    sumcurve("oracle", "--input", source, "--metric", "rouge2", "--output", out)
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
-    rows[1]["sentences"] = rows[1]["sentences"][1:]
-    write(out, rows)
-    with pytest.raises(CommandError, match=r"(?s)problems.*article a1: F1 is"):
-        sumcurve("oracle", "verify", out, "--input", source)
-    out.write_text("{\n")
-    with pytest.raises(CommandError, match=r"out.jsonl:1: not JSON"):
-        sumcurve("oracle", "verify", out, "--input", source)
-
-
 def test_searches_are_labelled_heuristic_and_depend_on_the_seed_alone(sumcurve, tmp_path) -> None:
     source = write(tmp_path / "in.jsonl", invented(4))
     outs = [tmp_path / name for name in ("a.jsonl", "b.jsonl", "c.jsonl")]
@@ -117,6 +104,13 @@ def test_searches_are_labelled_heuristic_and_depend_on_the_seed_alone(sumcurve, 
     first, second, third = map(results, outs)
     assert first == second != third
     assert {row["status"] for row in first} == {"heuristic"}
+    tampered = [json.loads(line) for line in outs[0].read_text().splitlines()]
+    tampered[1]["sentences"] = tampered[1]["sentences"][1:]
+    with pytest.raises(CommandError, match=r"(?s)problems.*article a1: F1 is"):
+        sumcurve("oracle", "verify", write(outs[0], tampered), "--input", source)
+    outs[1].write_text("{\n")
+    with pytest.raises(CommandError, match=r"b.jsonl:1: not JSON"):
+        sumcurve("oracle", "verify", outs[1], "--input", source)
 
 
 def strings(row: dict[str, Any]) -> dict[str, Any]:
@@ -243,18 +237,15 @@ def test_odd_articles_get_an_answer(sumcurve, tmp_path, metric) -> None:
         assert found["repeated"]["value"] > 0
 
 
-def test_empty_texts_are_counted_first(sumcurve, tmp_path) -> None:
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_empty_texts_are_counted_first(sumcurve, tmp_path, scorer) -> None:
     blank = [{"id": f"b{number}", "text": "A b.", "summary": text} for number, text in enumerate(("", " \n", "."))]
     source = write(tmp_path / "in.jsonl", [GOOD, *blank, {"id": "none", "sentences": [" "], "abstract": ["a"]}])
-    out = tmp_path / "out.jsonl"
-    for scorer in SCORERS:
-        first, second, counts, *_ = sumcurve(
-            "oracle", "--input", source, "--output", out, "--algorithm", "f1-greedy", "--scorer", scorer
-        ).splitlines()
-        assert first.startswith(f"WARNING: 3 of 5 articles have an empty abstract (first: {source}:2)")
-        assert second.startswith(f"WARNING: 1 of 5 articles have an empty source (first: {source}:5)")
-        assert counts == f"{source}: 5 articles, 3 empty abstracts, 1 empty sources"
-        out.unlink()
+    words = ["--output", tmp_path / "out.jsonl", "--algorithm", "f1-greedy", "--scorer", scorer]
+    first, second, counts, *_ = sumcurve("oracle", "--input", source, *words).splitlines()
+    assert first.startswith(f"WARNING: 3 of 5 articles have an empty abstract (first: {source}:2)")
+    assert second.startswith(f"WARNING: 1 of 5 articles have an empty source (first: {source}:5)")
+    assert counts == f"{source}: 5 articles, 3 empty abstracts, 1 empty sources"
 
 
 @pytest.mark.parametrize(("key", "text"), [("abstract", ""), ("abstract", "摘要"), ("source", "文章")])
@@ -303,13 +294,15 @@ def test_a_run_that_ended_anywhere_goes_on_from_there(sumcurve, tmp_path, monkey
         assert not journal.exists()
 
 
-def test_a_damaged_journal_is_named_but_for_its_last_line(sumcurve, tmp_path) -> None:
+def test_a_journal_that_is_damaged_or_in_use_is_named(sumcurve, tmp_path) -> None:
     source, out = write(tmp_path / "in.jsonl", invented(3)), tmp_path / "out.jsonl"
     journal = tmp_path / "out.jsonl.journal"
+    with locked(journal), pytest.raises(CommandError, match="in use"):
+        sumcurve("oracle", "--input", source, "--output", out)
     journal.write_bytes(b"{}\n[1, {}]\n")
     with pytest.raises(CommandError, match=r"journal:1: damaged"):
         sumcurve("oracle", "--input", source, "--output", out)
-    journal.write_bytes(b"\x00\xff")
+    journal.write_bytes(b"\x00\xff")  # the last line
     sumcurve("oracle", "--input", source, "--output", out)
     assert len(results(out)) == 3
 
@@ -345,15 +338,6 @@ def test_an_output_of_another_run_is_refused(sumcurve, tmp_path, monkeypatch) ->
         with pytest.raises(CommandError, match=difference):
             sumcurve(*other)
     assert out.read_bytes() == before
-
-
-def test_two_runs_do_not_write_one_output(sumcurve, tmp_path) -> None:
-    source, out = write(tmp_path / "in.jsonl", invented(1)), tmp_path / "out.jsonl"
-    with (
-        locked(tmp_path / "out.jsonl.journal"),
-        pytest.raises(CommandError, match="in use"),
-    ):
-        sumcurve("oracle", "--input", source, "--output", out)
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumcurve.capabilities.extracts.article import Article, Instance, OracleError, instances, value
-from sumcurve.capabilities.extracts.improve import f1_greedy
 from sumcurve.capabilities.extracts.searches import ALGORITHMS, LIMITS, Limits, search
 
 BOTH = [
@@ -193,10 +192,9 @@ def test_the_limits_are_the_papers_and_the_codes() -> None:
     assert LIMITS["paper"] == Limits(iterations=5_000, failures=700, generations=6)
     assert LIMITS["code"] == Limits(iterations=10_000, failures=700, generations=6)
     pair = invented(2)
-    assert 700 <= search(pair, "VNS", "paper", seed=1).iterations <= 5_000
-    assert 700 <= search(pair, "VNS", "code", seed=1).iterations <= 10_000
-    assert search(pair, "Genetic", "code", seed=1).iterations == 6
-    assert search(pair, "VNS", "paper", seed=1, limits=Limits(37, 700, 6)).iterations == 37
+    for variant, limits in LIMITS.items():
+        assert limits.failures <= search(pair, "VNS", variant, seed=1).iterations <= limits.iterations
+        assert search(pair, "Genetic", variant, seed=1).iterations == limits.generations
 
 
 def naive_greedy(pair: Pair, order: int) -> list[int]:
@@ -219,21 +217,8 @@ def naive_greedy(pair: Pair, order: int) -> list[int]:
 def test_greedy_is_that_of_a_naive_loop(article, scorer, order) -> None:
     pair = instances(article, scorer)
     assert search(pair, "Greedy", seed=0, order=order).sentences == naive_greedy(pair, order)
-
-
-def test_longer_greedy_articles_too() -> None:
-    for seed in range(5):
-        pair = invented(seed)
-        assert search(pair, "Greedy", seed=0).sentences == naive_greedy(pair, 1)
-
-
-def test_optimising_rouge_2_finds_more_of_it_than_optimising_rouge_1() -> None:
-    for algorithm in ("VNS", "Genetic"):
-        sums = {1: Fraction(0), 2: Fraction(0)}
-        for seed, order in ((seed, order) for seed in range(16) for order in (1, 2)):
-            pair = invented(seed)
-            sums[order] += f1(pair[1], search(pair, algorithm, seed=seed, order=order).sentences)
-        assert sums[2] > sums[1]
+    long = invented(len(article.sentences))
+    assert search(long, "Greedy", seed=0).sentences == naive_greedy(long, 1)
 
 
 @pytest.mark.parametrize(("algorithm", "variant"), BOTH)
@@ -266,19 +251,19 @@ def test_ten_thousand_sentences_have_an_answer() -> None:
         result = search(pair, algorithm, variant, seed=1)
         assert 0 < result.f1 < 1
         assert (result.numerator, result.denominator) == value(pair[0], result.sentences)
-    for counted in pair:
-        assert f1_greedy(counted).f1 > search(pair, "Greedy", seed=1, order=counted.order).f1
 
 
-def test_bad_input_is_named() -> None:
-    pair = invented(1)
-    for arguments, message in (
-        (("Genetics", "paper", 1), "unknown algorithm 'Genetics'.*Genetic_Greedy"),
-        (("VNS", "book", 1), "unknown variant 'book'"),
-        (("Greedy", "code", 1), "not published"),
-        (("VNS", "paper", 3), "order 1 or 2"),
-    ):
-        with pytest.raises(OracleError, match=message):
-            search(pair, arguments[0], arguments[1], seed=1, order=arguments[2])  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("algorithm", "variant", "order", "message"),
+    [
+        ("Genetics", "paper", 1, "unknown algorithm 'Genetics'.*Genetic_Greedy"),
+        ("VNS", "book", 1, "unknown variant 'book'"),
+        ("Greedy", "code", 1, "not published"),
+        ("VNS", "paper", 3, "order 1 or 2"),
+    ],
+)
+def test_bad_input_is_named(algorithm, variant, order, message) -> None:
+    with pytest.raises(OracleError, match=message):
+        search(invented(1), algorithm, variant, seed=1, order=order)
     with pytest.raises(OracleError, match="order 1 and 2"):
-        search(pair[::-1], "VNS", seed=1)
+        search(invented(1)[::-1], "VNS", seed=1)

@@ -2,8 +2,9 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
-from itertools import chain, combinations, count, product
+from itertools import chain, combinations, count
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,9 +16,7 @@ from sumcurve.capabilities.extracts import unigrams as module
 from sumcurve.capabilities.extracts.article import SCORERS, Article, Instance, OracleError, instance, value
 from sumcurve.capabilities.extracts.improve import f1_greedy
 from sumcurve.capabilities.extracts.optimum import Optimum
-from sumcurve.capabilities.extracts.unigram_bounds import FINE, FREE, IN, OUT, Best, Multipliers, ceiling
-from sumcurve.capabilities.extracts.unigram_search import dominators, measure
-from sumcurve.capabilities.extracts.unigrams import _coverage, optimum, optimum_by_milp, source_words_bound
+from sumcurve.capabilities.extracts.unigrams import optimum, optimum_by_milp, source_words_bound
 
 SENTENCE = st.lists(st.sampled_from("abcdefgh"), max_size=6).map(" ".join)
 ARTICLE = st.builds(Article, st.just("x"), st.lists(SENTENCE, max_size=7), st.lists(SENTENCE, max_size=4))
@@ -99,24 +98,17 @@ def consistent(found: Optimum, counted: Instance) -> bool:
     )
 
 
-@given(ARTICLE, st.booleans())
-@settings(max_examples=1000, deadline=None)
-def test_the_proven_optimum_is_the_best_of_all_extracts(article: Article, unique: bool) -> None:
-    counted = instance(article, "set" if unique else "multiset", 1)
-    found = optimum(counted)
-    assert found.status == "proven"
-    assert consistent(found, counted)
-    assert f1(found) == naive_optimum(article, unique)
-
-
 @given(ARTICLE, SCORER)
-@settings(max_examples=500, deadline=None)
-def test_it_is_for_every_scorer(article: Article, scorer: str) -> None:
+@settings(max_examples=400, deadline=None)
+def test_the_proven_optimum_is_the_best_of_all_extracts(article: Article, scorer: str) -> None:
     counted = instance(article, scorer, 1)
-    found = optimum(counted)
-    assert found.status == "proven"
-    assert consistent(found, counted)
-    assert f1(found) == max(extract_f1(counted, chosen) for chosen in subsets(counted.size))
+    best = max(extract_f1(counted, chosen) for chosen in subsets(counted.size))
+    if scorer in ("set", "multiset"):
+        assert best == naive_optimum(article, unique=scorer == "set")
+    for found in (optimum(counted), optimum_by_milp(counted)):
+        assert found.status == "proven"
+        assert consistent(found, counted)
+        assert f1(found) == best
 
 
 @pytest.mark.parametrize("scorer", ["multiset", "set"])
@@ -144,16 +136,6 @@ def test_highs_agrees_on_articles_too_large_to_enumerate(scorer: str) -> None:
         assert (ours.solver, theirs.solver) == ("branch-and-bound", "milp")
         assert consistent(theirs, counted)
         assert f1(ours) == f1(theirs)
-
-
-@given(ARTICLE, st.sampled_from(["multiset", "set", "rouge-score-stem"]))
-@QUICK
-def test_highs_agrees_with_all_extracts_of_small_articles(article: Article, scorer: str) -> None:
-    counted = instance(article, scorer, 1)
-    found = optimum_by_milp(counted)
-    assert found.status == "proven"
-    assert consistent(found, counted)
-    assert f1(found) == max(extract_f1(counted, chosen) for chosen in subsets(counted.size))
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["multiset", "set"]), st.integers(0, 6), st.integers(0, 2))
@@ -230,18 +212,14 @@ def test_the_answer_is_at_least_as_good_as_its_start(article: Article, start: se
     assert extract_f1(counted, sorted(start)) <= f1(found) <= bound(found)
 
 
-def test_a_start_that_is_no_set_of_sentences_is_refused() -> None:
-    counted = instance(Article("x", ["a b", "c"], ["a c"]), "multiset", 1)
-    for start in ([0, 0], [2], [-1]):
-        with pytest.raises(OracleError, match="not distinct sentences of an article of 2"):
-            optimum(counted, start)
-
-
-def test_another_order_is_refused() -> None:
-    counted = instance(Article("x", ["a b"], ["a b"]), "multiset", 2)
+def test_another_order_and_a_start_that_is_no_set_of_sentences_are_refused() -> None:
+    article = Article("x", ["a b", "c"], ["a c"])
     for function in (optimum, optimum_by_milp, source_words_bound):
         with pytest.raises(OracleError, match="order 2"):
-            function(counted)
+            function(instance(article, "multiset", 2))
+    for start in ([0, 0], [2], [-1]):
+        with pytest.raises(OracleError, match="not distinct sentences of an article of 2"):
+            optimum(instance(article, "multiset", 1), start)
 
 
 @pytest.mark.parametrize("scorer", ["multiset", "set"])
@@ -290,51 +268,8 @@ def test_the_bound_of_source_words_is_the_optimum_of_single_words(article: Artic
 
 @pytest.mark.parametrize("scorer", ["multiset", "set"])
 def test_ten_thousand_sentences_have_an_answer(scorer: str) -> None:
-    counted = instance(invented(3, 10_000, 20_000), scorer, 1)
-    counted = instance(
-        Article("x", invented(3, 10_000, 20_000).sentences, invented(4, 80, 20_000).sentences), scorer, 1
-    )
-    found = optimum(counted, nodes=20, milp_nodes=0)
+    article = replace(invented(3, 10_000, 20_000), abstract=invented(4, 80, 20_000).sentences)
+    counted = instance(article, scorer, 1)
+    found, greedy = optimum(counted, nodes=20, milp_nodes=0), f1_greedy(counted)
     assert consistent(found, counted)
-    greedy = f1_greedy(counted)
     assert Fraction(greedy.numerator, greedy.denominator) <= bound(found) < Fraction(*source_words_bound(counted))
-
-
-@given(st.integers(0, 10**6), st.sampled_from(["multiset", "set"]))
-@QUICK
-def test_any_multipliers_bound_any_subproblem(seed: int, scorer: str) -> None:
-    rng = np.random.default_rng(seed)
-    counted = instance(invented(seed, 9), scorer, 1)
-    coverage, size = _coverage(counted), counted.size
-    state = rng.choice(np.array([FREE, FREE, FREE, OUT, IN], np.int8), size)
-    ratios = {}
-    for bits in product((OUT, IN), repeat=size):
-        chosen = np.array(bits, np.int8)
-        if ((state == FREE) | (state == chosen)).all():
-            hits, cost = measure(coverage, chosen)
-            assert (2 * hits, cost) == value(counted, [int(index) for index in np.flatnonzero(chosen)])
-            ratios[bits] = Fraction(hits, cost)
-    scale = 1000
-    best = Best(np.array([0, 1, 0, coverage.total]), np.zeros(size, np.int8))
-    top = max(ratios, key=lambda bits: ratios[bits])
-    have = np.zeros(len(coverage.reference), np.int64)
-    for s in np.flatnonzero(top):
-        row = slice(coverage.rows[s], coverage.rows[s + 1])
-        have[coverage.types[row]] += coverage.counts[row]
-    tight = np.where(have > coverage.reference, 0, scale)  # these do not overrate the hits of the best
-    for words in (rng.integers(0, scale + 1, len(have)), tight):
-        multipliers = Multipliers(words, rng.integers(0, scale + 1, len(coverage.others)))
-        assert Fraction(ceiling(coverage, state, multipliers, best, scale), FINE) >= ratios[top]
-
-
-@given(st.lists(SENTENCE, min_size=1, max_size=7), SENTENCE.filter(bool), st.sampled_from(["multiset", "set"]))
-@QUICK
-def test_some_best_extract_has_no_sentence_without_the_one_that_dominates_it(sentences, abstract, scorer) -> None:
-    counted = instance(Article("x", sentences, [abstract]), scorer, 1)
-    pairs = dominators(_coverage(counted), np.full(counted.size, FREE, np.int8))
-    assert len({frozenset(pair) for pair in pairs.tolist()}) == len(pairs)  # none dominates the other and back
-    respected = [
-        chosen for chosen in subsets(counted.size) if all(s not in chosen or t in chosen for s, t in pairs.tolist())
-    ]
-    every = max(extract_f1(counted, chosen) for chosen in subsets(counted.size))
-    assert max(extract_f1(counted, chosen) for chosen in respected) == every

@@ -97,13 +97,6 @@ def test_a_file_that_is_no_sheet_is_named(sheet, tmp_path, harm):
         read_key(path)
 
 
-def test_files_that_are_not_there_are_named(tmp_path, sheet):
-    assert "cannot be read" in refusal(tmp_path / "none.csv", sheet[1])
-    for read in (read_key, of_contrasts):
-        with pytest.raises(PeopleError, match=r"none\.json cannot be read"):
-            read(tmp_path / "none.json")
-
-
 @pytest.mark.parametrize(
     ("cells", "column", "what"),
     [
@@ -113,7 +106,6 @@ def test_files_that_are_not_there_are_named(tmp_path, sheet):
         ({"fluent": "no", "faithful": ""}, "related", "holds 'yes', but fluent is 'no'"),
         ({"related": "no"}, "faithful", "holds 'yes', but related is 'no'"),
         ({"faithful": "WAHR"}, "faithful", "'WAHR' is no answer; write yes or no"),
-        ({"fluent": "1"}, "fluent", "'1' is no answer"),
         ({"related": '=IF(A1,"yes","no")'}, "related", "is no answer"),
         ({"summary": "another text altogether"}, "summary", "not the text of code"),
         ({"summary": ""}, "summary", "no text, but code"),
@@ -130,12 +122,8 @@ def test_a_row_that_cannot_be_used_is_named(sheet, tmp_path, cells, column, what
     assert message.startswith(f"{path}, row 5, column {column}: ")
     assert what in message
     assert "\n" not in message, "the other rows are fine"
-
-
-def test_all_rows_that_cannot_be_used_are_named_at_once(sheet, tmp_path):
-    rows, key, _ = sheet
-    path = write_filled(tmp_path / "a.csv", [row | {"faithful": "maybe"} for row in rows])
-    assert refusal(path, key).count("'maybe'") == 6
+    write_filled(path, [row | {"faithful": "maybe"} for row in rows[:3]])
+    assert refusal(path, key).count("'maybe'") == 3, "all rows are named at once"
 
 
 @pytest.mark.parametrize(("second", "how"), [("yes", "alike"), ("no", "otherwise")])
@@ -150,7 +138,6 @@ def test_a_code_answered_twice_is_named_with_both_rows(sheet, tmp_path, second, 
 
 
 WRITTEN = {
-    "Chinese": ["零", "一", "二", "三", "四", "五"],
     "Arabic": ["صفر", "واحد", "اثنان", "ثلاثة", "أربعة", "خمسة"],
     "Hindi": ["की", "का", "के", "को", "कौ", "कै"],  # one letter, with different vowel signs
     "signs": ["☀", "☁", "☂", "☃", "☄", "★"],
@@ -192,11 +179,9 @@ def test_answers_of_other_sheets_are_refused_by_file_and_row(sheet, tmp_path):
             message = refusal(path, key, partial=True)
             assert message.count("no code of these sheets; name the key.json") == 6
             assert f"{path}, row 2, column code: " in message
-        # As the scorer reads them.
-        place = tmp_path / f"{name}.json"
-        write_key(place, key)
-        with pytest.raises(RecordError, match=r"answers\.csv, row 2, column code: "):
-            People(PeopleSettings()).score(Path("x"), [], {place: KEY, answers: ANSWERS})
+    write_key(tmp_path / "other.json", keys["systems"])
+    with pytest.raises(RecordError, match=r"answers\.csv, row 2, column code: "):
+        People(PeopleSettings()).score(Path("x"), [], {tmp_path / "other.json": KEY, answers: ANSWERS})
 
 
 def test_an_answer_without_its_text_is_known_by_its_check(sheet, tmp_path):
@@ -213,16 +198,6 @@ def test_an_answer_without_its_text_is_known_by_its_check(sheet, tmp_path):
     assert message.count("is not the check of code") == 2
     write_filled(answers, [{name: row[name] for name in row if name != "check"} for row in rows])
     assert "has no column 'source'" in refusal(answers, key)
-
-
-def test_codes_without_an_answer_are_counted(sheet, tmp_path):
-    rows, key, _ = sheet
-    rows[0] |= dict.fromkeys(WEI_GOOD, "")
-    path = write_filled(tmp_path / "a.csv", rows[:-1])
-    assert "2 of 6 codes have no answer" in refusal(path, key)
-    answers = read_answers([path], key, partial=True)
-    assert len(answers.given) == 4
-    assert set(answers.given) | set(answers.unanswered) == set(key.entries)
 
 
 # --- Label Studio's exports
@@ -280,27 +255,24 @@ HARMED_EXPORTS = [
     ),
     (at("annotations", None), "1.annotations is null"),
     (at("annotations", 0, 5), "1.annotations.0 is 5"),
-    (at(*RESULT, None), "1.annotations.0.result is null"),
     (at(*RESULT, 0, 7), "1.annotations.0.result.0 is 7"),
     (at(*RESULT, 0, "value", None), "1.annotations.0.result.0.value is null"),
-    (at(*RESULT, 0, "value", {}), "value {} answers no question"),
     (at(*CHOICES, "yes"), 'value {"choices": "yes"} answers no question'),
     (at(*RESULT, 0, "from_name", "q_fluent"), '`from_name` "q_fluent", type "choices"'),
-    (at(*RESULT, 0, "from_name", None), "`from_name` null"),
     (at(*RESULT, 0, "type", "rating"), 'type "rating" and value {"choices": ["yes"]}'),
     (at(*RESULT, 0, "type", "textarea"), '`from_name` "fluent", type "textarea"'),
 ]
 
 
 @pytest.mark.parametrize(("change", "what"), HARMED_EXPORTS)
-@pytest.mark.parametrize("partial", [False, True])
-def test_what_label_studio_does_not_write_is_named(export, tmp_path, change, what, partial):
+def test_what_label_studio_does_not_write_is_named(export, tmp_path, change, what):
     rows, key = export
     change(rows[1])
     path = write_export(tmp_path / "e.json", rows)
-    message = refusal(path, key, partial=partial)
-    assert message.startswith(str(path))
-    assert what in message
+    for partial in (False, True):
+        message = refusal(path, key, partial=partial)
+        assert message.startswith(str(path))
+        assert what in message
 
 
 # --- keys, contrasts and commands
@@ -308,17 +280,7 @@ def test_what_label_studio_does_not_write_is_named(export, tmp_path, change, wha
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        ("round", "x"),
-        ("round", None),
-        ("of", "abc"),
-        ("of", [1]),
-        ("of", []),
-        ("checks", None),
-        ("checks", {}),
-        ("checks", {"source": 1, "summary": "x"}),
-        ("unit", 5),
-    ],
+    [("round", "x"), ("of", [1]), ("of", []), ("checks", {"source": 1, "summary": "x"}), ("unit", 5)],
 )
 def test_a_damaged_key_is_named_with_the_code(sheet, tmp_path, name, value):
     path = tmp_path / "key.json"
@@ -339,9 +301,7 @@ def test_a_damaged_key_is_named_with_the_code(sheet, tmp_path, name, value):
         ({"id": "r", "contrast": "a hen ran"}, "comes twice"),
         ([1], "is \\[1\\]"),
         ({"source": None}, "source is null: write a string or a list of words"),
-        ({"source": ""}, 'source is "": write a string'),
         ({"gold": 5}, "gold is 5: write a string or a list of words"),
-        ({"contrast": [2, 1]}, r"contrast is \[2, 1\]: write a string or a list of words"),
         ({"rule": ["noun"]}, r"rule is \[\"noun\"\]: write a string that"),
         ({"id": True}, "id is true: write a string that"),
         ({"group": None}, "group is null: write a string that"),
@@ -366,14 +326,12 @@ OF_A_FILE = ("--contrasts", "f.jsonl", "--system", "x")
         ([], "name outputs"),
         (["--contrasts", "f.jsonl"], "needs --system"),
         ([*OF_A_FILE, "--items", "3"], "--items: it changes nothing of these sheets, which have --system and --each"),
-        ([*OF_A_FILE, "--without-reference"], "--without-reference: it changes"),
         (["x", "--items", "3", "--system", "x"], "--system: it changes nothing of these sheets, which have --items"),
         (["x", "--items", "3", "--each", "5"], "--each: it changes nothing"),
         (["x", "--items", "3", "--annotators", "A,a"], "each once in any case"),
         (["x"], "by --items; `sumcurve power` says how many"),
         (["nowhere", "--items", "3"], "is no finished output"),
         (["x", "--items", "3", "--to", "."], "is there already.*choose another"),
-        (["x", "--items", "3", "--to", "/"], "is there already.*choose another"),
         (["x", "--items", "3", "--to", "file/sheets"], "file is no folder; choose another"),
         (["x", "--items", "3", "--to", "old"], r"old\.key\.json is there already"),
     ],

@@ -33,11 +33,13 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     )
 
 
-def run(manual: Path, scores: Path, *further: str) -> None:
-    arguments = parser().parse_args(
-        ["correlate", "--manual", str(manual), "--scores", str(scores), "--resamples", "50", *further]
-    )
+def run_on(*words: object) -> None:
+    arguments = parser().parse_args(["correlate", *map(str, words)])
     arguments.run(arguments)
+
+
+def run(manual: Path, scores: Path, *further: str) -> None:
+    run_on("--manual", manual, "--scores", scores, "--resamples", 50, *further)
 
 
 def test_a_metric_that_is_people_agrees_in_full(files, tmp_path, capsys) -> None:
@@ -86,12 +88,6 @@ def test_unequal_summaries_are_refused_and_common_ones_can_be_taken(files, tmp_p
     assert "same: 4 of 12 scores are left out: 4 systems and 2 items have all scores" in printed
     assert "responsiveness: 3 of 11 scores are left out" in printed
     assert "4 systems, 2 items" in printed
-
-
-@pytest.mark.parametrize("option", ["--study", "--results"])
-def test_options_of_a_study_are_refused_beside_scores(files, option) -> None:
-    with pytest.raises(CommandError, match=f"{option} smoke: beside --scores it changes nothing"):
-        run(*files, option, "smoke")
 
 
 def test_scorers_of_other_items_are_told_apart_and_named(files, tmp_path, capsys) -> None:
@@ -147,12 +143,6 @@ def test_a_byte_order_mark_is_no_column_and_another_encoding_is_named(files, cap
         run(*files)
 
 
-def test_scores_that_are_read_are_not_written_over(files) -> None:
-    for path in files:
-        with pytest.raises(CommandError, match=f"{path.name}: this file is read, and would be lost"):
-            run(*files, "--json", str(path))
-
-
 @pytest.fixture
 def licensed(tmp_path: Path) -> Path:
     """An archive in the form of TAC 2011's, with invented texts and scores."""
@@ -187,9 +177,7 @@ def test_scores_are_compared_with_a_licensed_copy_of_tac(licensed: Path, tmp_pat
     rows = [(*key, people[key][0] + more, more) for key, more in zip(sorted(people), noise.tolist(), strict=True)]
     metrics = write(tmp_path / "metrics.csv", rows, "apes", "noise")
     out = tmp_path / "out.json"
-    told = ["correlate", "--aesop", str(licensed), "--scores", str(metrics), "--resamples", "20", "--json", str(out)]
-    arguments = parser().parse_args(told)
-    arguments.run(arguments)
+    run_on("--aesop", licensed, "--scores", metrics, "--resamples", 20, "--json", out)
     found = json.loads(out.read_text())
     assert (found["systems"], found["items"]) == (6, 6)
     values = {(system, item): value for system, item, value, _ in rows}
@@ -212,19 +200,27 @@ def test_scores_are_compared_with_a_licensed_copy_of_tac(licensed: Path, tmp_pat
 
 
 def test_a_system_that_tac_has_and_the_metric_has_not_is_named(licensed: Path, tmp_path: Path, capsys) -> None:
-    people = judged(licensed)
-    rows = [(*key, value) for key, (value, _) in people.items() if key[0] != "3"]
+    rows = [(*key, value) for key, (value, _) in judged(licensed).items() if key[0] != "3"]
     metrics = write(tmp_path / "metrics.csv", rows, "apes")
-    told = ["correlate", "--aesop", str(licensed), "--scores", str(metrics), "--resamples", "20"]
-    arguments = parser().parse_args(told)
+    told = ["--aesop", licensed, "--scores", metrics, "--resamples", 20]
     with pytest.raises(CommandError, match="apes has no score of system '3' and item 'D1101-A', which pyramid has"):
-        arguments.run(arguments)
-    arguments = parser().parse_args([*told, "--common"])
-    arguments.run(arguments)
+        run_on(*told)
+    run_on(*told, "--common")
     assert "5 systems, 6 items" in capsys.readouterr().out
+    with pytest.raises(CommandError, match=r"metrics\.csv"):
+        run_on("--aesop", metrics, "--scores", metrics)
 
 
-def test_an_archive_that_is_none_of_tac_is_refused(files: tuple[Path, Path]) -> None:
-    arguments = parser().parse_args(["correlate", "--aesop", str(files[0]), "--scores", str(files[1])])
-    with pytest.raises(CommandError, match=r"people\.csv"):
-        arguments.run(arguments)
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--study", "smoke"], "--study smoke: beside --scores it changes nothing"),
+        (["--results", "smoke"], "--results smoke: beside --scores it changes nothing"),
+        (["--json", "people.csv"], "people.csv: this file is read, and would be lost"),
+        (["--json", "metrics.csv"], "metrics.csv: this file is read, and would be lost"),
+    ],
+)
+def test_options_that_do_nothing_or_harm_are_refused(files, monkeypatch, words, message) -> None:
+    monkeypatch.chdir(files[0].parent)
+    with pytest.raises(CommandError, match=message):
+        run(*files, *words)

@@ -26,18 +26,12 @@ from sumcurve.store.records import Record, Text
 from sumcurve.systems.system import Item
 
 WORDS = [f"w{number}" for number in range(30)]
-SHA = "0" * 64
 
 
 def settings_of(kind: str, **told: Any) -> TransformersSettings:
     template = pretrained.TEMPLATES.get(kind, "{source}")
-    given = {
-        "kind": "transformers",
-        "sha256": SHA,
-        "architecture": pretrained.ARCHITECTURES[kind],
-        "template": template,
-    }
-    return TransformersSettings(**given | told)
+    given = {"kind": "transformers", "sha256": "0" * 64, "architecture": pretrained.ARCHITECTURES[kind]}
+    return TransformersSettings(**given | {"template": template} | told)
 
 
 @pytest.fixture(scope="module")
@@ -179,12 +173,16 @@ def test_log_probabilities_are_the_networks_own(kind: str, made: Callable, items
     found = target_logp(model, examples, others, 5, "cpu")
     sums = np.add.reduceat(found.own, found.starts[:-1])
     assert sums == pytest.approx(expected, rel=1e-4)
-    swapped = [
-        replace(example, source=examples[other].source) for example, other in zip(examples, others[0], strict=True)
-    ]
+    sources = [examples[other].source for other in others[0]]
+    swapped = [replace(example, source=source) for example, source in zip(examples, sources, strict=True)]
     again = np.add.reduceat(found.others[0], found.starts[:-1])
     assert again == pytest.approx([own_logp(model, example) for example in swapped], rel=1e-4)
     assert not np.allclose(again, sums, rtol=1e-3)
+    ends = [replace(example, target=[model.marks.end], words=[0], size=1) for example in examples[:3]]
+    batch = model.collate(ends)  # of the end mark alone
+    for memory in (None, model.encode(batch)):
+        expected = [own_logp(model, example) for example in ends]
+        assert model.gold(batch, memory)[0][:, 0].tolist() == pytest.approx(expected, rel=1e-4)
 
 
 def test_the_words_of_a_reading_are_those_of_the_record(kind: str, made: Callable, items: list[Item]) -> None:
@@ -211,15 +209,6 @@ def test_a_long_target_has_positions_behind_every_source(kind: str, made: Callab
     assert np.isfinite(system.reading(asked, Reading(others=2)).others).all()
 
 
-def test_targets_of_the_end_mark_alone_are_scored(kind: str, made: Callable) -> None:
-    model, examples = made(kind).model, made(kind).examples
-    ends = [replace(example, target=[model.marks.end], words=[0], size=1) for example in examples[:3]]
-    batch = model.collate(ends)
-    expected = [own_logp(model, example) for example in ends]
-    for memory in (None, model.encode(batch)):
-        assert model.gold(batch, memory)[0][:, 0].tolist() == pytest.approx(expected, rel=1e-4)
-
-
 def test_company_changes_nothing(kind: str, made: Callable) -> None:
     model, examples = made(kind).model, made(kind).examples
     search = Search(beam=3, max_tokens=8, block_ngram=0)
@@ -227,12 +216,12 @@ def test_company_changes_nothing(kind: str, made: Callable) -> None:
     assert together == [write(model, [example], search, "cpu")[0] for example in examples]
 
 
-def test_a_decoder_does_not_repeat_its_prompt(made: Callable, items: list[Item]) -> None:
+def test_a_decoder_does_not_repeat_its_prompt(made: Callable) -> None:
     model, examples = made("gpt2").model, made("gpt2").examples
-    assert all(model.subwords.text(example.source).endswith("\nSummary:") for example in examples)
-    search = Search(beam=1, max_tokens=6, block_ngram=0)
-    for example, text in zip(examples, write(model, examples, search, "cpu"), strict=True):
+    written = write(model, examples, Search(beam=1, max_tokens=6, block_ngram=0), "cpu")
+    for example, text in zip(examples, written, strict=True):
         prompt = model.subwords.text(example.source)
+        assert prompt.endswith("\nSummary:")
         assert "Summary" not in text
         assert not text.startswith(prompt[:10])
 

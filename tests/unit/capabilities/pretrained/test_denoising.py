@@ -74,15 +74,12 @@ def test_lengths_of_spans_are_those_of_the_poisson_distribution(mean: float) -> 
         assert counts[length] / len(lengths) == pytest.approx(expected, abs=0.01)
 
 
-def test_a_span_is_one_mask_wherever_it_stands() -> None:
-    """Every place of a text is masked as often as any other, whatever the spans."""
+def test_every_place_of_a_text_is_masked_as_often_as_any_other() -> None:
     length, rounds, generator = 20, 4000, numbers()
     hidden: Counter[int] = Counter()
     for _ in range(rounds):
-        noisy = infilled(list(range(length)), Noise(), MASK, generator)
-        hidden.update(set(range(length)) - set(noisy))
-    middle = [hidden[place] / rounds for place in range(4, length - 4)]
-    assert all(share == pytest.approx(0.3, abs=0.07) for share in middle)
+        hidden.update(set(range(length)) - set(infilled(list(range(length)), Noise(), MASK, generator)))
+    assert all(hidden[place] / rounds == pytest.approx(0.3, abs=0.07) for place in range(4, length - 4))
 
 
 def test_permutation_keeps_every_sentence_whole_and_all_orders_come() -> None:
@@ -98,23 +95,7 @@ def test_permutation_keeps_every_sentence_whole_and_all_orders_come() -> None:
 
 # --- training
 
-WORDS = [
-    "the",
-    "red",
-    "boat",
-    "went",
-    "home",
-    "before",
-    "a",
-    "long",
-    "cold",
-    "night",
-    "came",
-    "over",
-    "all",
-    "of",
-    "them",
-]
+WORDS = "the red boat went home before a long cold night came over all of them".split()  # noqa: SIM905
 
 
 def text(seed: int) -> list[str]:
@@ -154,17 +135,17 @@ def fitted(learner: DenoisingLearner, updates: int, **told: Any) -> Fitted:
 def test_a_tokenizer_of_the_same_text_is_the_same_bytes_and_gives_every_text_back(
     subwords: Path, tmp_path: Path
 ) -> None:
+    with pytest.raises(PretrainedError, match=r"holds no tokenizer\.json"):
+        make(tmp_path, SIZES, 0.1, True, 1)
+    with pytest.raises(PretrainedError, match="no text to make subwords of"):
+        write_subwords([], 340, True, tmp_path)
     size = write_subwords((sentence for seed in range(40) for sentence in text(seed)), 340, True, tmp_path)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         assert (tmp_path / name).read_bytes() == (subwords / name).read_bytes()
-    assert size <= 340
-    model = make(subwords, SIZES, 0.1, True, 1)
-    assert len(model.subwords) == size
+    own = make(subwords, SIZES, 0.1, True, 1).subwords
+    assert len(own) == size <= 340
     for said in ("The RED boat.", "Ünseen – 漢字, x_1!"):
-        ids = model.subwords.tokenizer(said, add_special_tokens=False)["input_ids"]
-        assert model.subwords.text(ids) == said.lower()
-    with pytest.raises(PretrainedError, match="no text to make subwords of"):
-        write_subwords([], 340, True, tmp_path)
+        assert own.text(own.tokenizer(said, add_special_tokens=False)["input_ids"]) == said.lower()
 
 
 def test_what_is_read_is_noisy_and_what_is_restored_is_whole(subwords: Path, tmp_path: Path) -> None:
@@ -203,25 +184,14 @@ def test_pretraining_learns_and_a_killed_one_goes_on_to_the_same_bytes(subwords:
     assert all(torch.equal(again.weights[name], whole.weights[name]) for name in whole.weights)
 
 
-def test_new_weights_are_the_seed_s_alone(subwords: Path) -> None:
-    def weights(seed: int) -> dict[str, torch.Tensor]:
+def test_new_weights_are_the_seed_s_alone_with_the_deviation_that_is_asked_for(subwords: Path) -> None:
+    def weights(seed: int, deviation: float) -> dict[str, torch.Tensor]:
         torch.rand(seed + 1)  # torch's own numbers decide nothing
-        return make(subwords, SIZES, 0.1, True, seed).weights()
+        made = make(subwords, SIZES.model_copy(update={"init_std": deviation}), 0.1, True, seed).weights()
+        drawn = torch.cat([one.flatten() for one in made.values() if one.dim() == 2])
+        assert drawn.std().item() == pytest.approx(deviation, rel=0.02)
+        return made
 
-    one, same, other = weights(1), weights(1), weights(2)
+    one, same, other = weights(1, 0.02), weights(1, 0.02), weights(2, 0.1)
     assert all(torch.equal(one[name], same[name]) for name in one)
     assert any(not torch.equal(one[name], other[name]) for name in one)
-
-
-@pytest.mark.parametrize("deviation", [0.02, 0.1])
-def test_new_weights_have_the_deviation_that_is_asked_for(subwords: Path, deviation: float) -> None:
-    weights = make(subwords, SIZES.model_copy(update={"init_std": deviation}), 0.1, True, 1).weights()
-    matrices = [one for one in weights.values() if one.dim() == 2]
-    assert len(matrices) > 10
-    drawn = torch.cat([one.flatten() for one in matrices])
-    assert drawn.std().item() == pytest.approx(deviation, rel=0.02)
-
-
-def test_a_folder_without_a_tokenizer_is_named(tmp_path: Path) -> None:
-    with pytest.raises(PretrainedError, match=r"holds no tokenizer\.json"):
-        make(tmp_path, SIZES, 0.1, True, 1)

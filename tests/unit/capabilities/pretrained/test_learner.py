@@ -1,18 +1,19 @@
 """Fine-tuning a pretrained model by the project's own loop, on invented texts and small random networks."""
 
+import json
 import os
 import random
+import shutil
 import signal
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 import yaml
+from safetensors.torch import load_file, save_file
 
 import pretrained
 from sumcurve.capabilities.pretrained.learner import PretrainedLearner, pretrained_learner
@@ -30,6 +31,7 @@ from sumcurve.training.fit import Fitted, ResumeError, State, fit
 from sumcurve.training.run import read_state, write_state
 
 CPU = torch.device("cpu")
+Folders = Callable[[str], Path]
 WORDS = ["red", "blue", "green", "gold", "grey", "pink", "teal", "plum"]
 
 
@@ -53,7 +55,7 @@ def pairs(count: int, seed: int) -> list[tuple[Record, Text]]:
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     there: dict[str, Path] = {}
     texts = [sentence for _, text in pairs(50, 0) for sentence in text.source]
 
@@ -75,9 +77,9 @@ def settings_of(kind: str, **told: Any) -> TransformersSettings:
     return TransformersSettings(**given | told)
 
 
-def training_of(updates: int = 12, **told: Any) -> Training:
-    stop = {"every_updates": 4, "every_epochs": 0.1, "patience": 9, "max_updates": updates}
-    optimizer = {"name": "adam", "rate": 0.005, "clip_norm": 1.0}
+def training_of(updates: int = 12, rate: float = 0.005, every: int = 4, **told: Any) -> Training:
+    stop = {"every_updates": every, "every_epochs": 0.1, "patience": 9, "max_updates": updates}
+    optimizer = {"name": "adam", "rate": rate, "clip_norm": 1.0}
     phases = [
         PhaseSettings(name=name, loss="nll", optimizer=optimizer, stop=stop) for name in told.pop("names", ["nll"])
     ]
@@ -127,9 +129,7 @@ VARIANTS = {
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_killed_training_goes_on_to_the_same_bytes(
-    variant: str, folders: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_a_killed_training_goes_on_to_the_same_bytes(variant: str, folders: Folders, tmp_path: Path) -> None:
     kind = variant.split()[0]
     settings, folder, training = settings_of(kind, **VARIANTS[variant]), folders(kind), training_of(names=["a", "b"])
     whole = fitted(learner_of(folder, settings), training)
@@ -147,9 +147,7 @@ def test_a_killed_training_goes_on_to_the_same_bytes(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["gpt2", "bart lora"])
-def test_a_training_that_gets_kill_9_goes_on_to_the_same_bytes(
-    variant: str, folders: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_a_training_that_gets_kill_9_goes_on_to_the_same_bytes(variant: str, folders: Folders, tmp_path: Path) -> None:
     kind = variant.split()[0]
     settings, folder, training = settings_of(kind, **VARIANTS[variant]), folders(kind), training_of()
     whole = fitted(learner_of(folder, settings), training)
@@ -175,24 +173,19 @@ def test_a_training_that_gets_kill_9_goes_on_to_the_same_bytes(
         assert all(torch.equal(again.weights[name], whole.weights[name]) for name in whole.weights)
 
 
-def test_recomputed_activations_change_no_byte(folders: Callable[[str], Path]) -> None:
-    plain, again = (
-        fitted(learner_of(folders("bart"), settings_of("bart", dropout=0.2, gradient_checkpointing=on)), training_of(8))
-        for on in (False, True)
-    )
-    assert all(torch.equal(plain.weights[name], again.weights[name]) for name in plain.weights)
+def test_recomputed_activations_change_no_byte_and_a_batch_in_parts_is_the_same_update(folders: Folders) -> None:
+    def weights(settings: dict[str, Any], training: dict[str, Any]) -> dict[str, torch.Tensor]:
+        return fitted(learner_of(folders("bart"), settings_of("bart", **settings)), training_of(4, **training)).weights
 
-
-def test_a_batch_in_parts_is_the_same_update(folders: Callable[[str], Path]) -> None:
-    whole, parts = (
-        fitted(learner_of(folders("t5"), settings_of("t5")), training_of(4, accumulate=parts)) for parts in (1, 4)
-    )
-    for name, weight in whole.weights.items():
-        torch.testing.assert_close(parts.weights[name], weight, rtol=1e-3, atol=1e-4)
+    plain, again = (weights({"dropout": 0.2, "gradient_checkpointing": on}, {}) for on in (False, True))
+    assert all(torch.equal(plain[name], again[name]) for name in plain)
+    whole, parts = (weights({}, {"accumulate": parts}) for parts in (1, 4))
+    for name, weight in whole.items():
+        torch.testing.assert_close(parts[name], weight, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["bart", "gpt2"])
-def test_lora_trains_its_matrices_alone(kind: str, folders: Callable[[str], Path]) -> None:
+def test_lora_trains_its_matrices_alone(kind: str, folders: Folders) -> None:
     told = {"rank": 2, "modules": ("c_attn",)} if kind == "gpt2" else {"rank": 2}
     learner = learner_of(folders(kind), settings_of(kind, lora=told))
     before = {name: one.clone() for name, one in learner.model.network.named_parameters()}
@@ -211,7 +204,7 @@ def test_lora_trains_its_matrices_alone(kind: str, folders: Callable[[str], Path
 
 
 @pytest.mark.parametrize("kind", list(pretrained.ARCHITECTURES))
-def test_the_loss_is_the_mean_over_examples_of_the_network_s_own(kind: str, folders: Callable[[str], Path]) -> None:
+def test_the_loss_is_the_mean_over_examples_of_the_network_s_own(kind: str, folders: Folders) -> None:
     """By one plain call of the network for each example, with its labels."""
     learner = learner_of(folders(kind), settings_of(kind))
     model, phase = learner.model, training_of().phases[0]
@@ -235,24 +228,9 @@ def test_the_loss_is_the_mean_over_examples_of_the_network_s_own(kind: str, fold
     assert float(learner.loss(batch, phase)) == pytest.approx(sum(expected) / 5, rel=1e-4)
 
 
-def test_a_truncated_source_is_counted_and_said(folders: Callable[[str], Path]) -> None:
-    said: list[str] = []
-    long = [(replace(record, source=text.source), text) for record, text in pairs(4, 7)]
-    words = " ".join(WORDS * 8)
-    long[0] = (Record("long", [words], ["red"]), Text("long", [words], ["red"]))
-    told = {"source_tokens": 400, "target_tokens": 6, "seed": 1}
-    search = Search(beam=1, max_tokens=6, block_ngram=0)
-    settings = settings_of("bart")
-    model = load(folders("bart"), settings, True, 1)
-    found = pretrained_learner(told, settings, model, long, long, CPU, search, said.append)
-    assert said == ["1 of 4 sources are longer than the model's 64 positions: it reads their first part"]
-    assert [example.truncated for example in found.train] == [True, False, False, False]
-    assert len(found.train[0].source) == 64
-
-
 @pytest.mark.parametrize("kind", pretrained.ARCHITECTURES)
 def test_the_block_that_is_printed_of_a_model_can_be_pasted(
-    kind: str, folders: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+    kind: str, folders: Folders, capsys: pytest.CaptureFixture[str]
 ) -> None:
     show_model(str(folders(kind)), None)
     told = yaml.safe_load(capsys.readouterr().out)["model"]
@@ -263,88 +241,93 @@ def test_the_block_that_is_printed_of_a_model_can_be_pasted(
     assert len(learner.train) == 4
 
 
-def test_a_model_that_writes_no_text_has_no_block(tmp_path: Path) -> None:
-    (tmp_path / "model.safetensors").write_bytes(b"weights")
-    (tmp_path / "config.json").write_text('{"model_type": "vit"}')
+def harmed(folder: Path, **config: Any) -> None:
+    told = json.loads((folder / "config.json").read_text()) | config
+    (folder / "config.json").write_text(json.dumps(told))
+
+
+def without_weights(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+def without_a_layer(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    save_file({name: one for name, one in weights.items() if "fc1" not in name}, folder / "model.safetensors")
+
+
+def with_code(folder: Path) -> None:
+    harmed(folder, model_type="mine", auto_map={"AutoConfig": "mine.Config", "AutoModelForSeq2SeqLM": "mine.M"})
+    (folder / "mine.py").write_text("raise SystemExit('run')")
+
+
+@pytest.mark.parametrize(
+    ("kind", "harm", "message"),
+    [
+        ("bart", without_weights, r"no \*\.safetensors.*save_pretrained"),
+        ("bart", without_a_layer, "lack"),
+        ("bart", with_code, "cannot read"),  # and never runs it
+        ("gpt2", lambda folder: None, "architecture"),
+    ],
+)
+def test_a_folder_that_is_none_of_the_model_is_refused(
+    kind: str, harm: Callable[[Path], None], message: str, folders: Folders, tmp_path: Path
+) -> None:
+    shutil.copytree(folders(kind), tmp_path / "model")
+    harm(tmp_path / "model")
+    with pytest.raises(PretrainedError, match=message):
+        load(tmp_path / "model", settings_of("bart"), True, 1)
+
+
+def test_a_model_that_writes_no_text_has_no_block(folders: Folders, tmp_path: Path) -> None:
+    shutil.copytree(folders("bart"), tmp_path / "model")
+    harmed(tmp_path / "model", model_type="vit")
     with pytest.raises(CorpusError, match="a model of kind vit writes no text"):
-        show_model(str(tmp_path), None)
-
-
-class TestFolders:
-    def test_without_safetensors(self, tmp_path: Path) -> None:
-        (tmp_path / "config.json").write_text("{}")
-        (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
-        with pytest.raises(PretrainedError, match=r"no \*\.safetensors.*save_pretrained"):
-            load(tmp_path, settings_of("bart"), True, 1)
-
-    def test_of_another_architecture(self, folders: Callable[[str], Path]) -> None:
-        with pytest.raises(PretrainedError, match="architecture"):
-            load(folders("gpt2"), settings_of("bart"), True, 1)
-
-    def test_with_weights_missing(self, folders: Callable[[str], Path], tmp_path: Path) -> None:
-        from safetensors.torch import load_file, save_file
-
-        for path in folders("bart").iterdir():
-            (tmp_path / path.name).write_bytes(path.read_bytes())
-        weights = load_file(tmp_path / "model.safetensors")
-        gone = next(name for name in weights if "fc1" in name)
-        save_file({name: one for name, one in weights.items() if name != gone}, tmp_path / "model.safetensors")
-        with pytest.raises(PretrainedError, match="lack"):
-            load(tmp_path, settings_of("bart"), True, 1)
-
-    def test_whose_code_is_never_run(self, folders: Callable[[str], Path], tmp_path: Path) -> None:
-        import json
-
-        for path in folders("bart").iterdir():
-            (tmp_path / path.name).write_bytes(path.read_bytes())
-        config = json.loads((tmp_path / "config.json").read_text())
-        config |= {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Config", "AutoModelForSeq2SeqLM": "mine.M"}}
-        (tmp_path / "config.json").write_text(json.dumps(config))
-        (tmp_path / "mine.py").write_text("raise SystemExit('run')")
-        with pytest.raises(PretrainedError, match="cannot read"):
-            load(tmp_path, settings_of("bart"), True, 1)
+        show_model(str(tmp_path / "model"), None)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["bart", "t5", "gpt2", "bart lora"])
-def test_a_small_model_learns_to_copy(variant: str, folders: Callable[[str], Path]) -> None:
+def test_a_small_model_learns_to_copy(variant: str, folders: Folders) -> None:
     """Two words of the source, which it can only know by reading it."""
     kind = variant.split()[0]
     lora = {"rank": 16, "alpha": 32.0, "modules": ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2")}
     settings = settings_of(kind, lora=lora if "lora" in variant else None)
-    learner = learner_of(folders(kind), settings, count=400, valid=40)
-    training = training_of(900, batch=32, valid_records=40)
-    phase = training.phases[0].model_copy(
-        update={
-            "optimizer": training.phases[0].optimizer.model_copy(update={"rate": 0.003}),
-            "stop": training.phases[0].stop.model_copy(update={"every_updates": 75}),
-        }
-    )
-    found = fitted(learner, training.model_copy(update={"phases": [phase]}))
-    least = 0.5 if "lora" in variant else 0.9
-    assert found.selected.rouge1 > least, SimpleNamespace(rows=found.history.rows())
+    training = training_of(900, batch=32, valid_records=40, rate=0.003, every=75)
+    found = fitted(learner_of(folders(kind), settings, count=400, valid=40), training)
+    assert found.selected.rouge1 > (0.5 if "lora" in variant else 0.9), found.history.rows()
 
 
-def test_settings_of_a_form() -> None:
-    training = training_of().model_dump(mode="json")
+def test_where_a_model_lies_is_no_part_of_a_form() -> None:
     model = settings_of("bart", hub="owner/name", revision="a" * 40)
-    assert form_of_run({"model": model.decides(), "training": training}).model == settings_of("bart")
+    told = {"model": model.decides(), "training": training_of().model_dump(mode="json")}
+    assert form_of_run(told).model == settings_of("bart")
     assert settings_of("bart", hub="owner/name", revision="A" * 40) == model
-    for wrong, told in (
-        ({"hub": "owner/name"}, "go together"),
-        ({"hub": "../../x", "revision": "a" * 40}, "is no name of the hub: give owner/name"),
-        ({"hub": "../x", "revision": "a" * 40}, "is no name of the hub"),
-        ({"hub": "owner/name", "revision": "main"}, "branch"),
-        ({"hub": "owner/name", "revision": "a" * 7}, "all 40 hex digits"),
-        ({"path": "here", "hub": "owner/name", "revision": "a" * 40}, "either"),
-        ({"template": "Summarize."}, "once"),
-        ({"architecture": "decoder"}, "goes on with what it reads"),
-    ):
-        with pytest.raises(ValueError, match=told):
-            settings_of("bart", **wrong)
-    searching = {"beam": 2, "length_penalty": "none", "block_ngram": 0, "coverage_penalty": 1.0}
-    with pytest.raises(ValueError, match="no attention"):
-        Form(model=model, training=training_of(), search=searching)
-    training["phases"][0]["own_words"] = 0.5
-    with pytest.raises(ValueError, match="own_words"):
-        form_of_run({"model": model.decides(), "training": training})
+
+
+def form_with(search: dict[str, Any] | None = None, **phase: Any) -> None:
+    training = training_of().model_dump(mode="json")
+    training["phases"][0] |= phase
+    Form(model=settings_of("bart"), training=training, search=search)
+
+
+SEARCHING = {"beam": 2, "length_penalty": "none", "block_ngram": 0, "coverage_penalty": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("make", "wrong", "told"),
+    [
+        (settings_of, {"hub": "owner/name"}, "go together"),
+        (settings_of, {"hub": "../../x", "revision": "a" * 40}, "is no name of the hub: give owner/name"),
+        (settings_of, {"hub": "../x", "revision": "a" * 40}, "is no name of the hub"),
+        (settings_of, {"hub": "owner/name", "revision": "main"}, "branch"),
+        (settings_of, {"hub": "owner/name", "revision": "a" * 7}, "all 40 hex digits"),
+        (settings_of, {"path": "here", "hub": "owner/name", "revision": "a" * 40}, "either"),
+        (settings_of, {"template": "Summarize."}, "once"),
+        (settings_of, {"architecture": "decoder"}, "goes on with what it reads"),
+        (form_with, {"search": SEARCHING}, "no attention"),
+        (form_with, {"own_words": 0.5}, "own_words"),
+    ],
+)
+def test_settings_that_cannot_be_are_named(make: Callable[..., Any], wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        make(**({"kind": "bart"} if make is settings_of else {}) | wrong)

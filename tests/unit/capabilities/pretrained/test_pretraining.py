@@ -45,13 +45,9 @@ def results(long_curves, study) -> Results:
 @pytest.fixture(scope="module")
 def rows(results) -> dict:
     frame = made("pretraining", results).frame()
-    rouge1 = frame[frame.metric == "ROUGE-1"]
-    assert len(frame) == 3 * len(AHEAD) * len(SIZES)
-    return {(row.method, row.records): row for row in rouge1.itertuples()}
-
-
-def test_there_is_a_row_for_every_method_and_size_and_none_of_from_scratch(rows) -> None:
-    assert set(rows) == {(method, size) for method in AHEAD for size in SIZES}
+    found = {(row.method, row.records): row for row in frame[frame.metric == "ROUGE-1"].itertuples()}
+    assert set(found) == {(method, size) for method in AHEAD for size in SIZES}
+    return found
 
 
 def test_scores_and_differences_are_those_of_the_outputs(results, rows) -> None:
@@ -88,24 +84,6 @@ def test_the_csv_has_the_signs_that_people_see(results, rows) -> None:
     assert "bound" not in shown.columns
 
 
-def test_bounds_are_told_where_the_curve_says_no_more(results) -> None:
-    said = sentences(results)
-    line = next(text for text in said if text.startswith("notes, ROUGE-1: far reaches scratch's score"))
-    assert line.count("< 200 records") == len(SIZES)
-    line = next(text for text in said if text.startswith("notes, ROUGE-1: worse reaches scratch's score"))
-    assert line.count("> 2,000 records") == len(SIZES)
-    line = next(text for text in said if text.startswith("notes, ROUGE-1: tuned reaches scratch's score"))
-    assert "200: < 200 records" in line
-    assert line.count(" records") == len(SIZES) + 1  # and those whose score is reached
-
-
-def test_no_difference_is_said_where_the_test_sees_none(results, rows) -> None:
-    level = [size for size in SIZES if rows["paired", size].says == "no difference"]
-    assert level
-    (line,) = [one for one in sentences(results) if one.startswith("notes, ROUGE-1: paired reaches")]
-    assert line.count("no difference") == len(level)
-
-
 def test_seconds_and_their_growth_are_those_of_efficiency_and_the_pretraining_is_paid_once(results, rows) -> None:
     steps = made("efficiency", results).frame()
     for (method, size), row in rows.items():
@@ -119,12 +97,6 @@ def test_seconds_and_their_growth_are_those_of_efficiency_and_the_pretraining_is
                 assert np.isnan(theta)
             else:
                 assert theta == pytest.approx(here[here.metric == "ROUGE-1"].theta_percent.item())
-
-
-def test_a_study_without_a_pretraining_has_no_such_table(study, evidence, settings) -> None:
-    found = Results(dataclasses.replace(study, outputs=evidence((1, 2))), settings)
-    assert not made("pretraining", found).rows
-    assert sentences(found) == []
 
 
 def test_a_question_about_pretraining_is_answered_by_the_table_and_by_not_known(results, rows) -> None:
@@ -145,10 +117,11 @@ def test_a_question_about_pretraining_is_answered_by_the_table_and_by_not_known(
     assert made("answers", found).notes[0].startswith(asked.question)
 
 
-def test_a_question_that_nothing_answers_is_not_known_and_stays(results) -> None:
+def test_where_there_is_no_pretraining_there_is_no_table_and_a_question_is_not_known(results) -> None:
     asked = Question(question="What is it worth?", asks="pretraining")
-    study = dataclasses.replace(results.study, questions=[asked], evidence={})
-    found = Results(study, results.settings)
+    found = Results(dataclasses.replace(results.study, questions=[asked], evidence={}), results.settings)
+    assert not made("pretraining", found).rows
+    assert sentences(found) == []
     (row,) = made("questions", found).frame().itertuples()
     assert (row.answer, row.why) == (NOT_KNOWN, UNASKED)
     assert made("answers", found).notes[0] == f"{asked.question} {NOT_KNOWN} ({UNASKED})."

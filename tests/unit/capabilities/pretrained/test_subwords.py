@@ -62,12 +62,14 @@ def test_the_subwords_of_a_target_spell_its_words(kind: str, most: int, tokenize
         assert end >= spans[word].start
 
 
-def test_marks_stand_around_what_an_encoder_reads_alone(tokenizers: dict[str, Any]) -> None:
+def test_marks_stand_around_what_an_encoder_reads_alone_and_end_what_is_written(tokenizers: dict[str, Any]) -> None:
     bart = tokenizers["bart"]
     ids, _ = subwords(bart).source(["a b"], 5)
     assert (ids[0], ids[-1]) == (bart.bos_token_id, bart.eos_token_id)
     assert subwords(bart).before == [bart.bos_token_id]
-    assert subwords(tokenizers["t5"]).before == []
+    t5 = subwords(tokenizers["t5"])
+    assert t5.before == []
+    assert t5.text([*t5._ids("the cat")[0], t5.end, *t5._ids("the cat")[0]]) == "the cat"
     alone = subwords(tokenizers["gpt2"], encoder=False, template="{source}\nSummary:")
     assert alone.text(alone.source(["a b"], 5)[0]) == "a b\nSummary:"
 
@@ -109,22 +111,10 @@ def test_a_long_source_loses_its_end_and_the_template_stays(kind: str, room: int
         subwords(tokenizers[kind], template="Read: {source} Now:", positions=8).source(source, 100, room)
 
 
-def test_a_target_without_positions_is_refused_by_name(tokenizers: dict[str, Any]) -> None:
+def test_what_has_no_end_mark_or_no_positions_is_refused_by_name(tokenizers: dict[str, Any]) -> None:
     own = subwords(tokenizers["bart"], positions_written=6)
     with pytest.raises(PretrainedError, match=r"record 'r1'.*target_tokens"):
         own.example(Record("r1", ["a"], ["b"]), Text("r1", ["a"], TEXTS), 10, 100)
-
-
-def test_a_tokenizer_without_an_end_mark_is_refused(tokenizers: dict[str, Any]) -> None:
-    bare = SimpleNamespace(eos_token_id=None, is_fast=True, name_or_path="models/mine")
-    with pytest.raises(PretrainedError, match=r"models/mine.*no end mark.*eos_token"):
-        subwords(bare)
-    slow = SimpleNamespace(eos_token_id=1, is_fast=False, name_or_path="models/mine")
-    with pytest.raises(PretrainedError, match=r"tokenizer\.json"):
-        subwords(slow)
-
-
-def test_reading_stops_at_the_end_mark(tokenizers: dict[str, Any]) -> None:
-    own = subwords(tokenizers["t5"])
-    ids = own._ids("the cat")[0]
-    assert own.text([*ids, own.end, *ids]) == "the cat"
+    for end, fast, message in ((None, True, r"models/mine.*no end mark.*eos_token"), (1, False, r"tokenizer\.json")):
+        with pytest.raises(PretrainedError, match=message):
+            subwords(SimpleNamespace(eos_token_id=end, is_fast=fast, name_or_path="models/mine"))

@@ -24,7 +24,7 @@ from sumcurve.corpora.store import Corpus, rows_of
 from sumcurve.models.vocabulary import EOS, SEP, Vocabulary
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.study import Reading
-from sumcurve.store.records import Record, RecordError, Text
+from sumcurve.store.records import Record, RecordError, Text, write_jsonl
 from sumcurve.store.stage import BuildError, Stage
 from sumcurve.study import folders
 from sumcurve.systems.file import FileSettings
@@ -125,16 +125,21 @@ def test_a_list_of_variables_decides_a_name_only_where_there_is_one():
         specified(environment=["RATE"], settings={"RATE": 1})
 
 
-def test_rows_are_text_with_groups_in_the_order_drawn(tmp_path):
-    for name in ("train.jsonl", "train.text.jsonl"):
-        rows = [
-            {"id": row["id"], "source": row["source"], "target": row["target"]}
-            | ({} if "text" in name else {"group": f"of {row['id']}"})
-            for row in ROWS
-        ]
-        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = rows_of(Corpus(tmp_path).part("train"), [2, 0])
-    assert found == [ROWS[2] | {"group": "of 2"}, ROWS[0] | {"group": "of 0"}]
+def test_an_error_of_a_program_names_the_system_the_command_and_its_log(tmp_path):
+    for name, field in (("test.jsonl", "record"), ("test.text.jsonl", "text")):
+        write_jsonl(tmp_path / name, (getattr(item, field).as_dict() for item in ITEMS))
+    rows = rows_of(Corpus(tmp_path).part("test"), [2, 0])  # what a program is given: texts with groups, as drawn
+    assert [(row["source"], row["group"]) for row in rows] == [(["Source 2."], "g2"), (["Source 0."], "g0")]
+    told = Command.specify(settings(summarize="echo no model >&2; exit 2"), CORPUS)
+    specification = {"corpus": "corpora/tales", "system": "command", "told": told}
+    (tmp_path / "stage").mkdir()
+    stage = Stage(tmp_path / "stage", "tales-theirs-12345678", tmp_path, note=print)
+    message = (
+        r"tales-theirs-12345678: `echo no model .*` ended with exit status 2; it said:\nno model\n\(its log: (.*)\)"
+    )
+    with pytest.raises(BuildError, match=message):
+        folders.system(specification, {"corpora/tales": tmp_path}, stage)
+    assert (tmp_path / "logs" / "programs" / "tales-theirs-12345678.log").read_text() == "no model\n"
 
 
 @pytest.mark.parametrize(
@@ -145,11 +150,14 @@ def test_rows_are_text_with_groups_in_the_order_drawn(tmp_path):
         ("true", r"left no file in the folder \$SUMCURVE_MODEL"),
         ('ln -s /etc/hosts "$SUMCURVE_MODEL/hosts"', r"left a link in \$SUMCURVE_MODEL \(hosts\)"),
         ('head -c 3000000 /dev/zero > "$SUMCURVE_MODEL/big"', "max_gigabytes"),
+        ('yes > "$SUMCURVE_MODEL/big"', "more than the 2,147,483 that its `max_gigabytes` allows, and was stopped"),
+        ("sleep 100", r"has run for 3 seconds .* raise its `train_timeout`"),
     ],
 )
-def test_a_training_that_fails_is_named_with_what_it_did(tmp_path, train, message):
+def test_a_training_that_fails_or_never_ends_is_named_with_what_it_did(tmp_path, monkeypatch, train, message):
+    monkeypatch.setattr(process, "LOOK", 0.1)
     with pytest.raises(RecordError, match=message):
-        trained(tmp_path, train, max_gigabytes=0.002)
+        trained(tmp_path, train, max_gigabytes=0.002, train_timeout=3 if "sleep" in train else 60)
 
 
 def test_a_training_goes_on_from_what_it_kept_when_it_was_killed(tmp_path):
@@ -166,18 +174,6 @@ def test_a_command_that_only_summarizes_is_told_as_it_always_was():
     """Names of outputs are digests of this."""
     told = {"command": "cat", "files": {}, "timeout": 3600, "lower": True, "split": False, "max_tokens": 5}
     assert Command.specify(CommandSettings(summarize="cat"), CORPUS) == told
-
-
-def test_a_training_that_never_ends_or_fills_the_disk_is_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr(process, "LOOK", 0.1)
-    (tmp_path / "slow").mkdir()
-    start = time.monotonic()
-    with pytest.raises(RecordError, match=r"has run for 1 seconds .* raise its `train_timeout`"):
-        trained(tmp_path / "slow", "sleep 100", train_timeout=1)
-    (tmp_path / "large").mkdir()
-    with pytest.raises(RecordError, match="more than the 2,147,483 that its `max_gigabytes` allows, and was stopped"):
-        trained(tmp_path / "large", 'yes > "$SUMCURVE_MODEL/big"', max_gigabytes=0.002)
-    assert time.monotonic() - start < 60
 
 
 def test_endless_output_is_stopped_and_what_was_said_is_kept_in_part(tmp_path, monkeypatch):
@@ -212,16 +208,19 @@ os.wait()
 """
 
 
-def daemon(folder: Path) -> tuple[str, Path]:
+def daemon(folder: Path, then: str = "time.sleep(600)") -> tuple[str, Path]:
     """A shell line that leaves one running, and the file that has its process id."""
-    (folder / "daemon.py").write_text(DAEMON)
-    pid = folder / "pid"
-    return shlex.join([sys.executable, str(folder / "daemon.py"), str(pid)]), pid
+    (folder / "daemon.py").write_text(DAEMON.replace("time.sleep(600)", then))
+    return shlex.join([sys.executable, str(folder / "daemon.py"), str(folder / "pid")]), folder / "pid"
 
 
 def running(pid: Path) -> bool:
     """Whether the process of a file that it has written its id to is there."""
     return Path(f"/proc/{pid.read_text().strip()}").exists()
+
+
+def wait_for(path: Path) -> str:
+    return f"while [ ! -s {shlex.quote(str(path))} ]; do sleep 0.1; done"
 
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere who has left the group is not found")
@@ -234,21 +233,18 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere who has
 )
 def test_a_daemon_does_not_outlive_the_line_that_started_it(tmp_path, then, seconds, error):
     line, pid = daemon(tmp_path)
-    wait = f"while [ ! -s {shlex.quote(str(pid))} ]; do sleep 0.1; done"
     with pytest.raises(RecordError, match=error):
-        process.run(f"{line} & {wait}; {then}", tmp_path / "log", Limits(seconds), {})
+        process.run(f"{line} & {wait_for(pid)}; {then}", tmp_path / "log", Limits(seconds), {})
     assert not pid.exists() or not running(pid)
 
 
 @on_linux
 def test_a_daemon_of_a_line_that_ended_well_is_stopped_and_its_seconds_are_counted(tmp_path):
     work = "sum(number ** 2 for number in range(10_000_000)); "
-    work += "pathlib.Path(sys.argv[1] + '.done').write_text(str(time.process_time()))"
-    line, pid = daemon(tmp_path)
+    work += "pathlib.Path(sys.argv[1] + '.done').write_text(str(time.process_time())); time.sleep(600)"
+    line, pid = daemon(tmp_path, work)
     done = tmp_path / "pid.done"
-    (tmp_path / "daemon.py").write_text(DAEMON.replace("time.sleep(600)", f"{work}; time.sleep(600)"))
-    wait = f"while [ ! -s {shlex.quote(str(done))} ]; do sleep 0.1; done"
-    cost = trained(tmp_path, f'{line}; {wait}; echo x > "$SUMCURVE_MODEL/x"')
+    cost = trained(tmp_path, f'{line}; {wait_for(done)}; echo x > "$SUMCURVE_MODEL/x"')
     assert not running(pid)
     assert cost > float(done.read_text())
 
@@ -353,6 +349,7 @@ def test_an_output_with_log_probabilities_is_read_as_ours_is(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
+        (None, "has no command `logp` beside it"),
         ("pass", r"no line of id '0' \(1 of 1 have none\)"),
         ("print('{')", r"the output of `.*`:1: b'\{\\n' is no JSON object"),
         ("print(json.dumps([1]))", ":1: .* is no JSON object"),
@@ -366,46 +363,34 @@ def test_an_output_with_log_probabilities_is_read_as_ours_is(tmp_path):
     ],
 )
 def test_log_probabilities_that_are_none_are_named(tmp_path, line, message):
-    says = system(tmp_path, logp=program(tmp_path / "p.py", line))
+    told = {"logp": program(tmp_path / "p.py", line)} if line else {}
     with pytest.raises(RecordError, match=message):
-        says.logp(ITEMS[:1], [["to the point"]])
+        system(tmp_path, **told).logp(ITEMS[:1], [["to the point"]])
 
 
-def test_a_program_without_logp_claims_none(tmp_path):
-    with pytest.raises(RecordError, match="`cat > /dev/null` has no command `logp` beside it"):
-        system(tmp_path, summarize="cat > /dev/null").logp(ITEMS[:1], [["a"]])
-
-
-@pytest.mark.parametrize(
-    ("told", "message"),
-    [
-        ({"logp": "cat"}, "`logp` is asked of programs that are trained"),
-        ({"settings": {"rate": 1}}, "'rate' becomes an environment variable"),
-        ({"settings": {"SUMCURVE_SEED": 1}}, "not beginning with SUMCURVE_"),
-        ({"train": "true", "trials": [{"RATE": 1}]}, "each says all of `settings` and nothing else, none"),
-        ({"settings": {"RATE": 1}, "trials": [{"RATE": 1}]}, "`trials` are for programs that are trained"),
-    ],
-)
-def test_settings_that_cannot_be_are_named(told, message):
-    with pytest.raises(ValidationError, match=message):
-        settings(**told)
+COMMAND, FILE = lambda told: settings(**told), FileSettings.model_validate
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("read", "told", "message"),
     [
-        ({"path": "a-{size}.jsonl"}, "braces hold `percent` or `seed`"),
-        ({"path": "a-{percent"}, "braces hold `percent` or `seed`"),
-        ({"path": "a-{percent}.jsonl", "sha256": "0" * 64}, "`sha256` is of a single file"),
-        ({"path": "a-{seed}.jsonl"}, "say in `path` of which percent"),
-        ({"path": "a-{percent}.jsonl", "seeds": [1, 2]}, "several `seeds` need `{seed}`"),
-        ({"path": {}}, "at least 1"),
-        ({"path": {0: "a"}}, "greater than or equal to 1"),
+        (COMMAND, {"logp": "cat"}, "`logp` is asked of programs that are trained"),
+        (COMMAND, {"settings": {"rate": 1}}, "'rate' becomes an environment variable"),
+        (COMMAND, {"settings": {"SUMCURVE_SEED": 1}}, "not beginning with SUMCURVE_"),
+        (COMMAND, {"train": "true", "trials": [{"RATE": 1}]}, "each says all of `settings` and nothing else, none"),
+        (COMMAND, {"settings": {"RATE": 1}, "trials": [{"RATE": 1}]}, "`trials` are for programs that are trained"),
+        (FILE, {"path": "a-{size}.jsonl"}, "braces hold `percent` or `seed`"),
+        (FILE, {"path": "a-{percent"}, "braces hold `percent` or `seed`"),
+        (FILE, {"path": "a-{percent}.jsonl", "sha256": "0" * 64}, "`sha256` is of a single file"),
+        (FILE, {"path": "a-{seed}.jsonl"}, "say in `path` of which percent"),
+        (FILE, {"path": "a-{percent}.jsonl", "seeds": [1, 2]}, "several `seeds` need `{seed}`"),
+        (FILE, {"path": {}}, "at least 1"),
+        (FILE, {"path": {0: "a"}}, "greater than or equal to 1"),
     ],
 )
-def test_paths_that_cannot_be_are_named(told, message):
+def test_settings_and_paths_that_cannot_be_are_named(read, told, message):
     with pytest.raises(ValidationError, match=message):
-        FileSettings.model_validate(told)
+        read(told)
 
 
 def test_files_are_of_the_sizes_and_seeds_that_their_paths_say():
@@ -418,22 +403,3 @@ def test_files_are_of_the_sizes_and_seeds_that_their_paths_say():
     assert of(path={37: "a.jsonl", 5: "b.jsonl"}, seeds=[4]) == [(5, 4), (37, 4)]
     told = FileSettings.model_validate({"path": "a-{percent:03d}-{seed}.jsonl"})
     assert (told.at(10, 2).path, told.at(10, 2).curve) == ("a-010-2.jsonl", False)
-
-
-def test_an_error_of_a_program_names_the_system_the_command_and_its_log(tmp_path):
-    for name, field in (("test.jsonl", "record"), ("test.text.jsonl", "text")):
-        rows = [
-            {"id": one.id, "source": one.source, "target": one.target}
-            for one in (getattr(item, field) for item in ITEMS)
-        ]
-        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    told = Command.specify(settings(summarize="echo no model >&2; exit 2"), CORPUS)
-    specification = {"corpus": "corpora/tales", "system": "command", "told": told}
-    (tmp_path / "stage").mkdir()
-    stage = Stage(tmp_path / "stage", "tales-theirs-12345678", tmp_path, note=print)
-    message = (
-        r"tales-theirs-12345678: `echo no model .*` ended with exit status 2; it said:\nno model\n\(its log: (.*)\)"
-    )
-    with pytest.raises(BuildError, match=message):
-        folders.system(specification, {"corpora/tales": tmp_path}, stage)
-    assert (tmp_path / "logs" / "programs" / "tales-theirs-12345678.log").read_text() == "no model\n"

@@ -26,7 +26,6 @@ ROOT = Path(__file__).parents[4]
 CONFIG = ROOT / "config"
 SMALL, LARGE = (Trials(Plan.read(CONFIG, study)) for study in ("trials", "trials-large"))
 METHODS = sorted(path.stem for path in (CONFIG / "methods").glob("*.yaml"))
-UNTRIED: set[str] = set()  # whose settings are proposals
 TWINS = SMALL.grid.tuned_with
 BASES = [method for method in METHODS if method not in TWINS]
 
@@ -56,7 +55,7 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
         yield from leaves(inner, (*path, str(key)))
 
 
-@pytest.mark.parametrize("twin", DIFFERENCES)
+@pytest.mark.parametrize("twin", {**DIFFERENCES, **TWINS})
 def test_twins_differ_from_their_base_by_what_they_are_called_after(twin: str) -> None:
     ours, theirs = (read_method(CONFIG / "methods" / f"{name}.yaml").forms for name in (twin, TWINS[twin]))
     assert {"paper", "small", "smoke"} <= ours.keys() <= theirs.keys()  # the large form has no twins
@@ -71,34 +70,23 @@ def changed(form: Form, other: Form) -> set[str]:
     return {path[-1] for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path)}
 
 
-def test_every_twin_is_held_to_its_base() -> None:
-    assert DIFFERENCES.keys() == TWINS.keys()
-
-
 @pytest.mark.parametrize(
     ("trials", "method"),
     [*((SMALL, method) for method in METHODS), *((LARGE, method) for method in LARGE.methods)],
     ids=lambda value: value if isinstance(value, str) else value.plan.study,
 )
 def test_settings_are_those_that_all_trials_of_the_present_settings_chose(trials: Trials, method: str) -> None:
-    base, form = trials.grid.tuned_with.get(method, method), trials.plan.settings.form
-    choice = trials.chosen(base)
-    if base in UNTRIED:
-        assert choice is None, f"{base} has its trials: take it out of UNTRIED"
-        return
-    present = settings_of(read_method(CONFIG / "methods" / f"{method}.yaml").forms[form])
+    choice = trials.chosen(trials.grid.tuned_with.get(method, method))
+    present = settings_of(read_method(CONFIG / "methods" / f"{method}.yaml").forms[trials.plan.settings.form])
     assert present == choice, f"run `python -m sumcurve trials --study {trials.plan.study} --write {method}`"
 
 
-def test_a_study_whose_trials_are_recorded_asks_for_nothing() -> None:
-    for trials in (SMALL, LARGE):
-        assert not list(trials.missing())
-        plan = Plan.read(CONFIG, trials.plan.study)
-        assert (plan.folders, plan.rows, plan.together) == ({}, [], {})
-
-
 @pytest.mark.parametrize(("trials", "methods"), [(SMALL, BASES), (LARGE, METHODS)], ids=["small", "large"])
-def test_the_tables_noise_is_that_of_its_rows(trials: Trials, methods: list[str]) -> None:
+def test_a_recorded_study_asks_for_nothing_and_the_tables_noise_is_that_of_its_rows(
+    trials: Trials, methods: list[str]
+) -> None:
+    assert not list(trials.missing())
+    assert (trials.plan.folders, trials.plan.rows, trials.plan.together) == ({}, [], {})
     path = CONFIG / f"{trials.plan.study}.csv"
     rows = read_rows(path)
     assert tuple(path.read_text().splitlines()[0].split(",")) == COLUMNS
@@ -337,11 +325,6 @@ def test_a_changed_setting_makes_rows_stale(home: Path) -> None:
 OWN = [{"rate": rate, "dropout": 0.2} for rate in (0.00001, 0.00003, 0.0001)]
 
 
-def test_a_method_may_say_its_own_trials(home: Path) -> None:
-    say_of_pcov(home, OWN[:2])
-    assert [training.row["rate"] for training in Trials(planned(home)).stages("pcov")[0]] == [1e-5, 1e-5, 3e-5, 3e-5]
-
-
 def say_of_pcov(home: Path, own: list[dict[str, float]]) -> None:
     path = home / "config" / "methods" / "pcov.yaml"
     path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {"trials": own}, sort_keys=False))
@@ -369,15 +352,17 @@ RECORDS = {"tales": {"sizes": [20], "percents": None, "methods": None, "training
         ({"first": PAIRS}, {"pcov": []}, r"pcov.yaml:\d+: trials: 0 trials, but every method gets 3"),
     ],
 )
-def test_what_is_wrong_with_a_grid_is_named(
-    home: Path, grid: dict[str, Any], keys: dict[str, Any], message: str
-) -> None:
-    keys = dict(keys)
+def test_what_is_wrong_with_a_grid_is_named(home: Path, grid: dict, keys: dict, message: str) -> None:
     if "pcov" in keys:
-        say_of_pcov(home, keys.pop("pcov"))
-    write(home, grid, **keys)
+        say_of_pcov(home, keys["pcov"])
+    write(home, grid, **{name: told for name, told in keys.items() if name != "pcov"})
     with pytest.raises(PlanError, match=message):
         planned(home)
+
+
+def test_a_method_may_say_its_own_trials(home: Path) -> None:
+    say_of_pcov(home, OWN[:2])
+    assert [training.row["rate"] for training in Trials(planned(home)).stages("pcov")[0]] == [1e-5, 1e-5, 3e-5, 3e-5]
 
 
 @pytest.mark.parametrize(
@@ -388,8 +373,6 @@ def test_what_is_wrong_with_a_grid_is_named(
         ("none", "pcov", r"none.yaml is missing"),
     ],
 )
-def test_a_study_without_trials_and_a_name_that_is_not_tried_are_refused(
-    home: Path, study: str, name: str, message: str
-) -> None:
+def test_what_is_not_tried_is_refused(home: Path, study: str, name: str, message: str) -> None:
     with pytest.raises(PlanError, match=message):
         choose(home / "config", home, study, [name], write=False)
