@@ -71,17 +71,7 @@ class Checkout:
 
     def commit(self, message: str) -> None:
         self.run("git", "add", "--all")
-        self.run(
-            "git",
-            "-c",
-            "user.name=test",
-            "-c",
-            "user.email=test@localhost",
-            "commit",
-            "--quiet",
-            "-m",
-            message,
-        )
+        self.run("git", "-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "--quiet", "-m", message)
 
     def clone(self, path: Path) -> "Checkout":
         subprocess.run(["git", "clone", "--quiet", str(self.path), str(path)], check=True)
@@ -211,15 +201,6 @@ def checkout_of_tree(tmp_path_factory):
         return new
 
     return checkout
-
-
-@pytest.fixture
-def clone_of_head(tmp_path) -> Checkout:
-    """What a user has after `git clone`: the last commit."""
-    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(tmp_path / "sumcurve")], check=True)
-    clone = Checkout(tmp_path / "sumcurve")
-    clone.share_kernels()
-    return clone
 
 
 @pytest.fixture(scope="session")

@@ -59,10 +59,6 @@ def test_every_trained_system_has_both_figures(run):
         assert (row["dodged_assigned"] != "") == row["method"].startswith("fastrl")
     same = [found["tales", method] for method in ("ent", "ent_loss")]
     assert same[0]["dodged"] == same[1]["dodged"]
-    assert (
-        "ent and ent_loss have the same trainings"
-        in (run.path / "results" / "tables" / "contrasts" / "contrasts.md").read_text()
-    )
     assert {row["method"] for row in rows(run, "labels")} == {"pcov"}
 
 
@@ -131,5 +127,3 @@ def test_people_judge_what_a_system_failed_to_dodge_and_the_tables_say_so(run):
     issues = [answer[one["contrast"]] == "readability" for one in shown]
     assert float(found["all rules"]["issue"]) == pytest.approx(100 * sum(issues) / len(issues), abs=1e-3)
     assert int(found["all rules"]["judgements"]) == 2 * len(shown)
-    readme = (run.path / "results" / "tables" / "contrasts" / "README.md").read_text()
-    assert "People find an issue in" in readme
