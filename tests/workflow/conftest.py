@@ -37,19 +37,12 @@ class Checkout:
     @property
     def environment(self) -> dict[str, str]:
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "PYTEST_"))}
+        environment |= SECRETS | {"PYTHONPATH": str(self.path / "src"), "SUMCURVE_DEVICE": "cpu"}
         if self.cluster is not None:
             environment |= self.cluster.environment
         if self.home is not None:
             environment["HOME"] = str(self.home)
-        return (
-            environment
-            | SECRETS
-            | {
-                "PATH": f"{Path(sys.executable).parent}:{environment['PATH']}",
-                "PYTHONPATH": str(self.path / "src"),
-                "SUMCURVE_DEVICE": "cpu",
-            }
-        )
+        return environment | {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
 
     def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
