@@ -2,7 +2,7 @@
 
 Nothing is installed and nothing outside its folder is written: what Slurm's programs read is named by their options and
 by `SLURM_CONF`, which the cluster's own `srun` sets again, since snakemake's job step takes it from the environment.
-With accounting it has a database of its own, too. One whose owner was killed is taken down by whoever comes next.
+One whose owner was killed is taken down by whoever comes next.
 """
 
 import os
@@ -18,11 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAMS = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "sbatch": "slurm-client"}
-ACCOUNTING = {"slurmdbd": "slurmdbd", "mariadbd": "mariadb-server-core", "mariadb-install-db": "mariadb-server-core"}
 FOLDER = "/tmp/sumcurve-slurm-"
 GPUS = 2
-PARTITIONS = ("cpu", "gpu")  # as in workflow/profiles/slurm
-COMMANDS = ("sacct", "sacctmgr", "sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
+COMMANDS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
 CONFIGURATION = """
 ClusterName=throwaway
 SlurmctldHost={node}(127.0.0.1)
@@ -46,7 +44,7 @@ SwitchType=switch/none
 MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
-{accounting}
+AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=task=1
 JobAcctGatherParams=OverMemoryKill
@@ -62,39 +60,18 @@ PartitionName=cpu Nodes={node} Default=YES DefaultTime=10 MaxTime=1-0 OverSubscr
 PartitionName=gpu Nodes={node} DefaultTime=10 MaxTime=1-0 OverSubscribe=FORCE:4 PriorityTier=1 State=UP
 PartitionName=urgent Nodes={node} DefaultTime=10 MaxTime=1-0 PriorityTier=9 State=UP
 """
-NO_ACCOUNTS = "AccountingStorageType=accounting_storage/none"
-ACCOUNTS = """AccountingStorageType=accounting_storage/slurmdbd
-AccountingStorageHost=127.0.0.1
-AccountingStoragePort={ports[2]}
-AccountingStoragePass={home}/munge.socket
-AccountingStorageTRES=gres/gpu"""
-DATABASE = """
-AuthType=auth/munge
-AuthInfo=socket={home}/munge.socket
-DbdHost={node}
-DbdAddr=127.0.0.1
-DbdPort={ports[2]}
-SlurmUser=root
-LogFile={home}/slurmdbd.log
-PidFile={home}/slurmdbd.pid
-StorageType=accounting_storage/mysql
-StorageHost=localhost
-StorageUser=root
-StorageLoc=accounts
-"""
-DAEMONS = ("slurmd", "slurmctld", "slurmdbd", "mariadbd", "munged")
+DAEMONS = ("slurmd", "slurmctld", "munged")
 
 
 class NoCluster(RuntimeError):
     """Why this machine cannot have one; the message says what to do."""
 
 
-def require(accounting: bool = False) -> None:
+def require() -> None:
     """Raise NoCluster without root or without Slurm's programs, naming Debian's packages."""
     if os.geteuid() != 0:
         raise NoCluster("a Slurm of one's own needs root (daemons, device files): run `make slurm-test` as root")
-    wanted = PROGRAMS | (ACCOUNTING if accounting else {})
-    missing = sorted({package for program, package in wanted.items() if shutil.which(program) is None})
+    missing = sorted({package for program, package in PROGRAMS.items() if shutil.which(program) is None})
     if missing:
         raise NoCluster(
             f"Slurm's programs are not installed here, and this test installs nothing: "
@@ -149,7 +126,7 @@ class Cluster:
         return told
 
 
-def _write(home: Path, accounting: bool) -> None:
+def _write(home: Path) -> None:
     """Keys, device files and configuration of a cluster."""
     for name in ("state", "spool", "bin", "dev", "munge"):
         (home / name).mkdir()
@@ -163,48 +140,18 @@ def _write(home: Path, accounting: bool) -> None:
     told: dict[str, object] = {
         "node": socket.gethostname().split(".")[0],
         "home": home,
-        "ports": _free_ports(3),
+        "ports": _free_ports(2),
         "cpus": os.cpu_count(),
         "memory_mb": pages // 2**20 - 512,
         "gpus": GPUS,
     }
-    told["accounting"] = ACCOUNTS.format(**told) if accounting else NO_ACCOUNTS
     (home / "slurm.conf").write_text(CONFIGURATION.format(**told).lstrip())
-    (home / "slurmdbd.conf").touch(0o600)
-    (home / "slurmdbd.conf").write_text(DATABASE.format(**told).lstrip())
     (home / "gres.conf").write_text(f"NodeName={told['node']} Name=gpu File={home}/dev/gpu[0-{GPUS - 1}]\n")
     (home / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nConstrainRAMSpace=no\nConstrainDevices=no\n")
     for name in COMMANDS:
         program = home / "bin" / name
         program.write_text(f'#!/bin/sh\nSLURM_CONF="{home}/slurm.conf" exec {shutil.which(name)} "$@"\n')
         program.chmod(0o755)
-
-
-def _keep_accounts(made: Cluster) -> None:
-    """Start a database and Slurm's daemon for it."""
-    home, data, at = made.home, made.home / "mysql", made.home / "mysql.socket"
-    install = ["mariadb-install-db", "--no-defaults", "--user=root", f"--datadir={data}", "--skip-test-db"]
-    subprocess.run([*install, "--auth-root-authentication-method=socket"], check=True, stdout=subprocess.DEVNULL)
-    database = ("mariadbd", "--no-defaults", "--user=root", f"--datadir={data}", "--skip-networking")
-    with (home / "mariadbd.log").open("w") as log:
-        subprocess.Popen(
-            [*database, f"--socket={at}", f"--pid-file={home / 'mariadbd.pid'}", "--innodb-buffer-pool-size=64M"],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-    _until("a database", at.is_socket)
-    # Slurm's daemon reads the file beside the one that SLURM_CONF names; its library is told of the socket like this.
-    environment = os.environ | made.environment | {"MYSQL_UNIX_PORT": str(at)}
-    subprocess.run(["slurmdbd"], env=environment, check=True)
-    _until("a cluster with accounts", lambda: _accounted(made))
-
-
-def _accounted(made: Cluster) -> bool:
-    """Whether the cluster is known to the accounts, after asking for that."""
-    made.ask("sacctmgr", "-i", "-Q", "add", "cluster", "throwaway", check=False)
-    return "throwaway" in made.ask("sacctmgr", "-n", "list", "cluster", "format=cluster", check=False)
 
 
 def _stop(pidfile: Path) -> None:
@@ -263,9 +210,9 @@ def _take_down_of_dead() -> None:
 
 
 @contextmanager
-def cluster(accounting: bool = False) -> Iterator[Cluster]:
+def cluster() -> Iterator[Cluster]:
     """One that is idle; on leaving its jobs are cancelled, its daemons ended, its folder removed."""
-    require(accounting)
+    require()
     _take_down_of_dead()
     home = Path(tempfile.mkdtemp(prefix=FOLDER))
     (home / "owner").write_text(f"{os.getpid()}\n")
@@ -273,13 +220,11 @@ def cluster(accounting: bool = False) -> Iterator[Cluster]:
     environment = {**os.environ, **made.environment}
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever is ended cleans up, too
     try:
-        _write(home, accounting)
+        _write(home)
         munged = {"key-file": "munge/key", "socket": "munge.socket", "pid-file": "munged.pid"}
         munged |= {"log-file": "munge/log", "seed-file": "munge/seed"}
         subprocess.run(["munged", *(f"--{key}={home / name}" for key, name in munged.items())], check=True)
         _until("munge's socket", (home / "munge.socket").is_socket)
-        if accounting:
-            _keep_accounts(made)
         subprocess.run(["slurmctld", "-f", str(home / "slurm.conf")], env=environment, check=True)
         subprocess.run(["slurmd", "-f", str(home / "slurm.conf")], env=environment, check=True)
         _until("an idle node", lambda: "idle" in made.ask("sinfo", "-h", "-o", "%T", check=False))

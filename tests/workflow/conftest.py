@@ -37,19 +37,12 @@ class Checkout:
     @property
     def environment(self) -> dict[str, str]:
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "PYTEST_"))}
+        environment |= SECRETS | {"PYTHONPATH": str(self.path / "src"), "SUMCURVE_DEVICE": "cpu"}
         if self.cluster is not None:
             environment |= self.cluster.environment
         if self.home is not None:
             environment["HOME"] = str(self.home)
-        return (
-            environment
-            | SECRETS
-            | {
-                "PATH": f"{Path(sys.executable).parent}:{environment['PATH']}",
-                "PYTHONPATH": str(self.path / "src"),
-                "SUMCURVE_DEVICE": "cpu",
-            }
-        )
+        return environment | {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
 
     def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
@@ -71,17 +64,7 @@ class Checkout:
 
     def commit(self, message: str) -> None:
         self.run("git", "add", "--all")
-        self.run(
-            "git",
-            "-c",
-            "user.name=test",
-            "-c",
-            "user.email=test@localhost",
-            "commit",
-            "--quiet",
-            "-m",
-            message,
-        )
+        self.run("git", "-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "--quiet", "-m", message)
 
     def clone(self, path: Path) -> "Checkout":
         subprocess.run(["git", "clone", "--quiet", str(self.path), str(path)], check=True)
@@ -211,15 +194,6 @@ def checkout_of_tree(tmp_path_factory):
         return new
 
     return checkout
-
-
-@pytest.fixture
-def clone_of_head(tmp_path) -> Checkout:
-    """What a user has after `git clone`: the last commit."""
-    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(tmp_path / "sumcurve")], check=True)
-    clone = Checkout(tmp_path / "sumcurve")
-    clone.share_kernels()
-    return clone
 
 
 @pytest.fixture(scope="session")

@@ -378,11 +378,6 @@ class Opened:
     def page(self) -> str:
         return (self.tables / "pages" / "report.html").read_text()
 
-    def labels(self) -> list[str]:
-        """All texts of the figure of curves, unescaped."""
-        drawn = (self.tables / "figures" / "curves.svg").read_text()
-        return [html.unescape(text) for text in re.findall(r">([^<>]+)</text>", drawn)]
-
 
 @pytest.fixture(scope="module")
 def opened(finished, tmp_path_factory) -> Opened:
@@ -435,8 +430,8 @@ def test_a_metric_is_one_file_and_one_line(opened, one_file_and_one_line):
     for name in asked & {path.stem for path in opened.tables.glob("*.md")}:
         assert title in (opened.tables / f"{name}.md").read_text()
         assert title in next((opened.tables / "pages").glob(f"*-{name}.html")).read_text()
-    labels = opened.labels()
-    assert labels.count(f"{title} (characters)") == labels.count("ROUGE-1 (points)") == 2
+    drawn = (opened.tables / "figures" / "curves.svg").read_text()
+    assert drawn.count(f">{title} (characters)<") == drawn.count(">ROUGE-1 (points)<") > 0
     page = opened.page
     charts = [re.findall(rf'id="chart-(\w+)-{metric}"', page) for metric in ("characters", "rouge1")]
     assert charts[0] == charts[1]
@@ -460,10 +455,7 @@ def test_a_system_is_one_file_and_one_line(opened, one_file_and_one_line):
     for corpus in ("tales", "told"):
         rows = {row["method"]: row for row in opened.csv("scores") if row["corpus"] == corpus}
         assert rows["first"] | {"method": "lead", "role": "baseline"} == rows["lead"]
-    assert re.search(r"^\| told \| first \|", (opened.tables / "scores.md").read_text(), flags=re.M)
     assert "first: the first sentence, by a shell command" in (opened.tables / "scores.md").read_text()
-    labels = opened.labels()
-    assert labels.count("first") == labels.count("lead") >= 2  # a level line of every panel
     page = opened.page
     assert page.count('data-system="first"') == page.count('data-system="lead"') > 0
 
@@ -477,18 +469,11 @@ def test_a_source_is_one_file_and_one_line(opened, one_file_and_one_line):
     assert {"train.jsonl", "valid.jsonl", "test.jsonl"} <= made
     for name in made - {"dropped.jsonl"}:  # which names the raw file
         assert (told / name).read_bytes() == (lines / name).read_bytes(), name
-    for name in (
-        "corpora",
-        "descriptions",
-        "scores",
-        "seeds",
-    ):  # of a corpus that nothing is trained on
+    for name in ("corpora", "descriptions", "scores", "seeds"):  # of a corpus that nothing is trained on
         assert {row["corpus"] for row in opened.csv(name)} == {"tales", "told"}
     first = opened.folder("outputs/told-first") / "summaries.jsonl"
     assert first.read_bytes() == (opened.folder("outputs/tales-first") / "summaries.jsonl").read_bytes()
-    assert "told" in opened.labels()
     assert "<h3>told</h3>" in opened.page
-    assert "### told" in (opened.tables / "README.md").read_text()
 
 
 def test_nothing_is_renamed_or_trained(opened):
@@ -531,7 +516,6 @@ def test_a_capability_is_one_folder_and_one_line(opened, one_file_and_one_line):
     rows = {row["corpus"]: float(row["words"]) for row in opened.csv("lengths")}
     assert set(rows) == {"tales", "told"}
     assert rows["told"] == pytest.approx(statistics.mean(counts.values()), abs=1e-3)
-    assert "Mean words of references" in (opened.tables / "README.md").read_text()
     (lead,) = (row for row in opened.csv("descriptions") if (row["corpus"], row["method"]) == ("told", "lead"))
     assert float(lead["words"]) > 0
     said = opened.checkout.run("python", "-m", "sumcurve", "trace", "--study", "doors", "lengths:1:words").stdout

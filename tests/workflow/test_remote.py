@@ -1,19 +1,16 @@
 """Results over a real ssh remote, by `make remote-test`: collaborators, remotes that go away, pulls that keep off."""
 
-import fcntl
 import os
 import random
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from sshd import NoServer, require
 from sumcurve.study.plan import Plan
 
-TESTS = Path(__file__).parents[1]
 SEED = int(os.environ.get("SUMCURVE_FAULT_SEED", "20"))
 PATIENCE_SECONDS = 600.0  # of a busy machine
 
@@ -26,19 +23,6 @@ def possible():
         require()
     except NoServer as error:
         pytest.exit(str(error), returncode=1)
-
-
-def test_a_server_whose_owner_is_ended_goes_with_its_folder():
-    code = (
-        "import time, sshd\nwith sshd.server() as one:\n print(one.process.pid, one.home, flush=True); time.sleep(600)"
-    )
-    owner = subprocess.Popen([sys.executable, "-c", code], cwd=TESTS, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    process, home = owner.stdout.readline().decode().split()
-    assert Path(f"/proc/{process}").exists()
-    owner.terminate()
-    assert owner.wait(PATIENCE_SECONDS)
-    assert not Path(f"/proc/{process}").exists()
-    assert not Path(home).exists()
 
 
 def objects(checkout):
@@ -148,15 +132,3 @@ def test_a_pull_touches_nothing_that_is_not_as_recorded(served, tmp_path):
     times = {path: path.stat().st_mtime for path in times if path.is_file()}
     assert "no times were touched" in clone.make("pull").stdout
     assert {path: path.stat().st_mtime for path in times} == times
-
-
-def test_no_pull_while_a_study_runs(served, tmp_path):
-    clone = served.clone(tmp_path / "clone")
-    state = clone.path / ".snakemake"
-    state.mkdir()
-    with (state / "drivers.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_SH)  # as drivers hold it
-        done = clone.make("pull", check=False)
-    assert done.returncode
-    assert "a study is running here" in done.stdout
-    assert not (clone.path / "results" / "runs").exists()

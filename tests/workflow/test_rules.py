@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from sumcurve.study import needs
-from sumcurve.study.kinds import KINDS, STEPS
+from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
 
 ROOT = Path(__file__).parents[2]
@@ -25,12 +24,7 @@ def test_planning_imports_nothing_heavy():
         "print(sorted({'torch', 'numpy', 'pandas', 'scipy', 'nltk', 'transformers', 'altair'} & set(sys.modules)))"
     )
     answer = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        env={"PYTHONPATH": "src"},
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", program], cwd=ROOT, env={"PYTHONPATH": "src"}, capture_output=True, text=True, check=True
     )
     assert answer.stdout.strip() == "[]"
 
@@ -122,26 +116,6 @@ def test_where_jobs_run_is_nothing_that_dvc_s_stage_depends_on():
     assert apart == {path for path in files if path.is_relative_to(WORKFLOW / "profiles")}
 
 
-def test_steps_of_seconds_run_here_where_a_profile_says_so_and_nothing_else_does():
-    told = yaml.safe_load((WORKFLOW / "profiles" / "slurm" / "jobs.yaml").read_text())
-    assert told["light_steps"] == "here"
-    assert re.search(r"if LIGHT_HERE:\n\s+workflow.localrules\(\*light\(PLAN\)\)", RULES[ROOT / "Snakefile"])
-    assert set(needs.LIGHT) < set(KINDS)
-    assert not any(KINDS[name].gpu for name in needs.LIGHT)
-
-
-def test_every_kind_of_folder_has_a_rule_of_one_body():
-    assert sum(text.count("python -m sumcurve make") for text in RULES.values()) == 1
-    told = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--list-rules", "--config", "study=smoke", "home=scratch/none"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert {*KINDS, *STEPS} <= set(told.stdout.split())
-
-
 def test_snakemake_gives_each_kind_what_its_row_says():
     """Asked of Snakemake itself: the rules that it has, and what a job of each needs by the plan."""
     plan = Plan.read(ROOT / "config", "smoke")
@@ -184,24 +158,3 @@ def test_each_rule_is_one_constant_shell_line():
     for path, text in RULES.items():
         for line in re.findall(r"shell:\n\s+(.*)\n", text):
             assert line.startswith('"python -m sumcurve '), f"{path.name}: {line}"
-
-
-def test_rule_all_stands_in_the_snakefile():
-    assert [path.name for path, text in RULES.items() if re.search(r"^rule all:", text, flags=re.M)] == ["Snakefile"]
-
-
-def test_tests_that_share_a_finished_study_share_a_worker(tmp_path):
-    """Both workers would make it, and a mark for xdist's own groups says nothing when it does not reach."""
-    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
-    program = "import os\ndef test(): open({!r}, 'a').write(os.environ['PYTEST_XDIST_WORKER'] + chr(10))\n"
-    for place in ("workflow/test_a", "workflow/test_b", "workflow/test_c", "unit/test_d", "unit/test_e"):
-        test = tmp_path / "tests" / f"{place}.py"
-        test.parent.mkdir(parents=True, exist_ok=True)
-        test.write_text(program.format(str(tmp_path / test.parent.name)))
-    command = [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", "--import-mode=importlib"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
-    workers = {folder: (tmp_path / folder).read_text().split() for folder in ("workflow", "unit")}
-    assert len(workers["workflow"]) == 3
-    assert len(set(workers["workflow"])) == 1
-    assert set(workers["unit"]) == {"gw0", "gw1"} - set(workers["workflow"])

@@ -26,20 +26,16 @@ PROFILE = ("--workflow-profile", "workflow/profiles/slurm")
 STOP = "{every_updates: 10, every_epochs: 0.5, patience: 2, max_updates: 400}"
 
 
-def brought_up(accounting: bool = False) -> Iterator[Cluster]:
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[Cluster]:
     """A cluster; afterwards neither a process nor a file of it is left."""
     try:
-        with cluster(accounting) as made:
+        with cluster() as made:
             yield made
     except NoCluster as error:
         pytest.exit(str(error), returncode=1)
     assert not made.home.exists()
     assert processes(made.home) == []
-
-
-@pytest.fixture(scope="module")
-def slurm() -> Iterator[Cluster]:
-    yield from brought_up()
 
 
 @pytest.fixture(autouse=True)
@@ -256,19 +252,6 @@ def test_a_job_whose_code_was_edited_while_it_waited_refuses_naming_both_and_the
     assert refused.strip() in said  # a failing job's log is shown
     assert [job["JobState"] for job in jobs_of(slurm, other)] == ["COMPLETED"]
     assert (checkout.path / target(other)).is_file()
-
-
-def test_with_accounting_the_same_profile_works_and_sacct_may_be_asked(study):
-    checkout, _ = study
-    (folder,) = Plan.read(checkout.path / "config", "smoke").named("annotations", "contrasts")
-    for made in brought_up(accounting=True):
-        for asked in ((), ("--slurm-status-command", "sacct")):
-            (checkout.path / target(folder)).unlink(missing_ok=True)
-            with driver(replace(checkout, cluster=made), *asked, "--force", target(folder)) as process:
-                done(process, checkout)
-            told = made.ask("sacct", "-X", "--noheader", "--parsable2", "--format=State,ReqMem").split()
-            assert set(told) == {"COMPLETED|2000M"}
-        assert len(told) == 2
 
 
 def test_the_smoke_study_goes_through_slurm_and_gives_the_local_bytes(checkout_of_tree, slurm, brief):

@@ -101,25 +101,6 @@ def test_tables_are_made_of_nothing_damaged_whoever_asks(checkout):
         path.write_bytes(original)
 
 
-def test_a_manifest_alone_is_damage_and_not_a_finished_folder(checkout):
-    folder = checkout.path / "results" / plan_of(checkout).named("outputs")[0].key
-    aside = folder.with_name("aside")
-    try:
-        folder.rename(aside)
-        folder.mkdir()
-        shutil.copy(aside / "manifest.json", folder)
-        name = folder.relative_to(checkout.path)
-        said = checkout.run("python", "-m", "sumcurve", "status", "--folders").stdout
-        assert f"damaged   {name}\n" in said
-        for _ in range(2):
-            done = checkout.run("snakemake", "--cores", "2", check=False)
-            assert done.returncode != 0
-            assert f"{name}/summaries.jsonl is missing" in done.stdout
-    finally:
-        shutil.rmtree(folder)
-        aside.rename(folder)
-
-
 def test_what_is_not_committed_is_not_recorded(checkout):
     before = record(checkout)
     for file in ("README.md", "src/sumcurve/watch/verify.py"):

@@ -38,42 +38,12 @@ def test_the_paper_against_itself_in_json(tmp_path, capsys) -> None:
             if round(rows[place][column], len(row[column].partition(".")[2])) != float(row[column]):
                 off.add((*place, column))
     listed = [(one["corpus"], one["method"], one["interval"], one["column"]) for one in found["mismatches"]]
-    assert set(listed) == off
-    assert len(listed) == len(off)
+    assert sorted(listed) == sorted(off)
     for one in found["mismatches"]:
-        assert set(one) == {"corpus", "method", "interval", "column", "published", "computed"}
         place = one["corpus"], one["method"], one["interval"]
         assert one["published"] == float(table[place][one["column"]])
         assert one["computed"] == rows[place][one["column"]]
-    printed = capsys.readouterr().out
-    listing = printed[printed.index("published cells") :]
-    assert f"{len(off)} do not" in listing
-    for place in off:
-        assert any(all(part in line.split() for part in place) for line in listing.splitlines())
-
-
-def test_the_table_shows_every_cell_of_the_published_ones_but_the_mismatches(capsys) -> None:
-    efficiency(PAPER)
-    blocks = capsys.readouterr().out.split("\n\n")[1:]
-    shown = {}
-    for block in blocks:
-        title, heads, *lines = block.splitlines()
-        assert heads.split()[1:9] == ["σ1", "%", "σ2", "%", "σL", "%", "θ", "%"]
-        for line in lines[: lines.index(next(line for line in lines if line.startswith("method")))]:
-            method, *cells = line.split()
-            shown[title.split(",")[0], method, title.split()[2].rstrip(",")] = [float(cell) for cell in cells]
-    with published_file(PAPER).open() as stream:
-        table = list(csv.DictReader(stream))
-    differing = 0
-    for row in table:
-        cells = shown[row["corpus"], row["method"], row["interval"]]
-        differing += sum(
-            f"{cell:g}" != f"{float(text):g}" for cell, text in zip(cells, list(row.values())[3:], strict=True)
-        )
-    assert differing == 9  # six that do not follow, three that the paper prints with fewer digits
-    titles = [block.splitlines()[0] for block in blocks]
-    assert titles[0] == "CNNDM, interval 12, leftmost: 96,000 → 192,000 records"
-    assert titles[2] == "CNNDM, interval 13, whole curve: 96,000 → 287,000 records"
+    assert f"{len(off)} do not" in capsys.readouterr().out
 
 
 def test_a_file_of_the_shipped_name_comes_first(tmp_path, monkeypatch, capsys) -> None:
@@ -115,13 +85,6 @@ def test_digits_of_the_column_are_stricter(tmp_path, capsys) -> None:
         assert "0.227" in printed
 
 
-def test_digits_without_a_table_to_compare_with_are_refused(tmp_path) -> None:
-    file = tmp_path / "results.csv"
-    file.write_text(ROWS)
-    with pytest.raises(ResultsError, match=r"--digits changes nothing: .* add --compare"):
-        efficiency(file, "--digits", "column")
-
-
 def test_what_is_left_out_or_lacks_an_interval_is_said(tmp_path, capsys) -> None:
     file = tmp_path / "results.csv"
     file.write_text(
@@ -142,15 +105,15 @@ def test_what_is_left_out_or_lacks_an_interval_is_said(tmp_path, capsys) -> None
     [
         (["nothing.csv"], "no such file"),
         ([PAPER, "--compare", "nothing.csv"], "no such file"),
-        ([PAPER, "--scores", "rouge1"], "sigma2_pct cannot be compared"),
+        ([PAPER, "--compare", PAPER, "--scores", "rouge1"], "sigma2_pct cannot be compared"),
         ([PAPER, "--csv", "missing/out.csv"], "no folder missing"),
+        ([PAPER, "--digits", "column"], r"--digits changes nothing: .* add --compare"),
     ],
 )
 def test_nothing_is_written_where_something_cannot_be_used(tmp_path, monkeypatch, arguments, message) -> None:
     monkeypatch.chdir(tmp_path)
-    compared = [] if "--compare" in arguments else ["--compare", PAPER]
     with pytest.raises(ResultsError, match=message):
-        efficiency(*arguments, *compared, "--json", "out.json")
+        efficiency(*arguments, "--json", "out.json")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -21,7 +21,6 @@ from sumcurve.statistics.power import Aim, Noise, items_needed, paired_sd, poole
 from sumcurve.statistics.ungrouped import holm, sign_flip_p
 
 METRICS = ("rouge1", "rouge2", "rougeLsum")
-WORDS = [f"w{number}" for number in range(12)]
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def texts(tmp_path) -> SimpleNamespace:
     generator = np.random.default_rng(1)
 
     def drawn(number: int) -> list[str]:
-        return [" ".join(generator.choice(WORDS, generator.integers(2, 7))) for _ in range(number)]
+        return [" ".join(generator.choice(list("abcdefghijkl"), generator.integers(2, 7))) for _ in range(number)]
 
     r = [drawn(2) for _ in range(40)]
     c = [drawn(2) for _ in range(39)] + [[]]
@@ -69,15 +68,19 @@ def reference_scores(texts: SimpleNamespace, name: str, stem: bool = False) -> d
 
 def test_the_json_holds_means_and_intervals_as_the_issue_asks(sumcurve, texts, tmp_path) -> None:
     out = tmp_path / "out.json"
-    sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, "--json", out, "--seed", 4)
+    printed = sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, "--json", out, "--seed", 4)
     found = json.loads(out.read_text())
     assert set(found) == {"signature", "items", "empty_references", *METRICS}
     assert found["items"] == 40
+    assert "mode:rouge-score-0.1.2" in found["signature"]
+    assert found["signature"] in printed
     expected = reference_scores(texts, "c")
     for metric in METRICS:
         assert set(found[metric]) == {"precision", "recall", "f", "low", "high"}
         means = [found[metric][part] for part in ("precision", "recall", "f")]
         assert means == pytest.approx(list(expected[metric].mean(axis=0)), rel=1e-12)
+        line = next(line for line in printed.splitlines() if line.startswith(metric))
+        assert line.split()[1:4] == [f"{100 * mean:.2f}" for mean in means]
         f = expected[metric][:, 2]
         interval = stats.bootstrap([f], np.mean, n_resamples=2000, method="BCa", rng=np.random.default_rng(4))
         assert (found[metric]["low"], found[metric]["high"]) == pytest.approx(interval.confidence_interval)
@@ -102,18 +105,6 @@ def test_the_comparison_is_candidates_minus_the_other_file(sumcurve, texts, tmp_
         assert (row["wins"], row["losses"]) == ((one > 0).sum(), (one < 0).sum())
         assert f"{100 * row['difference']:+.2f}" in printed
     assert row["wins"] + row["ties"] + row["losses"] == 40
-
-
-def test_what_is_printed_says_all_that_a_reader_needs(sumcurve, texts) -> None:
-    printed = sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, "--resamples", 300)
-    assert "40 items, 1 empty" in printed
-    assert "95 % interval of F" in printed
-    assert "BCa intervals of 300 resamples of the items, seed 1" in printed
-    assert "mode:rouge-score-0.1.2" in printed
-    assert "refs:1" in printed
-    for metric, rows in reference_scores(texts, "c").items():
-        line = next(line for line in printed.splitlines() if line.startswith(metric))
-        assert line.split()[1:4] == [f"{100 * mean:.2f}" for mean in rows.mean(axis=0)]
 
 
 def test_every_items_scores_are_written(sumcurve, texts, tmp_path) -> None:
@@ -153,9 +144,9 @@ def test_plain_text_packed_text_and_json_lines_score_alike(sumcurve, texts, tmp_
 
 
 def test_tables_and_files_in_other_orders_score_as_the_files(sumcurve, texts, tmp_path) -> None:
-    def scores(*words: object) -> dict:
+    def scores(*words: object) -> tuple[dict, str]:
         printed = sumcurve("rouge", *words, "--json", tmp_path / "out.json")
-        return json.loads((tmp_path / "out.json").read_text()) | {"printed": printed}
+        return json.loads((tmp_path / "out.json").read_text()), printed
 
     table, plain = tmp_path / "all.tsv", tmp_path / "r.txt"
     order = np.random.default_rng(2).permutation(40)
@@ -166,19 +157,16 @@ def test_tables_and_files_in_other_orders_score_as_the_files(sumcurve, texts, tm
     shuffled = tmp_path / "d.csv"
     shuffled.write_text("id,d\n" + "".join(f'i{n},"{chr(10).join(texts.d[n])}"\n' for n in order))
     plain.write_text("".join("".join(f"<t> {one} </t>" for one in text) + "\n" for text in texts.r))
-    expected = scores("--references", texts.r_file, "--candidates", texts.c_file, "--compare", texts.d_file)
+    expected, _ = scores("--references", texts.r_file, "--candidates", texts.c_file, "--compare", texts.d_file)
     both = ("--column", "c", "--compare-column", "d")
-    by_id = scores("--references", texts.r_file, "--candidates", table, "--compare", table, *both)
-    assert f"{table}, column 'c': 40 items, 1 empty, joined by id" in by_id.pop("printed")
-    by_order = scores(
-        "--references", plain, "--candidates", texts.c_file, "--compare", shuffled, "--compare-column", "d"
-    )
-    by_order_printed = by_order.pop("printed")
-    assert "joined by order" in by_order_printed  # and compare by id with the candidates
-    assert by_order_printed.startswith(f"WARNING: no ids in {plain}, but in another file")
-    assert "joined by id" not in expected.pop("printed").splitlines()[0]
+    by_id, said = scores("--references", texts.r_file, "--candidates", table, "--compare", table, *both)
+    assert "joined by id" in said
+    others = ("--candidates", texts.c_file, "--compare", shuffled, "--compare-column", "d")
+    by_order, said = scores("--references", plain, *others)
+    assert "joined by order" in said  # and compare by id with the candidates
+    assert said.startswith(f"WARNING: no ids in {plain}, but in another file")
     assert by_id == by_order == expected
-    one_file = scores("--references", table, "--candidates", table, "--column", "c")
+    one_file, _ = scores("--references", table, "--candidates", table, "--column", "c")
     assert one_file["rouge1"]["f"] == pytest.approx(expected["rouge1"]["f"])
 
 
@@ -213,17 +201,6 @@ def test_of_several_references_the_best_counts_and_the_signature_counts_them(sum
     assert json.loads(out.read_text())["rouge1"]["precision"] == 0.5  # -f A counts every reference
     sumcurve("rouge", "--references", r, "--candidates", c, *pooled, "--multi", "best")
     assert json.loads(out.read_text())["rouge1"]["precision"] == 1
-
-
-def test_notes_say_where_sentence_breaks_are_missing(sumcurve, texts, tmp_path) -> None:
-    flat, other = tmp_path / "flat.txt", tmp_path / "other.txt"
-    for path in (flat, other):
-        path.write_text("".join(" ".join(text) + "\n" for text in texts.r))
-    assert "\nnote:" not in sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file)
-    assert "as rougeL" in sumcurve("rouge", "--references", flat, "--candidates", other)
-    printed = sumcurve("rouge", "--references", texts.r_file, "--candidates", flat)
-    assert f"note: no text of {flat} has more than one sentence" in printed
-    assert "\nnote:" not in sumcurve("rouge", "--references", flat, "--candidates", other, "--metrics", "rouge1")
 
 
 def test_another_mode_counts_its_own_tokens(sumcurve, tmp_path) -> None:
@@ -289,22 +266,12 @@ def test_an_option_that_stands_twice_is_refused(sumcurve, texts, capsys, option)
     assert f"{option} stands twice" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("metrics", "most", "warned"),
-    [
-        ("rougeLsum", 35, True),
-        ("rougeLsum", 36, False),
-        ("rougeL", 80, True),
-        ("rougeL", 81, False),
-        ("rouge1", 1, False),
-    ],
-)
-def test_a_long_item_is_named_before_it_is_scored(
-    sumcurve, tmp_path, monkeypatch, capsys, metrics, most, warned
-) -> None:
+@pytest.mark.parametrize(("metrics", "cells"), [("rougeLsum", 36), ("rougeL", 81)])
+@pytest.mark.parametrize("warned", [True, False])
+def test_a_long_item_is_named_before_it_is_scored(sumcurve, tmp_path, monkeypatch, capsys, metrics, cells, warned):
     path = tmp_path / "r.txt"
     path.write_text("a b\n<t> a b - c d e f </t> <t> g h i </t>\n")  # 6 words and 3
-    monkeypatch.setattr(texts_module, "MANY_CELLS", most)
+    monkeypatch.setattr(texts_module, "MANY_CELLS", cells - warned)
     monkeypatch.setattr(rouge_command, "_score", lambda *_: pytest.fail("scored"))
     with pytest.raises(pytest.fail.Exception, match="scored"):
         sumcurve("rouge", "--references", path, "--candidates", path, "--metrics", metrics)
@@ -312,17 +279,18 @@ def test_a_long_item_is_named_before_it_is_scored(
 
 
 def test_unequal_files_are_refused_and_leave_no_file(sumcurve, texts, tmp_path) -> None:
-    short, out = tmp_path / "short.jsonl", tmp_path / "out.json"
+    short, broken = tmp_path / "short.jsonl", tmp_path / "broken.jsonl"
     short.write_text("".join(texts.c_file.read_text().splitlines(keepends=True)[:-1]))
+    broken.write_text('"one"\ntwo\n')
     message = r"short\.jsonl: no summary of id 'i39' \(.*r\.jsonl:40; 1 of 40 items have none\)"
-    files = ("--references", texts.r_file, "--json", out, "--per-item", tmp_path / "out.csv")
-    with pytest.raises(CommandError, match=message):
-        sumcurve("rouge", *files, "--candidates", short)
-    with pytest.raises(CommandError, match=message):
-        sumcurve("rouge", *files, "--candidates", texts.c_file, "--compare", short)
-    short.write_text('"one"\ntwo\n')
-    with pytest.raises(CommandError, match=r"short\.jsonl:2: not JSON"):
-        sumcurve("rouge", *files, "--candidates", short)
+    files = ("--references", texts.r_file, "--json", tmp_path / "out.json", "--per-item", tmp_path / "out.csv")
+    for words, said in (
+        (("--candidates", short), message),
+        (("--candidates", texts.c_file, "--compare", short), message),
+        (("--candidates", broken), r"broken\.jsonl:2: not JSON"),
+    ):
+        with pytest.raises(CommandError, match=said):
+            sumcurve("rouge", *files, *words)
     assert not list(tmp_path.glob("out*"))
 
 
@@ -355,17 +323,17 @@ def test_the_official_lines_are_the_scripts(sumcurve, stem) -> None:
 
 
 def test_power_takes_its_noise_from_per_item_files(sumcurve, texts, tmp_path) -> None:
-    both, first, alone, reversed_ = (tmp_path / f"{name}.csv" for name in ("both", "first", "alone", "reversed"))
+    both, first, alone, backwards = (tmp_path / f"{name}.csv" for name in ("both", "first", "alone", "backwards"))
     files = ("rouge", "--references", texts.r_file, "--candidates")
     sumcurve(*files, texts.c_file, "--compare", texts.d_file, "--per-item", both)
     sumcurve(*files, texts.c_file, "--per-item", first)
     sumcurve(*files, texts.d_file, "--per-item", alone)
     heads, *rows = alone.read_text().splitlines()
-    reversed_.write_text("\n".join([heads, *reversed(rows)]) + "\n")  # joined by id all the same
+    backwards.write_text("\n".join([heads, *reversed(rows)]) + "\n")  # joined by id all the same
     c, d = (100 * reference_scores(texts, name)["rouge2"][:, 2] for name in "cd")
     noise = Noise(float(np.std(c - d, ddof=1)))
     need = items_needed(noise, Aim(2.5))
-    for paths in ([both], [first, alone], [first, reversed_]):
+    for paths in ([both], [first, alone], [first, backwards]):
         out = tmp_path / "out.json"
         printed = sumcurve("power", "--per-item", *paths, "--metric", "rouge2", "--effect", 2.5, "--json", out)
         found = json.loads(out.read_text())
@@ -384,27 +352,23 @@ def test_power_answers_what_was_asked(sumcurve, tmp_path) -> None:
         printed = sumcurve("power", "--sd-items", 12, *seeds, "--json", out, *words)
         return printed, json.loads(out.read_text())["answers"]
 
+    def cells(rows: list[dict]) -> list[tuple]:
+        return [(row["items"], row["seeds"]) for row in rows]
+
     printed, rows = ask()
     assert [row["seeds"] for row in rows] == [2, 3, 5, 10, 20]
     assert rows[0]["items"] is None
+    assert cells(rows)[3:] == [(items_needed(noise, Aim(), seeds), seeds) for seeds in (10, 20)]
     assert "seeds are the limit" in printed
-    assert rows[3]["items"] == items_needed(noise, Aim(), 10)
     assert "trained models" not in printed
-
-    _, rows = ask("--seeds", 10)
-    assert [(row["items"], row["seeds"]) for row in rows] == [(items_needed(noise, Aim(), 10), 10)]
-
-    _, rows = ask("--items", 3000)
-    assert [(row["items"], row["seeds"]) for row in rows] == [(3000, seeds_needed(noise, Aim(), 3000))]
-
-    printed, rows = ask("--items", 1500, "--seeds", 3)
+    assert cells(ask("--seeds", 10)[1]) == [(items_needed(noise, Aim(), 10), 10)]
+    assert cells(ask("--items", 3000)[1]) == [(3000, seeds_needed(noise, Aim(), 3000))]
+    _, rows = ask("--items", 1500, "--seeds", 3)
     assert 0 < rows[0]["power"] < 0.8
     assert rows[0]["effect"] > 1
-    assert (rows[1]["items"], rows[1]["seeds"]) == (1500, seeds_needed(noise, Aim(), 1500))
-    assert (rows[2]["items"], rows[2]["seeds"]) == (items_needed(noise, Aim(), 3), 3)
-
+    assert cells(rows)[1:] == [(1500, seeds_needed(noise, Aim(), 1500)), (items_needed(noise, Aim(), 3), 3)]
     printed, rows = ask("--items", 100)
-    assert rows[0]["seeds"] is None
+    assert cells(rows) == [(100, None)]
     assert "items are the limit" in printed
 
 
@@ -429,18 +393,12 @@ def test_power_alone_and_in_a_family_of_paired_seeds(sumcurve, tmp_path) -> None
     ("words", "message"),
     [
         (["--sd-items", "0"], "sd_items is 0"),
-        (["--sd-items", "9", "--design-effect", "0"], "design_effect"),
-        (["--sd-items", "9", "--systems", "1"], "systems is 1"),
-        (["--sd-items", "9", "--sd-seed", "-1"], "sd_seed"),
-        (["--sd-items", "9", "--effect", "0"], "effect"),
         (["--sd-items", "9", "--effect", "1e308"], "--effect 1e\\+308"),
         (["--sd-items", "9", "--items", "99999999999999999999"], "--items 99999999999999999999"),
         (["--sd-items", "9", "--sd-seed", "1", "--seeds", "99999999999999999999"], "--seeds 99999999999999999999"),
-        (["--sd-items", "1e200"], "sd_items is 1e\\+200"),
         (["--sd-items", "9", "--sd-seed", "1e200"], "sd_seed is 1e\\+200"),
         (["--sd-items", "9", "--design-effect", "1e-300"], "--design-effect 1e-300"),
         (["--sd-items", "9", "--seed-scores", "1;2"], "commas"),
-        (["--sd-items", "9", "--seed-scores", "31.2", "30"], "one seed says nothing"),
         (["--sd-items", "9", "--seed-scores", "31.2,31.5", "30"], "'30': one seed says nothing"),
         (["--sd-items", "9", "--seed-scores", "31.2,nan"], "'31.2,nan': give numbers"),
         (["--sd-items", "9", "--seed-scores", "31.3,31.3,31.3", "30,30"], "31.3,31.3,31.3 30,30: .* score the same"),
@@ -457,49 +415,44 @@ def test_power_refuses_senseless_questions(sumcurve, words, message) -> None:
         sumcurve("power", *words)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("item,rouge1_f\n1,0.5\n", "no column 'system'"),
-        ("system,item,rouge1_f\ncandidates,1,0.5\ncandidates,2,0.4\n", "holds one system"),
-        ("system,item,rouge1_f\ncompare,1,0.5\n", "no rows of system 'candidates'"),
-        ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,1,many\n", r"items\.csv:3: rouge1_f is 'many'"),
-        ("system,item,rouge1_f\ncandidates,1,nan\ncompare,1,0.5\n", r"items\.csv:2: rouge1_f is 'nan'"),
-        ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,2,0.5\n", "other items"),
-        ("system,item,rouge1_f\ncandidates,1,0.5\ncompare,1,0.4\n", "two items or more"),
-        ("system,item,rouge1_f\ncandidates,1,0.5\ncandidates,2,41.5\n", r"items\.csv:3: rouge1_f is 41.5; .* 0 to 1"),
-        ("system,item,rouge1_f\ncandidates,1,0.5\nmine,1,0.5\n", "system 'mine'"),
-        ("system,item,rouge1_f\ncandidates,1,0.5\ncandidates,1,0.5\n", r"items\.csv:3: item '1' .* line 2"),
-        ("system,item,id,rouge1_f\ncandidates,1,a,0.5\ncandidates,2,a,0.4\n", r"items\.csv:3: id 'a' .* line 2"),
-        ("system,item,id,rouge1_f\ncandidates,1,a,0.5\ncandidates,2,,0.4\n", "items\\.csv:3: .* in some rows only"),
-    ],
-)
-def test_a_file_that_is_no_per_item_file_is_named(sumcurve, tmp_path, content, message) -> None:
-    path = tmp_path / "items.csv"
-    path.write_text(content)
-    with pytest.raises(CommandError, match=message):
-        sumcurve("power", "--per-item", path)
+ITEM = "system,item,rouge1_f\n"
+WITH_ID = "system,item,id,rouge1_f\n"
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "message"),
+    ("contents", "message"),
     [
+        (["item,rouge1_f\n1,0.5"], "no column 'system'"),
+        ([f"{ITEM}candidates,1,0.5\ncandidates,2,0.4"], "holds one system"),
+        ([f"{ITEM}compare,1,0.5"], "no rows of system 'candidates'"),
+        ([f"{ITEM}candidates,1,0.5\ncompare,1,many"], r"0\.csv:3: rouge1_f is 'many'"),
+        ([f"{ITEM}candidates,1,nan\ncompare,1,0.5"], r"0\.csv:2: rouge1_f is 'nan'"),
+        ([f"{ITEM}candidates,1,0.5\ncompare,2,0.5"], "other items"),
+        ([f"{ITEM}candidates,1,0.5\ncompare,1,0.4"], "two items or more"),
+        ([f"{ITEM}candidates,1,0.5\ncandidates,2,41.5"], r"0\.csv:3: rouge1_f is 41.5; .* 0 to 1"),
+        ([f"{ITEM}candidates,1,0.5\nmine,1,0.5"], "system 'mine'"),
+        ([f"{ITEM}candidates,1,0.5\ncandidates,1,0.5"], r"0\.csv:3: item '1' .* line 2"),
+        ([f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,a,0.4"], r"0\.csv:3: id 'a' .* line 2"),
+        ([f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,,0.4"], r"0\.csv:3: .* in some rows only"),
         (
-            "candidates,1,a,0.5\ncompare,1,a,0.5",
-            "candidates,1,a,0.4",
-            r"first\.csv holds two systems \(candidates, comp",
+            [f"{WITH_ID}candidates,1,a,0.5\ncompare,1,a,0.5", f"{WITH_ID}candidates,1,a,0.4"],
+            r"0\.csv holds two systems \(candidates, comp",
         ),
-        ("candidates,1,a,0.5", "candidates,1,,0.4", r"first\.csv has ids, \S+second\.csv has none"),
-        ("candidates,1,a,0.5\ncandidates,2,b,0.4", "candidates,1,a,0.5", r"id 'b' of \S+first\.csv is not among"),
-        ("candidates,1,a,0.5", "candidates,1,a,0.5\ncandidates,2,b,0.4", r"id 'b' of \S+second\.csv is not among"),
+        ([f"{WITH_ID}candidates,1,{name},0.5" for name in ("a", "")], r"0\.csv has ids, \S+1\.csv has none"),
+        (
+            [f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,b,0.4", f"{WITH_ID}candidates,1,a,0.5"],
+            r"id 'b' of \S+0\.csv is not among",
+        ),
+        (
+            [f"{WITH_ID}candidates,1,a,0.5", f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,b,0.4"],
+            r"id 'b' of \S+1\.csv is not among",
+        ),
     ],
 )
-def test_two_per_item_files_are_of_the_same_items_and_of_one_system_each(
-    sumcurve, tmp_path, first, second, message
-) -> None:
-    paths = tmp_path / "first.csv", tmp_path / "second.csv"
-    for path, rows in zip(paths, (first, second), strict=True):
-        path.write_text(f"system,item,id,rouge1_f\n{rows}\n")
+def test_files_that_are_not_per_item_files_of_the_same_items_are_named(sumcurve, tmp_path, contents, message) -> None:
+    paths = [tmp_path / f"{number}.csv" for number in range(len(contents))]
+    for path, content in zip(paths, contents, strict=True):
+        path.write_text(f"{content}\n")
     with pytest.raises(CommandError, match=message):
         sumcurve("power", "--per-item", *paths)
 

@@ -17,7 +17,6 @@ from types import SimpleNamespace
 import pytest
 
 from sumcurve.cli.messages import ERRORS
-from sumcurve.cli.places import lock
 from sumcurve.machine import devices, torchrun
 from sumcurve.machine.torchrun import TorchrunError
 from sumcurve.training.parallel import Group, join, own_card
@@ -106,7 +105,6 @@ def test_two_processes_get_two_devices_and_a_killed_one_frees_its_own(tmp_path):
 
 def test_cards_are_shared_by_those_who_say_so_and_by_no_more(tmp_path):
     """Two by two on two cards; a fifth waits, and so does one that wants a card alone, until a whole card is free."""
-
     sharers = [hold("a,b", tmp_path, 2) for _ in range(4)]
     waiting = []
     try:
@@ -129,16 +127,13 @@ def test_cards_are_shared_by_those_who_say_so_and_by_no_more(tmp_path):
             process.wait()
 
 
-@pytest.mark.parametrize(("told", "shares"), [("1", 1), ("1.0", 1), ("0.5", 2), ("0.33", 3), ("0.25", 4)])
-def test_a_share_of_a_card_is_a_number_of_runs(told, shares):
-    assert devices.shares({devices.PER_RUN: told}) == shares
+def test_a_share_of_a_card_is_a_number_of_runs_or_refused():
+    told = {"1": 1, "1.0": 1, "0.5": 2, "0.33": 3, "0.25": 4}
+    assert {text: devices.shares({devices.PER_RUN: text}) for text in told} == told
     assert devices.shares({}) == 1
-
-
-@pytest.mark.parametrize("told", ["2", "0", "-1", "0.4", "half", "nan", "inf", ""])
-def test_what_is_no_share_of_a_card_is_refused(told):
-    with pytest.raises(devices.DeviceError, match=devices.PER_RUN):
-        devices.shares({devices.PER_RUN: told})
+    for text in ("2", "0", "-1", "0.4", "half", "nan", "inf", ""):
+        with pytest.raises(devices.DeviceError, match=devices.PER_RUN):
+            devices.shares({devices.PER_RUN: text})
 
 
 def test_a_shared_card_is_no_exclusive_lease(driver, usable, tmp_path):
@@ -159,10 +154,15 @@ def test_cards_are_named_by_uuid_however_they_are_asked_for(driver):
     assert devices.pool(driver | {"CARDS": "3"}) == [name(3)]
 
 
-@pytest.mark.parametrize("hidden", ["", " ", "-1", "NoDevFiles", "none", "void", "-1,0", "SUMCURVE_DEVICE"])
-def test_what_hides_all_cards_is_the_cpu(hidden, driver, tmp_path):
-    hides = {"SUMCURVE_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": "0"}
-    environment = driver | (hides if hidden == "SUMCURVE_DEVICE" else {"CUDA_VISIBLE_DEVICES": hidden})
+@pytest.mark.parametrize(
+    "hides",
+    [
+        {"SUMCURVE_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": "0"},
+        *({"CUDA_VISIBLE_DEVICES": text} for text in ("", " ", "-1", "NoDevFiles", "none", "void", "-1,0")),
+    ],
+)
+def test_what_hides_all_cards_is_the_cpu(hides, driver, tmp_path):
+    environment = driver | hides
     assert devices.pool(environment) == []
     with devices.device(environment, tmp_path) as lease:
         assert lease == devices.Lease("cpu", exclusive=True)
@@ -203,13 +203,11 @@ def usable(monkeypatch):
 
 def test_processes_of_one_allocation_take_different_cards(driver, usable, tmp_path):
     environment = driver | {"SLURM_JOB_ID": "7", "CUDA_VISIBLE_DEVICES": "0,1"}
-    seen = set()
     with devices.device(environment, tmp_path) as first:
-        seen.add(os.environ["CUDA_VISIBLE_DEVICES"])
+        card = os.environ["CUDA_VISIBLE_DEVICES"]
         with devices.device(environment, tmp_path) as second:
-            seen.add(os.environ["CUDA_VISIBLE_DEVICES"])
+            assert {card, os.environ["CUDA_VISIBLE_DEVICES"]} == {name(0), name(1)}
             assert first == second == devices.Lease("cuda", exclusive=True)
-    assert seen == {name(0), name(1)}
 
 
 def test_single_precision_on_a_card_is_no_tf32(driver, usable, tmp_path, monkeypatch):
@@ -234,15 +232,13 @@ TORCHRUN = {
 
 
 def test_ranks_take_the_cards_of_their_numbers(driver, usable, tmp_path):
-    ranks = [driver | TORCHRUN | {"LOCAL_RANK": str(rank), "CUDA_VISIBLE_DEVICES": "3,1"} for rank in (1, 0)]
-    with devices.device(ranks[0], tmp_path):
+    environment = driver | TORCHRUN | {"CUDA_VISIBLE_DEVICES": "3,1"}
+    with devices.device(environment | {"LOCAL_RANK": "1"}, tmp_path):
         assert os.environ["CUDA_VISIBLE_DEVICES"] == name(1)
-        with devices.device(ranks[1], tmp_path):
+        with devices.device(environment, tmp_path):
             assert os.environ["CUDA_VISIBLE_DEVICES"] == name(3)
-    with (
-        pytest.raises(devices.DeviceError, match=r"3 processes .* 2 GPUs"),
-        devices.device(ranks[0] | {"LOCAL_WORLD_SIZE": "3"}, tmp_path),
-    ):
+    many = devices.device(environment | {"LOCAL_WORLD_SIZE": "3"}, tmp_path)
+    with pytest.raises(devices.DeviceError, match=r"3 processes .* 2 GPUs"), many:
         pass
 
 
@@ -289,10 +285,8 @@ def test_a_granted_gpu_that_torch_cannot_use_is_an_error(tmp_path):
 
     if torch.cuda.is_available():
         pytest.skip("this machine has a GPU that torch can use")
-    with (
-        pytest.raises(devices.DeviceError, match="cannot use it"),
-        devices.device({"CUDA_VISIBLE_DEVICES": "0"}, tmp_path),
-    ):
+    granted = devices.device({"CUDA_VISIBLE_DEVICES": "0"}, tmp_path)
+    with pytest.raises(devices.DeviceError, match="cannot use it"), granted:
         pass
 
 
@@ -361,58 +355,17 @@ def test_a_lock_file_is_everybodys_and_alone(tmp_path):
     assert stat.S_IMODE(made.stat().st_mode) == 0o666
 
 
-@pytest.mark.parametrize("number", [errno.EBADF, errno.EOPNOTSUPP, errno.ENOLCK])
-def test_a_file_system_without_locks_is_an_error_at_once_for_a_card_and_nothing_for_a_bar(
-    number, tmp_path, monkeypatch
-):
+def test_a_file_system_without_locks_is_an_error_at_once_for_a_card_and_nothing_for_a_bar(tmp_path, monkeypatch):
     """As NFS and Lustre answer."""
 
     def refuse(opened, how):
-        raise OSError(number, os.strerror(number))
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with (
-        pytest.raises(devices.DeviceError, match=r"lock: its file system \(\w+\) takes no lock"),
-        devices.lease(["0"], tmp_path),
-    ):
-        pass
+    with pytest.raises(devices.DeviceError, match=r"lock: its file system \(\w+\) takes no lock"):
+        devices.lease(["0"], tmp_path).__enter__()
     with devices.bar_line(tmp_path) as line:
         assert line == 0
-
-
-def test_waiting_is_said_once(tmp_path):
-    """Three looks at a card in use, one sentence that names it."""
-    with devices.lease(["GPU-a"], tmp_path):
-        waiting = """
-import sys
-from pathlib import Path
-from sumcurve.machine.devices import lease
-with lease(["GPU-a"], Path(sys.argv[1]), wait_seconds=0.02, say=lambda text: print(text, flush=True)):
-    print("mine", flush=True)
-"""
-        process = subprocess.Popen([sys.executable, "-c", waiting, str(tmp_path)], stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        assert process.stdout.readline() == (
-            f"waiting for a GPU: GPU-a in use by other processes (locks in {tmp_path})\n"
-        )
-        time.sleep(0.2)
-    assert process.communicate(timeout=20)[0] == "mine\n"
-
-
-def test_waiting_for_a_folder_is_said(tmp_path):
-    """Whoever makes the same folder, a job that a killed scheduler left behind, say, is named by the lock it holds."""
-    waiting = """
-import sys
-from pathlib import Path
-from sumcurve.cli.places import lock
-with lock(Path(sys.argv[1]), "run-1"):
-    print("mine", file=sys.stderr, flush=True)
-"""
-    with lock(tmp_path, "run-1"):
-        process = subprocess.Popen([sys.executable, "-c", waiting, str(tmp_path)], stderr=subprocess.PIPE, text=True)
-        assert process.stderr is not None
-        assert process.stderr.readline().startswith("run-1: waiting for another process that makes this folder")
-    assert process.communicate(timeout=20)[1] == "mine\n"
 
 
 def test_bars_have_lines_of_their_own_and_nobody_waits_for_one(tmp_path):
@@ -425,8 +378,3 @@ def test_bars_have_lines_of_their_own_and_nobody_waits_for_one(tmp_path):
     (tmp_path / "plain").touch()
     with devices.bar_line(tmp_path / "plain", 2) as line:
         assert line == 0
-
-
-def test_an_error_of_the_training_is_not_the_lines(tmp_path):
-    with pytest.raises(OSError, match="of the training"), devices.bar_line(tmp_path):
-        raise OSError("of the training")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sumcurve.machine.locks import LockError, file_system, locked, take
+from sumcurve.machine.locks import LockError, locked, take
 
 
 def test_a_lock_is_one_s_alone_until_it_is_given_back(tmp_path: Path) -> None:
@@ -72,7 +72,3 @@ def test_a_file_system_without_locks_is_an_error_at_once(number: int, tmp_path: 
 def test_an_error_of_whoever_holds_a_lock_is_not_the_locks(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="disk"), locked(tmp_path / "lock"):
         raise OSError("disk")
-
-
-def test_file_systems_are_told_by_their_type() -> None:
-    assert file_system(Path("/proc/self")) == "proc"

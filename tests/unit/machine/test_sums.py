@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-from sumcurve.machine import sums
-
 HOME = Path(__file__).parents[3]
 BENCHMARK = HOME / "benchmarks" / "same_bytes.py"
 # Set wide: other kernels everywhere, low precision, more threads.
@@ -129,11 +127,6 @@ def test_tunables_of_the_c_library_are_refused() -> None:
         "-c", "from sumcurve.machine import sums; sums.apply('native')", GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX2_Usable"
     )
     assert "GLIBC_TUNABLES is set" in done.stderr
-
-
-def test_unknown_sums_are_refused() -> None:
-    with pytest.raises(sums.SumsError, match="'wide' is none of portable, native"):
-        sums.environment("wide")  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

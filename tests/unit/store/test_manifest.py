@@ -1,7 +1,5 @@
 """A folder is finished, or it is not there."""
 
-import json
-
 import pytest
 
 from sumcurve.store import manifest
@@ -65,10 +63,7 @@ def test_nothing_finished_is_overwritten(folder):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            lambda folder: (folder / "words.txt").write_text("a tail\n"),
-            "words.txt is not what its manifest records",
-        ),
+        (lambda folder: (folder / "words.txt").write_text("a tail\n"), "words.txt is not what its manifest records"),
         (lambda folder: (folder / "words.txt").unlink(), "words.txt is missing"),
         (lambda folder: (folder / "third.txt").write_text(""), "third.txt is not in its manifest"),
         (lambda folder: (folder / "manifest.json").write_text("{"), "is not JSON"),
@@ -91,11 +86,3 @@ def test_digests_depend_on_values_and_not_on_order():
     assert manifest.digest({"a": 1, "b": [1, 2]}) == manifest.digest({"b": [1, 2], "a": 1})
     assert manifest.digest({"a": 1, "b": [1, 2]}) != manifest.digest({"a": 1, "b": [2, 1]})
     assert manifest.digest({"a": 1}) != manifest.digest({"a": "1"})
-
-
-def test_facts_may_be_completed_while_building(folder):
-    facts: dict[str, str] = {}
-    with manifest.building(folder, SPECIFICATION, facts) as stage:
-        (stage / "x").write_text("")
-        facts["device"] = "cpu"
-    assert json.loads((folder / "manifest.json").read_text())["facts"] == {"device": "cpu"}

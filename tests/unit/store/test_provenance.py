@@ -40,14 +40,6 @@ def test_outside_of_git_it_is_not_known(code, monkeypatch):
     assert (facts["clean"], facts["commit"]) == (None, None)
 
 
-def test_a_distribution_that_is_not_installed_or_is_a_path_has_no_version():
-    assert provenance.versions("no-such-distribution", "models/my pipeline", "") == {
-        "no-such-distribution": None,
-        "models/my pipeline": None,
-        "": None,
-    }
-
-
 def test_what_computes_a_pretrained_model_is_among_the_versions(code):
     found = provenance.facts("sumcurve.scores.run")["versions"]
     assert all(found[name] for name in ("peft", "tokenizers", "torch", "transformers"))

@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 import sys
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from sumcurve.study.add import percents, quantile, ready_files
 from sumcurve.study.plan import Plan
 from sumcurve.watch import estimate
 from sumcurve.watch.costs import Costs, measured
+from workplace import configured
 
 ROOT = Path(__file__).parents[3]
 WORDS = [f"{a}{b}" for a in ("ba", "ke", "lo", "mi", "nu", "ra", "so") for b in ("ran", "del", "mit", "sol", "ver")]
@@ -36,15 +36,18 @@ def records(count, **names):
         }
 
 
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
 def write(path, rows):
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text(lines(rows))
 
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    shutil.copy(ROOT / "recipes.yaml", tmp_path)
+    configured(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -115,12 +118,6 @@ def test_parts_that_records_say_are_kept(place, monkeypatch, capsys):
     assert said_of("mine")["published"] == {"train": 60, "valid": 10, "test": 30}
 
 
-def test_ready_parts_of_which_one_is_empty_are_no_study(place, monkeypatch):
-    write(place / "mine.jsonl", ({**row, "split": "train"} for row in records(100)))
-    with pytest.raises(SystemExit, match="no usable record is of valid or test"):
-        add(monkeypatch, "mine.jsonl", "--name", "mine")
-
-
 def test_parts_that_are_files_of_a_folder_are_kept(place, monkeypatch):
     rows = list(records(100, target="summary"))
     for name, part in (("train-0", rows[:30]), ("train-1", rows[30:60]), ("val", rows[60:70]), ("test", rows[70:])):
@@ -131,89 +128,73 @@ def test_parts_that_are_files_of_a_folder_are_kept(place, monkeypatch):
     assert ids(corpus, "test") == {f"r{number}" for number in range(70, 100)}
 
 
+ROWS = list(records(60))
+BAD = r"0 usable records.*60 for wrong type; the first is line 1: wrong type: source: "
+ARRAY = r"mine.jsonl: this is one JSON array: .*one a line"
+
+
 @pytest.mark.parametrize(
-    ("names", "words", "message"),
+    ("content", "words", "message"),
     [
-        ({"target": "gist"}, [], r"which field is the target .* say --target FIELD; there are: source, gist, id"),
-        ({"source": "text", "target": "summary", "id": "title"}, [], r"target \(summary or title\)\? say --target"),
-        ({}, ["--target", "gist"], r"no field 'gist' for --target; there are: source, target, id"),
-        ({}, ["--name", "Mine"], "small letters"),
-        ({}, ["--name", "smoke"], "smoke.yaml is there already"),
-        ({}, ["--format", "nonsense"], "there are jsonl, parquet"),
-        ({}, ["--form", "huge"], "no form 'huge'"),
-        ({}, ["--train", "a*"], "say all of --train, --valid and --test"),
+        (
+            lines(records(60, target="gist")),
+            "",
+            r"which field is the target .* say --target FIELD; .*: source, gist, id",
+        ),
+        (lines(records(60, target="summary", id="title")), "", r"target \(summary or title\)\? say --target"),
+        (lines(ROWS), "--target gist", r"no field 'gist' for --target; there are: source, target, id"),
+        (lines(ROWS), "--name Mine", "small letters"),
+        (lines(ROWS), "--name smoke", "smoke.yaml is there already"),
+        (lines(ROWS), "--format nonsense", "there are jsonl, parquet"),
+        (lines(ROWS), "--form huge", "no form 'huge'"),
+        (lines(ROWS), "--train a*", "say all of --train, --valid and --test"),
+        (lines({**row, "split": "train"} for row in ROWS), "", "no usable record is of valid or test"),
+        (
+            lines([*ROWS[:20], {"id": "x", "source": "", "target": "a"}]),
+            "",
+            r"20 usable records, .* at least 50; not usable: 1 for empty source",
+        ),
+        (lines({**row, "source": 5} for row in ROWS), "", rf"{BAD}5, must be a string or a list of strings"),
+        (lines({**row, "source": ["word " * 40, 5]} for row in ROWS), "", rf"{BAD}\['word .*… \(source must be a str"),
+        (
+            lines({**row, "group": "g"} for row in ROWS),
+            "",
+            r"60 records are of 1 group \(field group\), .* never divided",
+        ),
+        (lines({**row, "group": f"g{n % 2}"} for n, row in enumerate(ROWS)), "", "60 records are of 2 groups"),
+        (lines(ROWS).encode("utf-16"), "", r"mine.jsonl: this is UTF-16 .*: save it as UTF-8"),
+        (lines(ROWS).encode("utf-16-le"), "", r"mine.jsonl: this is UTF-16 .*: save it as UTF-8"),
+        (json.dumps(ROWS), "", ARRAY),
+        (json.dumps(ROWS, indent=1), "", ARRAY),
+        (lines([["a"]]), "", r"its first 1 rows has a field .*not an object"),
+        ("{}\n", "", r"its first 1 rows has a field; write objects"),
     ],
+    ids=lambda value: str(value)[:40] if len(value) < 200 else "records",
 )
-def test_what_cannot_be_known_is_asked_for_and_nothing_is_written(place, monkeypatch, names, words, message):
-    write(place / "mine.jsonl", records(60, **names))
+def test_what_is_no_study_is_refused_with_what_to_do_and_nothing_is_written(
+    place, monkeypatch, content, words, message
+):
+    (place / "mine.jsonl").write_bytes(content if isinstance(content, bytes) else content.encode())
     before = sorted((place / "config" / "studies").iterdir())
     with pytest.raises(SystemExit, match=message):
-        add(monkeypatch, "mine.jsonl", "--name", "mine", *words)
+        add(monkeypatch, "mine.jsonl", "--name", "mine", *words.split())
     assert sorted((place / "config" / "studies").iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("mine.csv", r"mine\.csv: CSV is not read; write JSON lines or Parquet"), ("nowhere.jsonl", "is missing")],
+)
+def test_a_table_is_not_read_and_a_missing_file_is_named(place, monkeypatch, name, message):
+    (place / "mine.csv").write_text("id,source,target\n")
+    with pytest.raises(SystemExit, match=message):
+        add(monkeypatch, name, "--name", "mine")
 
 
 def test_a_flag_settles_what_could_be_two_fields(place, monkeypatch):
     write(place / "mine.jsonl", records(60, source="text", target="summary", id="title"))
     add(monkeypatch, "mine.jsonl", "--name", "mine", "--target", "summary", "--id", "title")
     assert said_of("mine")["raw"]["fields"] == {"id": "title", "source": "text", "target": "summary"}
-
-
-def test_too_few_records_are_no_study(place, monkeypatch):
-    write(place / "mine.jsonl", [*records(20), {"id": "x", "source": "", "target": "a"}])
-    with pytest.raises(SystemExit, match=r"20 usable records, .* at least 50; not usable: 1 for empty source"):
-        add(monkeypatch, "mine.jsonl", "--name", "mine")
-
-
-@pytest.mark.parametrize(
-    ("value", "what"),
-    [
-        (5, r"line 1: wrong type: source: 5, must be a string or a list of strings"),
-        (
-            ["word " * 40, 5],
-            r"line 1: wrong type: source: \['word .*… \(source must be a string or a list of strings\)",
-        ),
-    ],
-)
-def test_the_first_bad_record_is_shown(place, monkeypatch, value, what):
-    write(place / "mine.jsonl", ({**row, "source": value} for row in records(60)))
-    with pytest.raises(SystemExit, match=rf"0 usable records.*60 for wrong type; the first is {what}"):
-        add(monkeypatch, "mine.jsonl", "--name", "mine")
-
-
-@pytest.mark.parametrize(("groups", "said"), [(1, "1 group"), (2, "2 groups")])
-def test_fewer_groups_than_parts_are_no_study(place, monkeypatch, groups, said):
-    write(place / "mine.jsonl", ({**row, "group": f"g{n % groups}"} for n, row in enumerate(records(60))))
-    with pytest.raises(SystemExit, match=rf"60 records are of {said} \(field group\), and a group is never divided"):
-        add(monkeypatch, "mine.jsonl", "--name", "mine")
-    assert not Path("config/studies/mine.yaml").exists()
-
-
-def test_a_table_is_not_read(place, monkeypatch):
-    (place / "mine.csv").write_text("id,source,target\n")
-    with pytest.raises(SystemExit, match=r"mine\.csv: CSV is not read; write JSON lines or Parquet"):
-        add(monkeypatch, "mine.csv", "--name", "mine")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda lines: "".join(lines).encode("utf-16"), r"mine.jsonl: this is UTF-16 .*: save it as UTF-8"),
-        (lambda lines: "".join(lines).encode("utf-16-le"), r"mine.jsonl: this is UTF-16 .*: save it as UTF-8"),
-        (lambda lines: f"[{','.join(lines)}]".encode(), r"mine.jsonl: this is one JSON array: .*one a line"),
-        (lambda lines: f"[\n{','.join(lines)}]".encode(), r"mine.jsonl: this is one JSON array: .*one a line"),
-        (lambda lines: f"{json.dumps(lines)}\n".encode(), r"its first 1 rows has a field .*not an object"),
-        (lambda lines: b"{}\n", r"its first 1 rows has a field; write objects"),
-    ],
-)
-def test_what_is_no_json_lines_is_named(place, monkeypatch, change, message):
-    (place / "mine.jsonl").write_bytes(change([json.dumps(row) + "\n" for row in records(60)]))
-    with pytest.raises(SystemExit, match=message):
-        add(monkeypatch, "mine.jsonl", "--name", "mine")
-
-
-def test_a_missing_file_is_named(place, monkeypatch):
-    with pytest.raises(SystemExit, match=r"nowhere.jsonl is missing"):
-        add(monkeypatch, "nowhere.jsonl", "--name", "mine")
 
 
 def test_percents_hold_enough_to_learn_from():

@@ -107,27 +107,7 @@ def test_contrasts_of_a_method_are_about_what_it_finds_and_those_of_words_about_
     assert found["outputs"] - runs == {f"{row.corpus}-words-contrasts"}
     assert {one.rsplit("-", 1)[1] for one in found["scores"]} == {"dodged"}
     words = stems(contrasts, "contrasts", "dodged", corpus=row.corpus, method="unigram", records="")
-    assert words == {
-        "outputs": {f"{row.corpus}-words-contrasts"},
-        "annotations": {f"{row.corpus}-contrasts"},
-    }
-
-
-def test_labels_are_about_their_method_alone(contrasts):
-    folder = contrasts.named("outputs", "labels")[0]
-    run = contrasts.folder(folder.specification["run"]).specification
-    corpus = contrasts.corpus_name(contrasts.folder(run["fraction"]).specification["corpus"])
-    found = stems(contrasts, "labels", "overlap", corpus=corpus, method=run["method"], records="5")
-    assert found == {"outputs": {folder.stem}}
-
-
-def test_a_reader_s_row_is_about_the_reader_of_its_seed(apes):
-    readers = apes.named("runs", "reader")
-    assert len(readers) > 1
-    for folder in readers:
-        corpus = apes.corpus_name(folder.specification["corpus"])
-        found = stems(apes, "readers", "accuracy", corpus=corpus, seed=str(folder.specification["seed"]))
-        assert found == {"runs": {folder.stem}}
+    assert words == {"outputs": {f"{row.corpus}-words-contrasts"}, "annotations": {f"{row.corpus}-contrasts"}}
 
 
 def test_what_compares_two_methods_is_about_both_and_correlations_about_all(apes):
