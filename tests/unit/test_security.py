@@ -58,7 +58,7 @@ def test_nothing_that_runs_code_reads_data() -> None:
         if name == "np.load":
             found += 1
             assert not told(call, "allow_pickle"), f"{file}:{call.lineno}"
-    assert found > 1
+    assert found, "no call is looked at"
 
 
 class Bomb:

@@ -69,4 +69,5 @@ for _one in CAPABILITIES.values():
     for _name, _kinds in _one.behind.items():
         LISTINGS[_name] = replace(LISTINGS[_name], folders=LISTINGS[_name].folders + _kinds)
 TABLES, APPENDIX = ranked(LISTINGS), ranked(LISTINGS, appendix=True)
-MEASURED = tuple(name for name in (*TABLES, *APPENDIX) if LISTINGS[name].measured)
+# Files that hold measured time, by their stems: tables, and the figure over training seconds.
+MEASURED = (*(name for name in (*TABLES, *APPENDIX) if LISTINGS[name].measured), "seconds")

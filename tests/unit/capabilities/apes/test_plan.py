@@ -3,7 +3,18 @@
 import pytest
 
 from sumcurve.settings.config import PlanError
-from unit.study.test_plan import add_apes, changed, edit, names, of_two_corpora, smoke
+from unit.study.test_plan import changed, edit, names, of_two_corpora, smoke
+
+
+def add_apes(config, corpora=("modules",), **settings):
+    """Questions about corpora of the smoke study, and readers that answer them."""
+
+    def change(study):
+        for name in corpora:
+            study["corpora"][name]["cloze"] = {}
+        study["scores"]["apes"] = settings
+
+    edit(config / "studies" / "smoke.yaml", change)
 
 
 def apes_of(plan, corpus):
