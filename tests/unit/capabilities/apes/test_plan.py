@@ -3,18 +3,8 @@
 import pytest
 
 from sumcurve.settings.config import PlanError
-from unit.study.test_plan import changed, edit, names, of_two_corpora, smoke
-
-
-def add_apes(config, corpora=("modules",), **settings):
-    """Questions about corpora of the smoke study, and readers that answer them."""
-
-    def change(study):
-        for name in corpora:
-            study["corpora"][name]["cloze"] = {}
-        study["scores"]["apes"] = settings
-
-    edit(config / "studies" / "smoke.yaml", change)
+from unit.capabilities.plans import add_apes, of_two_corpora
+from unit.study.test_plan import changed, edit, smoke
 
 
 def apes_of(plan, corpus):
@@ -96,15 +86,6 @@ def asking(config, **told):
     return of_two_corpora(config, ["ent_loss", "ent_gold"], tales=told)
 
 
-def test_questions_are_asked_where_a_study_says_so_and_rename_nothing_else(config):
-    before = smoke(config)
-    edit(config / "studies" / "smoke.yaml", lambda study: study["corpora"]["tales"].update(cloze={}))
-    after = smoke(config)
-    (asked,) = after.named("annotations", "questions")
-    assert (names(after) - names(before), names(before) - names(after)) == ({asked.key}, set())
-    assert before.tables != after.tables
-
-
 def test_what_is_asked_is_named_by_what_finds_it_not_by_where_that_lies(config):
     found = {}
     moved = {"recogniser": {**TAGGER["recogniser"], "path": "elsewhere"}}
@@ -122,15 +103,6 @@ def test_what_is_asked_is_named_by_what_finds_it_not_by_where_that_lies(config):
     assert found["files"].specification["files"] == {"sha256": "cd" * 32, "tokenizer": "words", "lower": True}
     assert [file.path for file in found["moved"].files] == ["elsewhere"]
     assert found["rules"].specification["versions"].keys() == {"spacy"}
-
-
-def test_the_parts_of_hyphenated_words_rename_what_names_entities_alone(config):
-    before = asking(config, cloze={})
-    assert names(asking(config, cloze={}, hyphenated="whole")) == names(before)
-    after = asking(config, cloze={}, hyphenated="parts")
-    assert changed(before, after, "annotations") == {"tales-entities", "tales-questions"}
-    assert changed(before, after, "corpora") == set()
-    assert {stem.split("-")[0] for stem in changed(before, after, "runs")} == {"tales"}
 
 
 def test_salient_entities_are_the_questions_answers_where_the_corpus_says_so(config):

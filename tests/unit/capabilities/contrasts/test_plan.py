@@ -1,18 +1,8 @@
 """Which folders contrasts ask for, and whose figures they are."""
 
 from sumcurve.capabilities.contrasts.planning import JUDGING, judges
-from unit.study.test_plan import changed, edit, names, of_two_corpora, smoke
-
-
-def add_judged(config, method="pcov"):
-    """Contrasts of the smoke study's tales, which its systems are scored by, and labels of a method."""
-
-    def change(study):
-        study["corpora"]["tales"]["contrasts"] = {"golds": 5, "each": 3}
-        study["scores"] |= {"dodged": {}, "escaped": {}}
-        study["labels"] = {"methods": [method]}
-
-    edit(config / "studies" / "smoke.yaml", change)
+from unit.capabilities.plans import add_judged, of_two_corpora
+from unit.study.test_plan import changed, edit, names, smoke
 
 
 def judged(plan):

@@ -297,37 +297,32 @@ def test_a_small_model_learns_to_copy(variant: str, folders: Folders) -> None:
     assert found.selected.rouge1 > (0.5 if "lora" in variant else 0.9), found.history.rows()
 
 
-def test_where_a_model_lies_is_no_part_of_a_form() -> None:
+def test_where_a_model_lies_is_no_part_of_a_form_which_has_no_attention_and_no_words_of_its_own() -> None:
     model = settings_of("bart", hub="owner/name", revision="a" * 40)
     told = {"model": model.decides(), "training": training_of().model_dump(mode="json")}
     assert form_of_run(told).model == settings_of("bart")
     assert settings_of("bart", hub="owner/name", revision="A" * 40) == model
-
-
-def form_with(search: dict[str, Any] | None = None, **phase: Any) -> None:
-    training = training_of().model_dump(mode="json")
-    training["phases"][0] |= phase
-    Form(model=settings_of("bart"), training=training, search=search)
-
-
-SEARCHING = {"beam": 2, "length_penalty": "none", "block_ngram": 0, "coverage_penalty": 1.0}
+    told["training"]["phases"][0]["own_words"] = 0.5
+    with pytest.raises(ValueError, match="own_words"):
+        form_of_run(told)
+    searching = {"beam": 2, "length_penalty": "none", "block_ngram": 0, "coverage_penalty": 1.0}
+    with pytest.raises(ValueError, match="no attention"):
+        Form(model=model, training=training_of(), search=searching)
 
 
 @pytest.mark.parametrize(
-    ("make", "wrong", "told"),
+    ("wrong", "told"),
     [
-        (settings_of, {"hub": "owner/name"}, "go together"),
-        (settings_of, {"hub": "../../x", "revision": "a" * 40}, "is no name of the hub: give owner/name"),
-        (settings_of, {"hub": "../x", "revision": "a" * 40}, "is no name of the hub"),
-        (settings_of, {"hub": "owner/name", "revision": "main"}, "branch"),
-        (settings_of, {"hub": "owner/name", "revision": "a" * 7}, "all 40 hex digits"),
-        (settings_of, {"path": "here", "hub": "owner/name", "revision": "a" * 40}, "either"),
-        (settings_of, {"template": "Summarize."}, "once"),
-        (settings_of, {"architecture": "decoder"}, "goes on with what it reads"),
-        (form_with, {"search": SEARCHING}, "no attention"),
-        (form_with, {"own_words": 0.5}, "own_words"),
+        ({"hub": "owner/name"}, "go together"),
+        ({"hub": "../../x", "revision": "a" * 40}, "is no name of the hub: give owner/name"),
+        ({"hub": "../x", "revision": "a" * 40}, "is no name of the hub"),
+        ({"hub": "owner/name", "revision": "main"}, "branch"),
+        ({"hub": "owner/name", "revision": "a" * 7}, "all 40 hex digits"),
+        ({"path": "here", "hub": "owner/name", "revision": "a" * 40}, "either"),
+        ({"template": "Summarize."}, "once"),
+        ({"architecture": "decoder"}, "goes on with what it reads"),
     ],
 )
-def test_settings_that_cannot_be_are_named(make: Callable[..., Any], wrong: dict[str, Any], told: str) -> None:
+def test_settings_that_cannot_be_are_named(wrong: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        make(**({"kind": "bart"} if make is settings_of else {}) | wrong)
+        settings_of("bart", **wrong)

@@ -86,7 +86,8 @@ def test_a_recorded_study_asks_for_nothing_and_the_tables_noise_is_that_of_its_r
     trials: Trials, methods: list[str]
 ) -> None:
     assert not list(trials.missing())
-    assert (trials.plan.folders, trials.plan.rows, trials.plan.together) == ({}, [], {})
+    plan = Plan.read(CONFIG, trials.plan.study)
+    assert (plan.folders, plan.rows, plan.together) == ({}, [], {})
     path = CONFIG / f"{trials.plan.study}.csv"
     rows = read_rows(path)
     assert tuple(path.read_text().splitlines()[0].split(",")) == COLUMNS
