@@ -113,10 +113,6 @@ def test_a_tool_runs_with_the_dependencies_alone(tool: str, files: Path, declare
     assert done.stdout
 
 
-def test_the_extras_are_no_part_of_the_dependencies(declared: set[str]) -> None:
-    assert not declared & {"torch", "snakemake", "pandas", "altair", "spacy", "dvc", "transformers"}
-
-
 def test_what_a_verb_lacks_is_named(files: Path, declared: set[str]) -> None:
     done = alone(files, declared - {"numpy"}, "power", *TOOLS["power"])
     assert done.returncode == 1

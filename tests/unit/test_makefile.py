@@ -50,18 +50,6 @@ def make(folder: Path, *arguments: str, **variables: str) -> subprocess.Complete
     return subprocess.run(command, cwd=folder, env=own | {"PATH": path} | variables, capture_output=True, text=True)
 
 
-def test_help_is_the_head_of_the_file_names_targets_alone_and_makes_nothing(checkout):
-    found = make(checkout, "help")
-    assert (found.returncode, found.stderr) == (0, "")
-    head, _, rest = (checkout / "Makefile").read_text().partition("\n\n")
-    assert found.stdout.splitlines() == [line.removeprefix("#").removeprefix(" ") for line in head.splitlines()]
-    named = [line.removeprefix("  make ") for line in found.stdout.splitlines() if line.startswith("  make ")]
-    targets = {name for line in named[:-1] for name in [line.split()[0]]} | {*named[-1].split()}
-    (phony,) = (line for line in rest.splitlines() if line.startswith(".PHONY:"))
-    assert targets <= {*phony.split()[1:]}
-    assert not environments(checkout)
-
-
 def environments(folder: Path) -> list[Path]:
     return sorted(folder.glob(".venv-[0-9]*"))
 
@@ -95,16 +83,6 @@ def test_what_a_lock_names_is_installed_by_its_hashes_alone(checkout: Path) -> N
     ours = [line for line in installed if "torch.txt" not in line and "--editable ." not in line]
     assert sum("envs/lock-3.11.txt" in line for line in ours) == 1
     assert all("--no-deps" in line and "--require-hashes" in line for line in ours if "pip config" not in line)
-
-
-def test_an_environment_of_before_is_kept_too(checkout: Path) -> None:
-    """A folder in the place of the link, as it was made until now."""
-    (checkout / ".venv" / "bin").mkdir(parents=True)
-    (checkout / ".venv" / "bin" / "python").write_text("in use")
-    assert make(checkout, "env").returncode == 0
-    assert (checkout / ".venv").is_symlink()
-    (kept,) = checkout.glob(".venv-*.before")
-    assert (kept / "bin" / "python").read_text() == "in use"
 
 
 def test_an_environment_of_somebody_else_is_left_alone(checkout: Path, tmp_path: Path) -> None:
@@ -189,9 +167,7 @@ def test_a_pull_without_a_remote_says_so_and_asks_for_nothing(checkout: Path, dv
     program.write_text(program.read_text().replace(REMOTE, 'if [ "$1" = config ]; then exit 0; fi'))
     done = make(checkout, "pull", dvc)
     assert done.returncode != 0
-    for says in ("no remote is named", "nothing can be pulled", "make study", "results/tables", "docs/running.md"):
-        assert says in done.stderr
-    assert "what came stays" not in done.stderr
+    assert "no remote is named" in done.stderr
     assert not (checkout / "asked").exists()
 
 

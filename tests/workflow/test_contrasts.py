@@ -74,7 +74,7 @@ def test_scores_and_tables_are_those_of_what_was_judged(run, monkeypatch):
             for one in judges
             for key in one.specification["runs"]
         }
-        common = [all(told) for told in zip(*(one.told[one.contrast] for one in judged.values()), strict=True)]
+        common = [all(told) for told in zip(*(one.visible[one.contrast] for one in judged.values()), strict=True)]
         table = {row["method"]: row for row in rows(run, "contrasts") if row["corpus"] == corpus}
         for row in plan.rows:
             if row.corpus == corpus and row.judged and row.search in ("common", "own"):

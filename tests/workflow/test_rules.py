@@ -17,6 +17,15 @@ WORKFLOW = ROOT / "workflow"
 RULES = {path: path.read_text() for path in [ROOT / "Snakefile", *sorted((WORKFLOW / "rules").glob("*.smk"))]}
 
 
+def snakemake(*told, programs=Path(sys.executable).parent):
+    """Snakemake with these arguments, and with the programs of a folder before those of the machine."""
+    path = f"{programs}:{os.environ['PATH']}"
+    command = [sys.executable, "-m", "snakemake", *map(str, told)]
+    return subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+    )
+
+
 def test_planning_imports_nothing_heavy():
     program = (
         "import sys; from pathlib import Path; from sumcurve.study.plan import Plan; Plan.read(Path('config'));"
@@ -65,21 +74,12 @@ def test_a_site_s_own_profile_lies_outside_of_the_checkout_and_decides_what_jobs
         assert old in text
         text = text.replace(old, new)
     (tmp_path / "config.yaml").write_text(text)
-    command = [sys.executable, "-m", "snakemake", "-n", "--workflow-profile", str(tmp_path)]
-    told = subprocess.run(
-        [*command, "--config", "study=smoke", f"home={tmp_path}/home", "--", "corpora", "runs"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    home = ("--config", "study=smoke", f"home={tmp_path}/home")
+    told = snakemake("-n", "--workflow-profile", tmp_path, *home, "--", "corpora", "runs")
     assert told.returncode == 0, told.stdout + told.stderr
     said = re.findall(r"^rule (\w+):\n(?:.*\n)*?    resources: (.*)$", told.stdout + told.stderr, flags=re.M)
     asked = {rule: dict(re.findall(r"(\w+)=([^,\s]+)", resources)) for rule, resources in said}
-    assert {rule: asked[rule]["slurm_account"] for rule in ("corpus", "train")} == {
-        "corpus": "physics",
-        "train": "physics",
-    }
+    assert {asked[rule]["slurm_account"] for rule in ("corpus", "train")} == {"physics"}
     assert (asked["corpus"]["slurm_partition"], asked["train"]["slurm_partition"]) == ("ours", "gpu")
     assert asked["corpus"]["runtime"] == "77"
 
@@ -92,15 +92,8 @@ def test_accounting_that_slurm_does_not_keep_is_an_error_before_the_first_job(tm
     for name, text in (("sinfo", "exit 0"), ("sacct", "echo Slurm accounting storage is disabled >&2; exit 1")):
         (programs / name).write_text(f"#!/bin/sh\n{text}\n")
         (programs / name).chmod(0o755)
-    command = [sys.executable, "-m", "snakemake", "--directory", str(tmp_path), "-s", str(ROOT / "Snakefile")]
-    told = subprocess.run(
-        [*command, "--workflow-profile", str(tmp_path), "--config", "study=smoke", "--", "corpora"],
-        cwd=ROOT,
-        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    there = ("--directory", tmp_path, "-s", ROOT / "Snakefile", "--workflow-profile", tmp_path)
+    told = snakemake(*there, "--config", "study=smoke", "--", "corpora", programs=programs)
     assert told.returncode != 0
     assert "does not know (Slurm accounting storage is disabled): set `slurm-status-command: squeue`" in told.stderr
     assert not (tmp_path / "results").exists()
@@ -119,13 +112,7 @@ def test_where_jobs_run_is_nothing_that_dvc_s_stage_depends_on():
 def test_snakemake_gives_each_kind_what_its_row_says():
     """Asked of Snakemake itself: the rules that it has, and what a job of each needs by the plan."""
     plan = Plan.read(ROOT / "config", "smoke")
-    told = subprocess.run(
-        [sys.executable, "-m", "snakemake", "-n", "-p", "--config", "study=smoke", "home=scratch/none"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    told = snakemake("-n", "-p", "--config", "study=smoke", "home=scratch/none")
     assert told.returncode == 0, told.stdout + told.stderr
     jobs = re.split(r"^rule ", told.stdout + told.stderr, flags=re.M)[1:]
     standing = {keys[-1] for keys in plan.together.values()}  # for all folders that one process makes

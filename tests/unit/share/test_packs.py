@@ -31,7 +31,6 @@ from sumcurve.watch import verify
 from sumcurve.watch.reproduce import compare
 
 ROOT = Path(__file__).parents[3]
-RECIPES_HERE = read_recipes(ROOT / "recipes.yaml", RECIPES)
 SOURCE = "the quick brown fox that jumps over a lazy dog stays in the corpus"  # stands in for its text
 IDS = ["pkg/mod.py:one", "pkg/mod.py:two"]
 WEIGHTS = save({"embedding": np.arange(6, dtype="float32")})
@@ -44,9 +43,9 @@ def plan():
 
 def judged(digest="ab" * 32, **more):
     """What one run found of two golds, each with a contrast."""
-    run = Judged(np.array([-9.0, -8.0]), np.array([3, 3], "int32"), np.array([0, 1]) > 0, np.array([0, 2], "int32"))
-    tensors = {name: value for name, value in vars(run).items() if value is not None}
-    tensors["told"] = tensors.pop("visible").astype("uint8")  # as the file has it
+    found = Judged(np.array([-9.0, -8.0]), np.array([3, 3], "int32"), np.array([0, 1]) > 0, np.array([0, 2], "int32"))
+    tensors = {name: value for name, value in vars(found).items() if value is not None}
+    tensors["told"] = tensors.pop("visible").astype("uint8")  # as the file calls them
     return save(tensors | more, {"contrasts": digest})
 
 
@@ -55,31 +54,18 @@ def content(folder):
     items = "id,group,rouge1,empty\n" + "".join(f"{name},pkg/mod.py,{len(folder.key)}.5,False\n" for name in IDS)
     summaries = "".join(json.dumps({"id": name, "summary": [f"says {folder.name}"]}) + "\n" for name in IDS)
     if folder.specification.get("scorer") == "apes":
-        items = "id,group,apes,questions,right_1,answers_1\n"
-        items += "".join(f"{name},pkg/mod.py,{len(folder.key)}.5,3,2,0 - 12\n" for name in IDS)
+        items = "id,group,apes,answers_1\n" + "".join(f"{name},a,{len(folder.key)}.5,0 - 12\n" for name in IDS)
+    training = {
+        "training.json": json.dumps({"records": 12}),
+        "history.csv": "phase,update\nnll,10\n",
+        "timings.csv": "phase,update,seconds\nnll,10,1.5\n",
+        "weights.safetensors": "w" * 5000,
+    }
+    words = json.dumps(SOURCE.split())
     by_kind = {
-        "reader": {
-            "training.json": json.dumps({"questions": {"train": 12}}),
-            "history.csv": "phase,update\nread,10\n",
-            "timings.csv": "phase,update,seconds\nread,10,1.5\n",
-            "held_out.csv": "id,group,reader,majority,frequency,chance\npkg/mod.py:one,pkg/mod.py,1,0,1,0.25\n",
-            "weights.safetensors": "w" * 5000,
-            "words.json": json.dumps(SOURCE.split()),
-        },
-        "train": {
-            "training.json": json.dumps({"records": 12}),
-            "history.csv": "phase,update\nnll,10\n",
-            "timings.csv": "phase,update,seconds\nnll,10,1.5\n",
-            "weights.safetensors": "w" * 5000,
-            "before.safetensors": "b" * 5000,
-            "vocabulary.json": json.dumps(SOURCE.split()),
-        },
-        "pretrain": {
-            "training.json": "{}",
-            "history.csv": "phase,update\ndenoise,10\n",
-            "timings.csv": "phase,update,seconds\ndenoise,10,1.5\n",
-            "weights.safetensors": WEIGHTS,
-        },
+        "reader": training | {"held_out.csv": "id,group,reader,chance\na,a,1,0.25\n", "words.json": words},
+        "train": training | {"before.safetensors": "b" * 5000, "vocabulary.json": words},
+        "pretrain": training | {"weights.safetensors": WEIGHTS},
         "decode": {"summaries.jsonl": summaries, "logp.safetensors": "l" * 900},
         "score": {"items.csv": items, "scores.json": "{}\n"},
     }
@@ -90,21 +76,24 @@ def content(folder):
 
 def code_of(folder):
     """A fingerprint that recipes.yaml knows of the code behind a folder."""
-    return RECIPES_HERE[KINDS[folder.kind].recipe(folder.kind, folder.specification)].code[0]
+    return read_recipes(ROOT / "recipes.yaml", RECIPES)[
+        KINDS[folder.kind].recipe(folder.kind, folder.specification)
+    ].code[0]
 
 
-def build(plan, results, clean=True, wanted=None):
+def write(folder, results, files, inputs):
+    facts = {"clean": True, "fingerprint": code_of(folder), "commit": None, "python": "3.11"}
+    with manifest.building(results / folder.key, folder.specification, facts, inputs) as stage:
+        for name, text in files.items():
+            (stage / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+def build(plan, results, wanted=None):
     contents: dict[str, str] = {}
     for folder in sorted(plan.folders.values(), key=lambda one: STEPS.index(one.step)):
-        if wanted is not None and folder.key not in wanted:
-            continue
-        facts = {"clean": clean, "fingerprint": code_of(folder), "commit": None, "python": "3.11"}
-        inputs = {key: contents[key] for key in folder.inputs}
-        with manifest.building(results / folder.key, folder.specification, facts, inputs) as stage:
-            for name, text in content(folder).items():
-                (stage / name).write_bytes(text if isinstance(text, bytes) else text.encode())
-        contents[folder.key] = manifest.content(manifest.read(results / folder.key))
-    return contents
+        if wanted is None or folder.key in wanted:
+            write(folder, results, content(folder), {key: contents[key] for key in folder.inputs})
+            contents[folder.key] = manifest.content(manifest.read(results / folder.key))
 
 
 def tables(plan, results):
@@ -157,14 +146,10 @@ def test_what_is_taken_up_says_what_was_packed_and_only_weights_and_text_stay_be
         for pattern in plan.folder(key).row.packed:
             for path in (made / key).glob(pattern):
                 assert (here / key / path.name).read_bytes() == path.read_bytes()
-    run, output, score = (
-        next(f.key for f in plan.named(step, kind))
-        for step, kind in (("runs", "train"), ("outputs", "decode"), ("scores", "score"))
-    )
+    run, output = (plan.named(*of)[0].key for of in (("runs", "train"), ("outputs", "decode")))
     assert manifest.lacking(here / run) == ["before.safetensors", "vocabulary.json", "weights.safetensors"]
     assert manifest.lacking(here / output) == ["logp.safetensors"]
     assert any(manifest.state(here / key) == "finished" for key in merged.taken if key.startswith("scores/"))
-    assert score in plan.folders
     assert merge(plan, here, packed).taken == []  # again: nothing to do
 
 
@@ -174,8 +159,6 @@ def test_no_pack_holds_text_of_the_corpus(plan, made, packed):
         unpacked = lzma.decompress(path.read_bytes()).decode()
         assert " ".join(words[:3]) not in unpacked
         assert f'"{words[3]}"' not in unpacked  # a word of the vocabulary
-    run = next(folder for folder in plan.named("runs", "train"))
-    assert (made / run.key / "vocabulary.json").is_file()
     systems = {folder.key for folder in plan.named("outputs") if folder.kind in ("system", "baseline")}
     assert systems
     assert not systems & {key for path in packed.iterdir() for key in packs.read(path).folders}
@@ -286,12 +269,64 @@ def rewritten(path, change, also=()):
     path.write_bytes(lzma.compress(stream.getvalue()))
 
 
-def same(name, data, kind):
-    return name, data, kind
-
-
 def first(source):
     return sorted(source.glob("*.tar.xz"))[0]
+
+
+def cut_off(share):
+    return lambda path: path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+
+
+def headed(header):
+    return lambda path: rewritten(
+        path, lambda name, data, kind: (name, header.encode() if name == packs.HEADER else data, kind)
+    )
+
+
+HARMS = [  # what becomes of a pack, and what is said of it
+    (cut_off(0), ""),
+    (cut_off(0.5), ""),
+    (cut_off(0.999), ""),
+    (lambda path: path.write_bytes(path.read_bytes() + b"more"), "goes on behind its end"),
+    (
+        lambda path: rewritten(path, lambda *one: None if one[0].endswith("history.csv") else one),
+        "history.csv is missing",
+    ),
+    (
+        lambda path: rewritten(path, lambda name, data, kind: (name, data + b"\n" * name.endswith("items.csv"), kind)),
+        "scores/.*items.csv is not what its list says",
+    ),
+    (
+        lambda path: rewritten(path, keep, [("runs/a/training.json", b"{}", tarfile.REGTYPE)]),
+        "runs/a/training.json is not in its list",
+    ),
+    (headed("[" * 100_000), f"its {packs.HEADER} cannot be read"),
+    (headed('{"format": 1, "folders": {}, "run": []}'), f"its {packs.HEADER} cannot be read"),
+    (headed("null"), f"its {packs.HEADER} cannot be read"),
+    (lambda path: path.with_name(f"0{packs.ENDING}").mkdir(), "is a folder"),
+    (lambda path: shutil.copy(path, path.with_name(f"0{packs.ENDING}")), "both hold (runs|outputs|scores)/"),
+]
+
+
+@pytest.mark.parametrize(("harm", "said"), HARMS)
+def test_half_written_doubled_and_changed_packs_are_refused_by_name(plan, source, tmp_path, harm, said):
+    path = first(source)
+    harm(path)
+    with pytest.raises(PackError, match=f"({path.name}|0{packs.ENDING}).*({said})"):
+        merge(plan, tmp_path / "results", source)
+    assert not [one for one in (tmp_path / "results").rglob("*") if one.is_file()]
+
+
+def test_what_unpacks_to_too_much_is_refused(source, monkeypatch):
+    monkeypatch.setattr(packs, "MOST_BYTES", 10**6)
+    path = first(source)
+    path.write_bytes(lzma.compress(bytes(10**7)))
+    with pytest.raises(PackError, match=r"unpacks to more than 1,000,000 bytes|is not xz"):
+        packs.read(path)
+
+
+def keep(name, data, kind):
+    return name, data, kind
 
 
 @pytest.mark.parametrize(
@@ -310,7 +345,7 @@ def first(source):
 )
 def test_members_that_are_no_files_of_results_are_refused_and_nothing_is_written(plan, source, tmp_path, member):
     path = first(source)
-    rewritten(path, same, [member])
+    rewritten(path, keep, [member])
     with pytest.raises(PackError, match=rf"{path.name}: .*no pack has those"):
         merge(plan, tmp_path / "results", source)
     assert not [found for found in tmp_path.rglob("*") if found.is_file() and source not in found.parents]
@@ -327,57 +362,6 @@ def test_a_header_makes_no_folder_but_of_results(plan, tmp_path, key):
     with pytest.raises(PackError, match=rf"x{packs.ENDING}: .*is no folder of results"):
         merge(plan, here, packs_of)
     assert sorted(tmp_path.iterdir()) == [packs_of]
-
-
-@pytest.mark.parametrize("header", ["[" * 100_000, '{"format": 1, "folders": {}, "run": []}', "[]", "null", '"x"'])
-def test_a_header_that_nothing_wrote_is_refused(plan, source, tmp_path, header):
-    rewritten(first(source), lambda name, data, kind: (name, header.encode() if name == packs.HEADER else data, kind))
-    with pytest.raises(PackError, match=rf"{first(source).name}: its {packs.HEADER} cannot be read"):
-        merge(plan, tmp_path / "results", source)
-
-
-def test_a_folder_with_the_name_of_a_pack_is_refused(plan, source, tmp_path):
-    (source / f"x{packs.ENDING}").mkdir()
-    with pytest.raises(PackError, match=rf"x{packs.ENDING}: is a folder"):
-        merge(plan, tmp_path / "results", source)
-
-
-def test_half_written_doubled_and_changed_packs_are_refused_by_name(plan, source, tmp_path):
-    path, here = first(source), tmp_path / "results"
-    whole = path.read_bytes()
-    for length in (0, 10, len(whole) // 2, len(whole) - 1):
-        path.write_bytes(whole[:length])
-        with pytest.raises(PackError, match=rf"{path.name}: "):
-            merge(plan, here, source)
-    path.write_bytes(whole + b"more")
-    with pytest.raises(PackError, match=rf"{path.name}: goes on behind its end"):
-        merge(plan, here, source)
-    path.write_bytes(whole)
-    rewritten(path, lambda name, data, kind: None if name.endswith("history.csv") else (name, data, kind))
-    with pytest.raises(PackError, match=rf"{path.name}: runs/.*history.csv is missing"):
-        merge(plan, here, source)
-    path.write_bytes(whole)
-    rewritten(path, lambda name, data, kind: (name, data + b"\n" * name.endswith("items.csv"), kind))
-    with pytest.raises(PackError, match=rf"{path.name}: scores/.*items.csv is not what its list says"):
-        merge(plan, here, source)
-    path.write_bytes(whole)
-    rewritten(path, same, [("runs/a/training.json", b"{}", tarfile.REGTYPE)])
-    with pytest.raises(PackError, match=rf"{path.name}: runs/a/training.json is not in its list"):
-        merge(plan, here, source)
-    path.write_bytes(whole)
-    shutil.copy(path, source / f"copy{packs.ENDING}")
-    with pytest.raises(PackError, match=r"both hold (runs|outputs|scores)/"):
-        merge(plan, here, source)
-    assert not here.exists() or not [one for one in here.rglob("*") if one.is_file()]
-
-
-def test_what_unpacks_to_too_much_is_refused(source, monkeypatch):
-    monkeypatch.setattr(packs, "MOST_BYTES", 10**6)
-    path = first(source)
-    path.write_bytes(lzma.compress(bytes(10**7)))
-    assert path.stat().st_size < 10**4
-    with pytest.raises(PackError, match=r"unpacks to more than 1,000,000 bytes|is not xz"):
-        packs.read(path)
 
 
 def edited(plan, made, tmp_path, change):
@@ -422,15 +406,13 @@ def test_packs_of_another_recipe_or_code_are_refused_with_what_differs(plan, mad
     def inputs(sealed, folder):
         sealed["inputs"].popitem()
 
-    for number, (change, said) in enumerate(
-        [
-            (older, r"under another specification \(recipe differ"),
-            (code, r"made by code 0123456789abcdef, which recipes.yaml does not accept"),
-            (inputs, r"made from other folders than its study says"),
-        ]
+    for change, said in (
+        (older, r"under another specification \(recipe differ"),
+        (code, r"made by code 0123456789abcdef, which recipes.yaml does not accept"),
+        (inputs, r"made from other folders than its study says"),
     ):
-        (tmp_path / str(number)).mkdir()
-        run, to = edited(plan, made, tmp_path / str(number), change)
+        (tmp_path / change.__name__).mkdir()
+        run, to = edited(plan, made, tmp_path / change.__name__, change)
         with pytest.raises(PackError, match=rf"{run.name}.tar.xz: .*{said}"):
             merge(plan, tmp_path / "results", to)
     assert not (tmp_path / "results" / "runs").exists()
@@ -449,10 +431,8 @@ def test_packs_that_contradict_what_is_here_or_each_other_are_refused(plan, made
     def otherwise(sealed, folder):
         (folder / "training.json").write_text('{"records": 13}')
         data = (folder / "training.json").read_bytes()
-        sealed["files"]["training.json"] = {
-            "bytes": len(data),
-            "sha256": manifest.sha256_file(folder / "training.json"),
-        }
+        digest = manifest.sha256_file(folder / "training.json")
+        sealed["files"]["training.json"] = {"bytes": len(data), "sha256": digest}
 
     run, to = edited(plan, made, tmp_path, otherwise)
     here = tmp_path / "results"
@@ -470,26 +450,37 @@ def test_packs_that_contradict_what_is_here_or_each_other_are_refused(plan, made
         merge(plan, apart, packed)
 
 
-def test_text_where_numbers_belong_is_in_no_pack(plan, made, tmp_path):
+UNREADABLE = r"summaries.jsonl.* is not (JSON|UTF-8)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "data", "said"),
+    [
+        (
+            "score",
+            "items.csv",
+            f"id,group,rouge1,reference\na,g,1.0,{SOURCE}\n",
+            r"items.csv:2: reference holds 'the quick",
+        ),
+        ("score", "items.csv", "id,group,apes,answers_1\na,a,50,0 the\n", "answers_1 holds '0 the'"),
+        ("decode", "summaries.jsonl", "not JSON", UNREADABLE),
+        ("decode", "summaries.jsonl", "[" * 100_000, UNREADABLE),
+        ("decode", "summaries.jsonl", b"\xff", UNREADABLE),
+    ],
+    ids=range(5),
+)
+def test_text_where_numbers_belong_is_in_no_pack(plan, made, tmp_path, kind, name, data, said):
     results = Path(shutil.copytree(made, tmp_path / "results", ignore=shutil.ignore_patterns("tables")))
     run = plan.named("runs", "train")[0]
-    score = next(one for one in packs.behind(plan, run.key) if one.kind == "score")
-    sealed = manifest.read(results / score.key)
-    shutil.rmtree(results / score.key)
-    with manifest.building(results / score.key, score.specification, sealed["facts"], sealed["inputs"]) as stage:
-        (stage / "items.csv").write_text(f"id,group,rouge1,reference\na,g,1.0,{SOURCE}\n")
-        (stage / "scores.json").write_text("{}")
-    with pytest.raises(PackError, match=r"items.csv:2: reference holds 'the quick"):
+    folder = next(one for one in packs.behind(plan, run.key) if one.kind == kind)
+    inputs = manifest.read(results / folder.key)["inputs"]
+    shutil.rmtree(results / folder.key)
+    write(folder, results, content(folder) | {name: data}, inputs)
+    with pytest.raises(PackError, match=said):
         packs.pack(plan, results, run.key, tmp_path / "to")
     outside = next(one for one in plan.named("outputs") if one.kind in ("system", "baseline"))
     with pytest.raises(PackError, match=r"may be text of the corpus"):
         packs.pack(plan, results, outside.key, tmp_path / "to")
-
-
-@pytest.mark.parametrize("data", [b"not JSON", b"[" * 100_000, b"\xff"])
-def test_summaries_that_nobody_can_read_are_in_no_pack(data):
-    with pytest.raises(PackError, match=r"here.* is not (JSON|UTF-8)"):
-        packs._require_no_text("here", "summaries.jsonl", data)
 
 
 def scored(folder, scores, **corpus):
@@ -507,13 +498,8 @@ def scored(folder, scores, **corpus):
     return Plan.read(config, "smoke")
 
 
-@pytest.fixture
-def asking(tmp_path):
-    """A plan whose summaries are asked questions by two readers."""
-    return scored(tmp_path, {"apes": {"seeds": [1, 2]}}, cloze={}, contrasts=None, percents=[100])
-
-
-def test_readers_are_packed_with_the_answers_that_only_they_can_give(asking, tmp_path):
+def test_readers_are_packed_with_the_answers_that_only_they_can_give(tmp_path):
+    asking = scored(tmp_path, {"apes": {"seeds": [1, 2]}}, cloze={}, contrasts=None, percents=[100])
     there, here, to = tmp_path / "there", tmp_path / "here", tmp_path / "to"
     build(asking, there)
     trained, readers = asking.named("runs", "train"), asking.named("runs", "reader")
@@ -533,28 +519,9 @@ def test_readers_are_packed_with_the_answers_that_only_they_can_give(asking, tmp
     assert verify.study(asking, here).damages == []
 
 
-def test_answers_are_numbers(asking, tmp_path):
-    build(asking, tmp_path / "there")
-    (run,) = asking.named("runs", "train")
-    score = next(one for one in packs.behind(asking, run.key) if one.specification.get("scorer") == "apes")
-    path = tmp_path / "there" / score.key
-    facts = {"clean": True, "fingerprint": code_of(score), "commit": None, "python": "3.11"}
-    contents = manifest.read(path)["inputs"]
-    shutil.rmtree(path)
-    with manifest.building(path, score.specification, facts, contents) as stage:
-        (stage / "items.csv").write_text("id,group,apes,answers_1\na,a,50,0 the\n")
-    with pytest.raises(PackError, match="answers_1 holds '0 the'"):
-        packs.pack(asking, tmp_path / "there", run.key, tmp_path / "to")
-
-
-@pytest.fixture
-def judging(tmp_path):
-    """A plan whose trainings are asked of contrasts."""
-    return scored(tmp_path, {"dodged": {}})
-
-
-def test_what_runs_find_of_contrasts_is_packed_whole_beside_them(judging, tmp_path):
+def test_what_runs_find_of_contrasts_is_packed_whole_beside_them_as_numbers_alone(tmp_path):
     """It needs the weights of all runs of a method: where they stayed behind it could not be made."""
+    judging = scored(tmp_path, {"dodged": {}})
     there, here, to = tmp_path / "there", tmp_path / "here", tmp_path / "to"
     build(judging, there)
     (judge,) = judging.named("outputs", "judge")
@@ -569,25 +536,18 @@ def test_what_runs_find_of_contrasts_is_packed_whole_beside_them(judging, tmp_pa
             shutil.copytree(there / key, here / key)
     assert verify.study(judging, here).damages == []
 
-
-def test_what_runs_find_of_contrasts_is_packed_as_numbers_alone(judging, tmp_path):
-    assert {field.name for field in fields(Judged)} == set(packs.TENSORS["contrasts"])
-    (judge,) = judging.named("outputs", "judge")
-    text = np.frombuffer(SOURCE.encode(), "uint8")
+    assert {field.name for field in fields(Judged)} - {"visible"} == set(packs.TENSORS["contrasts"]) - {"told"}
     for number, (data, said) in enumerate(
         (
-            (judged(source=text), "'source' is nothing that systems find"),
+            (judged(source=np.frombuffer(SOURCE.encode(), "uint8")), "'source' is nothing that systems find"),
             (judged(digest=SOURCE), "'__metadata__' is nothing that systems find"),
             (judged()[:20], "is not in the form of safetensors"),
             (judged() + SOURCE.encode(), "is not in the form of safetensors"),
         )
     ):
-        results = tmp_path / str(number) / "results"
-        facts = {"clean": True, "fingerprint": code_of(judge), "commit": None, "python": "3.11"}
-        with manifest.building(results / judge.key, judge.specification, facts, {}) as stage:
-            (stage / "run.safetensors").write_bytes(data)
+        write(judge, tmp_path / str(number), {"run.safetensors": data}, {})
         with pytest.raises(PackError, match=f"run.safetensors.*{said}"):
-            packs.pack(judging, results, judge.key, tmp_path / "to")
+            packs.pack(judging, tmp_path / str(number), judge.key, to)
 
 
 def test_a_pretraining_is_packed_with_the_weights_that_trainings_begin_from(tmp_path, monkeypatch):

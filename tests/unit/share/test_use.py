@@ -10,18 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 import yaml
-from safetensors.torch import load_file
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from pretrained import make_folder
 from sumcurve.cli import tools as verbs
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
 from sumcurve.harvest.fetch import sha256_of_model
-from sumcurve.models.batch import collate, encode
-from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings.config import PlanError
 from sumcurve.share import use
 from sumcurve.share.export import export
@@ -31,16 +26,11 @@ from sumcurve.store.records import RecordError, read_csv, read_jsonl
 from sumcurve.store.stage import Stage
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
-from sumcurve.systems.families import build
 
 ROOT = Path(__file__).parents[3]
 RAW = ROOT / "tests" / "data" / "tales.jsonl"
 FIRST = "import json, sys; [print(json.dumps({'summary': json.loads(line)['source'][:1]})) for line in sys.stdin]"
-PROGRAM = {
-    "kind": "command",
-    "train": 'cp "$SUMCURVE_TRAIN" "$SUMCURVE_MODEL"',
-    "summarize": f'python -c "{FIRST}"',
-}
+PROGRAM = {"kind": "command", "train": 'cp "$SUMCURVE_TRAIN" "$SUMCURVE_MODEL"', "summarize": f'python -c "{FIRST}"'}
 METHODS = ("trans_nocopy", "fastrl", "mine")
 
 
@@ -133,25 +123,6 @@ def test_an_exported_folder_says_the_same_without_its_study(finished, exported, 
     assert files == {"README.md", "sumcurve.json"} | ours | (set() if method == "fastrl" else {"transformers"})
 
 
-@torch.no_grad()
-def test_trans_without_copying_has_the_same_logits_in_transformers(finished, exported):
-    run, folder = finished.run("trans_nocopy"), exported["trans_nocopy"]
-    vocabulary = Vocabulary.from_json(json.loads((folder / "vocabulary.json").read_text()))
-    ours = build(run.form.model, len(vocabulary), 0).eval()
-    ours.load_state_dict(load_file(run.folder / "weights.safetensors"))
-    theirs = AutoModelForSeq2SeqLM.from_pretrained(folder / "transformers").eval()
-    tokenizer = AutoTokenizer.from_pretrained(folder / "transformers")
-    part = Corpus(next((finished.results / "corpora").glob("tales-????????"))).part("test")
-    for record, text in part.with_text:
-        batch = collate([encode(record, vocabulary, run.specification["source_tokens"], 20)])
-        read = tokenizer(" ".join(text.source), return_tensors="pt")
-        assert read["input_ids"].tolist() == batch.src.tolist()
-        memory = ours.encode(batch)
-        expected = ours.logits(ours.readout(batch, memory).states, memory)
-        found = theirs(input_ids=read["input_ids"], attention_mask=read["attention_mask"], decoder_input_ids=batch.inp)
-        assert (found.logits - expected).abs().max() < 1e-5
-
-
 def test_the_card_says_data_digests_and_scores_with_their_signature(finished, exported):
     row = finished.row("trans_nocopy")
     text = (exported["trans_nocopy"] / "README.md").read_text()
@@ -165,10 +136,7 @@ def test_the_card_says_data_digests_and_scores_with_their_signature(finished, ex
         assert part in text
     for name, sha256 in manifest.hashes(exported["trans_nocopy"]).items():
         assert name == "README.md" or f"`{name}`: sha256 {sha256}" in text
-    assert "AutoModelForSeq2SeqLM" in text
-    other = (exported["fastrl"] / "README.md").read_text()
-    assert "no model for Hugging Face transformers: transformers has no architecture of kind 'extract-rewrite'" in other
-    assert "Not scored yet" in other
+    assert "Not scored yet" in (exported["fastrl"] / "README.md").read_text()
 
 
 def test_what_cannot_be_exported_is_refused_with_the_reason(finished, exported):

@@ -47,44 +47,30 @@ REFUSALS = [  # the file, what is said in it, and what the message names
     (S, {"labels": {"methods": ["abs"]}}, "no method 'abs' in the study"),
     (S, {"labels": {"methods": ["fastrl"]}}, "a model of kind extract-rewrite has no labels"),
     (S, {f"{TALES}.methods": ["ghost"]}, "methods: ghost: not among the study's methods"),
-    (
-        S,
-        {"variance": VARIANCE | {"corpus": "tails"}},
-        r"variance\.corpus: no corpus 'tails'; .* tales",
-    ),
+    (S, {"variance": VARIANCE | {"corpus": "tails"}}, r"variance\.corpus: no corpus 'tails'; .* tales"),
     (S, {"variance": VARIANCE | {"percent": 25}}, r"variance\.percent: 25 is none of tales's percents \[50, 100\]"),
     (S, {"variance": VARIANCE | {"percent": 100}}, r"variance\.percent: .*less than 100"),
     (S, {"variance": VARIANCE | {"methods": ["fastrl"]}}, r"variance\.methods: fastrl: not trained on tales; .* pcov"),
-    (S, {"variance": VARIANCE | {"draws": [1]}}, r"variance\.draws: .*at least 2"),
     (S, {"variance": VARIANCE | {"seeds": [2, 2]}}, r"variance\.seeds: \[2, 2\] names one twice"),
     (S, equal(ent="pcow"), r"equivalence\.methods\.ent: no method 'pcow' in the study; there are: pcov, fastrl, ent"),
     (S, equal(ent="ent"), r"equivalence\.methods\.ent: ent equals itself; name another method"),
-    (S, equal(), r"equivalence\.methods: .*at least 1"),
     (S, {**equal(ent="pcov"), "equivalence.metric": "x"}, r"equivalence\.metric: no metric 'x' .*rouge1"),
     ("methods/ent.yaml", twin("nobody"), r"(?s)begins_as: nobody: .*there is no"),
     ("methods/ent_penalty.yaml", twin("ent"), r"(?s)begins_as: ent: .*begins as ent_loss itself"),
     ("methods/ent.yaml", twin("abs"), "(?s)begins_as: abs: .*same number of phases"),
     ("methods/ent.yaml", {"forms.smoke.training": {"batch": 7}}, "(?s)begins_as: .*phases before the last .* differ"),
-    ("methods/ent.yaml", {"forms.smoke.model.dropout": 0.25}, "(?s)begins_as: .*phases before the last .* differ"),
     ("methods/mine.yaml", mine(), r"(?s)mine.yaml.*`path`.*`hub` and `revision`"),
     ("methods/mine.yaml", mine(hub="owner/name", revision="main"), r"(?s)mine\.yaml:\d+: model.*branch"),
     ("methods/mine.yaml", mine(sha256="main", path="x"), r"(?s)mine\.yaml:\d+: .*sha256"),
     (S, {"systems": {"x-zero-shot": {"kind": "lead"}}}, r"x-zero-shot.*pretrained methods"),
     (S, {"systems": {"x": {"kind": "command", "command": "cat"}}}, "systems.x.command: unknown key.*it is `summarize`"),
-    (S, {"systems": {"Bad name": {"kind": "lead"}}}, "a system's name holds small letters"),
     (S, {"systems": {"pcov": {"kind": "lead"}}}, "a method of this study has that name"),
     (S, {"systems": {"x": {"kind": "nosuch"}}}, "systems.x: no kind 'nosuch'; there are: lead"),
     (S, {"systems": {"x": {"kind": "lead", "corpora": ["tails"]}}}, "systems.x: corpora: no corpus 'tails'"),
     (S, {f"{TALES}.search.min_tokens": 99}, "search.min_tokens is above search.max_tokens"),
-    (
-        S,
-        {"pretraining": None, "methods": ["bart"], f"{TALES}.methods": None},
-        r"yaml:\d+: methods: bart is of kind",
-    ),
+    (S, {"pretraining": None, "methods": ["bart"], f"{TALES}.methods": None}, r"yaml:\d+: methods: bart is of kind"),
     (S, {"pretraining.model": BART}, r"smoke.yaml:\d+: pretraining.*multiple"),
-    (S, {"pretraining.noise": {"masked": 1.0}}, "pretraining.noise.masked: Input should be less than 1"),
     (S, {"pretraining.subwords": 200}, "pretraining.subwords: Input should be greater than or equal to 300"),
-    (S, {"pretraining.noice": {}}, r"pretraining.noice: unknown key"),
     *(
         (
             S,
@@ -99,11 +85,7 @@ REFUSALS = [  # the file, what is said in it, and what the message names
     (S, sized(percents=[50]), r"give either `percents` or `sizes`"),
     (S, sized(sizes=[60, 30]), r"sizes must rise without repetition"),
     (S, sized(sizes=[]), r"sizes: name one at least"),
-    (
-        S,
-        sized(published={"train": 59, "test": 99}),
-        r"yaml:\d+: corpora.tales.sizes: 60 .* of the 59 .*published",
-    ),
+    (S, sized(published={"train": 59, "test": 99}), r"yaml:\d+: corpora.tales.sizes: 60 .* of the 59 .*published"),
     (S, sized(split={"valid": 9, "test": 9, "train": 59}), r"tales.sizes: 60 .* of the 59 .*split.train"),
     (S, sized(split={"valid": 9, "test": 9}, published={"train": 77}), r"tales.split: .* 78 records of the 77 "),
     (
@@ -117,10 +99,7 @@ REFUSALS = [  # the file, what is said in it, and what the message names
     (S, sized(seeds_at={31: [1]}), r"seeds_at: 31 is none of sizes"),
     (S, sized(seeds_at={30: [1]}, trainings={"pcov": {"seeds": [2]}}), r"no seed is left of pcov at 30"),
     (S, {"seeds": [True, 2]}, r"smoke\.yaml:\d+: seeds"),
-    (S, {"seeds": ["1"]}, r"smoke\.yaml:\d+: seeds"),
-    (S, {"seeds": []}, r"smoke\.yaml:\d+: seeds"),
     (S, {"seeds": [1, 2, 1]}, r"smoke.yaml:\d+: seeds: .*1 stands twice"),
-    (S, {"bootstrap": {"resamples": 1}}, r"smoke\.yaml:\d+: bootstrap"),
     (S, {"questions": [{"question": "Which method", "asks": "method"}]}, r"smoke\.yaml:\d+: questions"),
     (S, {"questions": [QUESTION | {"methods": ["abs"]}]}, r"questions.*'abs' is none of the study's"),
     (S, {"questions": [QUESTION | {"metric": "x"}]}, r"questions\.0\.metric: 'x' is none of the study's \(.*rouge1"),
@@ -134,24 +113,15 @@ REFUSALS = [  # the file, what is said in it, and what the message names
         "extractive-optimum: the corpus's oracle asks train, valid alone; add test",
     ),
     (S, {"tittle": "x"}, r"smoke.yaml:\d+: tittle: unknown key"),
-    (S, {f"{TALES}.percents": [0, 50]}, r"smoke.yaml:\d+: corpora.*percents.*0"),
     (S, {f"{TALES}.percents": [101]}, r"smoke.yaml:\d+: corpora.*percents.*101"),
     (S, {f"{TALES}.percents": [100, 50]}, r"smoke.yaml:\d+: corpora.*percents must rise"),
     (S, {"methods": ["ghost"], f"{TALES}.methods": None}, r"ghost.yaml is missing; there are: abs"),
     (S, {"methods": ["pcov", "pcov"]}, r"methods: .*pcov stands twice"),
-    (S, {"methods": ["Pcov"], f"{TALES}.methods": None}, "methods: 'Pcov' is no method's name"),
-    (S, {"corpora.Tales": {}}, r"smoke.yaml:\d+: corpora.Tales"),
     (S, {"form": "huge"}, "no form 'huge', which .*smoke.yaml asks for; there are"),
     (S, {"corpora.modules.prepare.min_source_tokens": 101}, r"prepare: .*101 is above max_source_tokens"),
     ("methods/pcov.yaml", {"forms.small.model.feeed": "merged"}, r"pcov.yaml:\d+: .*feeed: unknown key"),
     ("methods/pcov.yaml", {"model.kind": "recursive"}, r"pcov.yaml:\d+: .*recursive"),
-    (
-        "methods/pcov.yaml",
-        {"forms.small.phases.nll": {"optimizer": {"rate": "fast"}}},
-        r"pcov.yaml:\d+: forms.small.phases.nll.*rate: .*'fast'",
-    ),
     ("config.yaml", {"studdy": "smoke"}, "must hold one key, `study`"),
-    ("config.yaml", {"study": None}, "must hold one key, `study`"),
 ]
 
 
@@ -206,13 +176,6 @@ def test_what_is_no_yaml_of_ours_is_refused_with_its_line(config, old, new, mess
     (config / S).write_text(text.replace(old, new, 1))
     with pytest.raises(PlanError, match=message):
         Plan.read(config, "smoke")
-
-
-@pytest.mark.parametrize("name", ["../studies/smoke", "x$(touch pwned)", "a b", "", "-rf", ".."])
-def test_a_studys_name_is_no_path_and_no_shell(config, name):
-    (config / "config.yaml").write_text(yaml.safe_dump({"study": name}))
-    with pytest.raises(PlanError, match="no study's name"):
-        Plan.read(config)
 
 
 def test_an_unknown_study_names_the_known_ones(config):

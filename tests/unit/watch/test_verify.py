@@ -148,21 +148,11 @@ def test_every_byte_of_a_manifest_counts(plan, results):
         path.write_bytes(original)
 
 
-def test_all_damages_are_named_at_once(plan, results):
-    paths = [results / folder.key / "numbers.txt" for folder in plan.named("scores")]
-    for path in paths:
-        change(path)
-    with pytest.raises(ManifestError) as raised:
-        verify.study(plan, results).require()
-    assert [str(path) in str(raised.value) for path in paths] == [True] * len(paths)
-
-
-@pytest.mark.parametrize(
-    "harm", [lambda folder: (folder / "numbers.txt").unlink(), lambda folder: keep_manifest(folder)]
-)
-def test_a_manifest_without_its_files_is_damage_and_nothing_at_all_is_not(plan, results, harm):
+@pytest.mark.parametrize("lost", ["numbers.txt", "[!m]*"])
+def test_a_manifest_without_its_files_is_damage_and_nothing_at_all_is_not(plan, results, lost):
     folder = results / plan.named("outputs")[0].key
-    harm(folder)
+    for path in folder.glob(lost):
+        path.unlink()
     assert manifest.state(folder) == "damaged"
     assert f"{folder / 'numbers.txt'} is missing" in "\n".join(map(str, verify.study(plan, results).damages))
     shutil.rmtree(folder)
@@ -173,22 +163,20 @@ def test_a_manifest_without_its_files_is_damage_and_nothing_at_all_is_not(plan, 
         verify.require_recordable(plan, results, found)
 
 
-@pytest.mark.parametrize(
-    "harm", ["manifest is a folder", "folder is a file", "deep", "mark is a folder", "mark is deep"]
-)
-def test_what_is_no_manifest_at_all_is_damage_with_a_remedy(plan, results, harm):
+@pytest.mark.parametrize("harmed", ["", "manifest.json", "packed.json"])
+@pytest.mark.parametrize("deep", [True, False])
+def test_what_is_no_manifest_at_all_is_damage_with_a_remedy(plan, results, harmed, deep):
+    """A file of endless brackets, or a folder in the place of a file; a file in the place of a folder."""
     folder = results / plan.named("outputs")[0].key
-    manifest_path, mark = folder / "manifest.json", folder / "packed.json"
-    if harm == "manifest is a folder":
-        manifest_path.unlink()
-        manifest_path.mkdir()
-    elif harm == "folder is a file":
-        shutil.rmtree(folder)
-        folder.write_text("")
-    elif harm == "mark is a folder":
-        mark.mkdir()
+    path = folder / harmed
+    if path == folder:
+        shutil.rmtree(path)
     else:
-        (manifest_path if harm == "deep" else mark).write_text("[" * 100_000)
+        path.unlink(missing_ok=True)
+    if deep or path == folder:
+        path.write_text("[" * 100_000)
+    else:
+        path.mkdir()
     (damage,) = verify.study(plan, results).damages
     assert str(damage.path).startswith(str(folder))
     assert damage.remedy == f"restore it or delete {folder}, then run again"
@@ -197,13 +185,6 @@ def test_what_is_no_manifest_at_all_is_damage_with_a_remedy(plan, results, harm)
     shutil.rmtree(tables)
     tables.write_text("")
     assert tables in [damage.path for damage in verify.study(plan, results).damages]
-
-
-def keep_manifest(folder):
-    """What Snakemake's copy of a manifest makes of a folder that is gone."""
-    for path in folder.iterdir():
-        if path.name != "manifest.json":
-            path.unlink()
 
 
 def test_what_was_made_from_another_folder_than_is_here_is_named(plan, results):
@@ -242,13 +223,6 @@ def test_tables_without_a_manifest_are_named(plan, results):
     assert "has no manifest, but tables" in damage.what
 
 
-def test_tables_of_another_plan_are_not_looked_at(plan, results):
-    tables = results / "tables" / plan.study
-    (tables / f"manifest-{plan.tables}.json").rename(tables / "manifest-00000000.json")
-    (tables / "scores.csv").write_text("x")
-    assert verify.study(plan, results).damages == []
-
-
 def test_a_rebuilt_study_is_compared_folder_by_folder_in_the_order_of_the_steps(plan, results, tmp_path):
     rebuilt = make(plan, tmp_path / "again")
     tables = rebuilt / "tables" / plan.study
@@ -270,24 +244,25 @@ def test_a_rebuilt_study_is_compared_folder_by_folder_in_the_order_of_the_steps(
 
 
 def test_a_driver_clears_up_after_the_killed_and_not_after_the_living(tmp_path):
+    left = [tmp_path / "locks" / "0.output.lock", tmp_path / "backups" / "results" / "x" / "manifest.json"]
+
     def leave():
-        for name in ("locks/0.output.lock", "backups/results/x/manifest.json"):
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).write_text("")
+        for path in left:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
 
     leave()
     living, alone = driver.join(tmp_path)
     assert alone
-    assert list((tmp_path / "locks").iterdir()) == []
-    assert not (tmp_path / "backups").exists()
+    assert not any(path.exists() for path in left)
     leave()
     second, alone = driver.join(tmp_path)
     assert not alone
     second.close()
-    assert (tmp_path / "locks" / "0.output.lock").exists()
+    assert all(path.exists() for path in left)
     living.close()
     driver.join(tmp_path)[0].close()
-    assert not (tmp_path / "locks" / "0.output.lock").exists()
+    assert not left[0].exists()
 
 
 def test_a_run_that_another_keeps_out_is_told_its_process_and_never_to_unlock(tmp_path):
@@ -299,15 +274,10 @@ def test_a_run_that_another_keeps_out_is_told_its_process_and_never_to_unlock(tm
     assert driver.others(tmp_path) == []
     with (tmp_path / driver.DRIVERS).open("a") as lines:
         lines.write(f"{os.getppid()} {socket.gethostname()}\n{2**22 + 1} {socket.gethostname()}\n7 elsewhere\n")
-    made = jobs("results/runs/a/manifest.json")
-    first, second, apart = (
-        FilePersistence(path=tmp_path),
-        FilePersistence(path=tmp_path),
-        FilePersistence(path=tmp_path),
-    )
-    first.dag = second.dag = made
-    apart.dag = jobs("results/runs/b/manifest.json")
-    for one in (first, second, apart):
+    first, second, apart = (FilePersistence(path=tmp_path) for _ in range(3))
+    for one, made in ((first, "a"), (second, "a"), (apart, "b")):
+        job = SimpleNamespace(input=[], output=[f"results/runs/{made}/manifest.json"])
+        one.dag = SimpleNamespace(jobs=[job], needrun_jobs=lambda job=job: [job])  # as much as locks ask
         driver.say_who_locks(one)
     with first.lock():
         with pytest.raises(WorkflowError) as error, second.lock():
@@ -317,12 +287,6 @@ def test_a_run_that_another_keeps_out_is_told_its_process_and_never_to_unlock(tm
     own.close()
     assert f"{tmp_path.parent}: process {os.getppid()}, process 7 on elsewhere. Let it end" in str(error.value)
     assert "unlock" not in str(error.value)
-
-
-def jobs(path):
-    """As much of Snakemake's DAG as its locks ask: one job, which makes this file."""
-    job = SimpleNamespace(input=[], output=[path])
-    return SimpleNamespace(jobs=[job], needrun_jobs=lambda: [job])
 
 
 @pytest.mark.parametrize(
