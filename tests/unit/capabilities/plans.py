@@ -1,6 +1,6 @@
 """The smoke study with what capabilities add to it."""
 
-from unit.study.test_plan import edit, smoke
+from unit.study.test_plan import edit
 
 
 def add_apes(config, corpora=("modules",), **told):
@@ -23,16 +23,3 @@ def add_judged(config):
         study["labels"] = {"methods": ["pcov"]}
 
     edit(config / "studies" / "smoke.yaml", change)
-
-
-def of_two_corpora(config, methods, **changes):
-    """The plan of the smoke study with these methods on both corpora, and these keys of a corpus."""
-
-    def change(content):
-        content["methods"] = methods
-        content["corpora"]["tales"].pop("methods", None)
-        for corpus, keys in changes.items():
-            content["corpora"][corpus] |= keys
-
-    edit(config / "studies" / "smoke.yaml", change)
-    return smoke(config)

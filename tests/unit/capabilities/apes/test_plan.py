@@ -3,8 +3,8 @@
 import pytest
 
 from sumcurve.settings.config import PlanError
-from unit.capabilities.plans import add_apes, of_two_corpora
-from unit.study.test_plan import changed, edit, smoke
+from unit.capabilities.plans import add_apes
+from unit.study.test_plan import changed, edit, of_two_corpora, smoke
 
 
 def apes_of(plan, corpus):

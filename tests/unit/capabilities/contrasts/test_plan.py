@@ -1,8 +1,8 @@
 """Which folders contrasts ask for, and whose figures they are."""
 
 from sumcurve.capabilities.contrasts.planning import JUDGING, judges
-from unit.capabilities.plans import add_judged, of_two_corpora
-from unit.study.test_plan import changed, edit, names, smoke
+from unit.capabilities.plans import add_judged
+from unit.study.test_plan import changed, edit, names, of_two_corpora, smoke
 
 
 def judged(plan):
