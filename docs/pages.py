@@ -27,10 +27,10 @@ from pathlib import Path
 
 import yaml
 
-from sumcurve.study.doors import CAPABILITIES
-from sumcurve.tables.report.facts import Corpus, Records, read_tables
+from sumcurve.study.tables import findings_of
+from sumcurve.tables.report.facts import Corpus, read_tables
 from sumcurve.tables.report.figure import write_figure
-from sumcurve.tables.report.findings import Finding, Titles, findings
+from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.report.leaderboard import leaderboard, markdown
 from sumcurve.tables.report.readme import first_sentence, page
 
@@ -137,15 +137,10 @@ def method_titles() -> Titles:
     return Titles({path.stem: yaml.safe_load(path.read_text())["title"] for path in METHODS.glob("*.yaml")})
 
 
-def findings_of(tables: Records) -> list[Finding]:
-    """The findings of a recorded study, from the CSVs of its tables."""
-    return findings(tables, method_titles(), [capability.findings for capability in CAPABILITIES.values()])
-
-
 def results() -> str:
     """README.md's leaderboard, with seconds."""
     tables = read_tables(ROOT / "results" / "tables" / SHOWN)
-    corpus = Corpus(findings_of(tables)[0].corpus, tables)
+    corpus = Corpus(findings_of(tables, method_titles())[0].corpus, tables)
     lines = markdown(leaderboard(corpus, method_titles(), baselines=1), corpus.metric)
     return "\n".join(lines) + "\n"
 
@@ -153,7 +148,7 @@ def results() -> str:
 def sentences() -> str:
     """README.md's findings, a line each."""
     tables = read_tables(ROOT / "results" / "tables" / SHOWN)
-    every = findings_of(tables)
+    every = findings_of(tables, method_titles())
     first = [finding for finding in every if finding.corpus == every[0].corpus][:FINDINGS]
     return "".join(f"- **{finding.head}:** {finding.text}\n" for finding in first)
 
@@ -162,7 +157,7 @@ def study_page(study: str) -> str:
     """The page of a recorded study; its figure is drawn beside it."""
     folder = ROOT / "results" / "tables" / study
     tables, titles = read_tables(folder), method_titles()
-    every = findings_of(tables)
+    every = findings_of(tables, method_titles())
     settings = yaml.safe_load((ROOT / "config" / "studies" / f"{study}.yaml").read_text())
     title = " ".join(settings["title"].split())
     figure = f"{study}.svg" if write_figure(Corpus(every[0].corpus, tables), titles, STUDIES, study) else ""

@@ -50,12 +50,17 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     for evidence in study.evidence.values():
         evidence.figures(results, folder / FIGURES)
     records, titles = rows_of(tables), Titles(study.titles)
-    all_findings = findings(records, titles, [capability.findings for capability in CAPABILITIES.values()])
+    all_findings = findings_of(records, titles)
     captions = {name: heading(tables[name], results) for name in TABLES if tables[name].rows}
     write_readme(folder, results, records, all_findings, titles, captions)
     images = {path.stem: path.read_bytes() for path in sorted((folder / FIGURES).glob("*.svg"))}
     write_page(folder / PAGES / REPORT, results, {name: tables[name] for name in TABLES}, all_findings, images)
     return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def findings_of(records: Records, titles: Titles) -> list[Finding]:
+    """What the tables of a study show, of the core and of capabilities, the most important first."""
+    return findings(records, titles, [capability.findings for capability in CAPABILITIES.values()])
 
 
 def write_readme(

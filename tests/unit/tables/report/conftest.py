@@ -1,8 +1,9 @@
 import pytest
 
 from sumcurve.study.doors import APPENDIX, TABLES
-from sumcurve.study.tables import made
-from sumcurve.tables.report.findings import findings
+from sumcurve.study.tables import findings_of, made
+from sumcurve.tables.report.facts import rows_of
+from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.report.page import page
 from sumcurve.tables.results import Results
 
@@ -16,7 +17,7 @@ def paged(settings):
     def build(study):
         results = Results(study, settings)
         tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
-        found = findings(results, tables)
+        found = findings_of(rows_of(tables), Titles(study.titles))
         return results, tables, found, page(results, {name: tables[name] for name in TABLES}, found, {"curves": SVG})
 
     return build

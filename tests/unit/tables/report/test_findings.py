@@ -1,176 +1,140 @@
-"""What came out, in sentences: they say what the tables say, in numbers that stand in them."""
+"""Findings: facts that CSVs hold, in sentences whose numbers stand in the tables."""
 
 import re
-from dataclasses import astuple, replace
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from sumcurve.capabilities.extracts.evidence import Oracles
-from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings
 from sumcurve.study.doors import TABLES
-from sumcurve.study.tables import made
-from sumcurve.tables.pairs import THESE_WEIGHTS
-from sumcurve.tables.report.findings import findings
+from sumcurve.study.tables import findings_of, made
+from sumcurve.tables.report import facts
+from sumcurve.tables.report.facts import Corpus, read_tables, rows_of
+from sumcurve.tables.report.findings import NAMED, SHOWN, Titles, counted
+from sumcurve.tables.report.leaderboard import leaderboard
 from sumcurve.tables.results import Results
-from sumcurve.tables.table import span
 
-WITHOUT = {"extracts": Oracles()}  # extracts
-
-NUMBER = re.compile(r"(?<![\w-])−?\d[\d,]*(?:\.\d+)?(?<!,)")
-AHEAD = "is ahead of every other trained method"
+STORED = Path(__file__).parents[4] / "results" / "tables"
+RECORDED = ("docstrings", "docstrings-all", "docstrings-large", "fairseq", "pretraining", "salience")
+INTERVAL = re.compile(r"\[(−?[\d.,]+), (−?[\d.,]+)\]")
 
 
-def told(study, settings):
-    results = Results(study, settings)
-    tables = {name: made(name, results) for name in TABLES}
-    return results, tables, findings(results, tables)
+@pytest.fixture(scope="module", params=[*RECORDED, "invented"])
+def recorded(request):
+    if request.param != "invented":
+        return read_tables(STORED / request.param)
+    _, tables, *_ = request.getfixturevalue("rich")
+    return rows_of(tables)
 
 
-def test_every_number_stands_in_a_table(rich):
-    _, tables, found, _ = rich
-    cells = set(NUMBER.findall(" ".join(table.markdown() for table in tables.values())))
-    numbers = [number for one in found for number in NUMBER.findall(one.text)]
-    assert len(numbers) > 30
-    assert set(numbers) <= cells
-    assert {one.table for one in found} <= {name for name in TABLES if tables[name].rows}
+def evidence(study, long_curves, settings, methods, seeds=(1, 2, 3), spread=0.5):
+    outputs = long_curves(methods, seeds, (25, 50, 100), spread)
+    results = Results(replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
+    return rows_of({name: made(name, results) for name in TABLES})
 
 
-@pytest.mark.parametrize("gain", [0, 4])
-@pytest.mark.parametrize("spread", [0.3, 6.0])
-def test_who_is_ahead_is_who_is_bold(study, long_curves, settings, spread, gain):
-    methods = {"pcov": (30, 3), "abs": (30 - gain, 3), "trans": (30 - 2 * gain, 3)}
-    outputs = long_curves(methods, (1, 2, 3), (25, 50, 100), spread)
-    evidence = replace(study, outputs=outputs, statistics=study.statistics[:1])
-    results, tables, found = told(evidence, settings)
-    (text,) = (one.text for one in found if one.question == "Who is ahead")
-    for metric in results.metrics:
-        places = {
-            row["method"]: row["place"]
-            for row in tables["answers"].rows
-            if (row["metric"], row["records"], row["basis"]) == (metric.title, 2000, "measured")
-        }
-        best = next(method for method, place in places.items() if place == "best")
-        level = [method for method, place in places.items() if place == "not distinguishable"]
-        sentence = next(one for one in text.split(". ") if "with 2,000 records" in one and metric.title in one)
-        assert sentence.startswith(best)
-        assert (AHEAD in sentence) == (not level)
-        for method in level:
-            assert method in sentence.split("not told apart from")[1]
-    bold = any(row[results.metrics[0].name].bold for row in tables["scores"].rows if row["records"] == 2000)
-    assert bold == text.startswith(f"pcov {AHEAD}")
-
-
-SHOWN = r"ahead of it|behind it|better|worse|behind$|ahead"
-NOT_SHOWN = r"not shown to differ|not distinguishable|no difference( shown)?|not shown$"
-ENDS = re.compile(r"\[(−?[\d.,]+), (−?[\d.,]+)\]")
-
-
-def leaves_0_out(interval: re.Match[str]) -> bool:
-    low, high = (float(end.replace("−", "-").replace(",", "")) for end in interval.groups())
-    return low > 0 or high < 0
-
-
-def judged(tables, found):
-    """Of tables and sentences, as people see them: what is said, and whether the interval beside it leaves 0 out."""
-    said = [
-        ("comparisons", "difference", "ahead"),
-        ("answers", "behind the best", "place"),
-        ("pretraining", "difference", "says"),
-        ("verdicts", "difference now", "verdict"),
-    ]
-    for name, column, verdict in said:
-        shown = tables[name].shown()[0]
-        for _, row in shown.iterrows() if len(shown) else ():
-            if (ends := ENDS.search(row[column])) and row.get("p (family)") != "–":
-                shown_ahead = re.fullmatch(r"\w+†?|[\d,]+ records", row[verdict])  # in comparisons: who, or which size
-                yield "ahead" if shown_ahead else row[verdict], leaves_0_out(ends)
-    for row in tables["phases"].rows:
-        for column, verdict in (("after_minus_before", "change"), ("after_minus_control", "worth")):
-            if f"{verdict}_p" in row:
-                yield row[verdict], leaves_0_out(ENDS.search(span(*astuple(row[column])[:3])))
-    for one in found:
-        for part in re.split(r"; |\. (?=[A-Z])", one.text):
-            if said := re.search(rf"({SHOWN}|{NOT_SHOWN})(: | \()", part, re.IGNORECASE):
-                yield from ((said[1].lower(), leaves_0_out(ends)) for ends in ENDS.finditer(part))
-
-
-@pytest.mark.parametrize("spread", [0.5, 0.8, 1.1])
-def test_no_interval_contradicts_what_is_said_beside_it(study, rich, long_curves, settings, spread):
-    methods = {name: (33 + 0.8 * place, 0.4 * place) for place, name in enumerate(("abs", "pcov", "trans", "globen"))}
-    outputs = long_curves(methods, (1, 2, 3), (25, 50, 100), spread)
-    told_of = Pretraining("notes", "abs", {"pcov": True}, 99.0, 50, 900, 3.5, 1000, {}, 4000, 5)
-    evidence = replace(
-        study, outputs=outputs, statistics=study.statistics[:1], evidence={"pretrained": Pretrainings([told_of])}
+def test_a_sentence_has_one_interval_at_most_and_the_primary_question_is_first(recorded):
+    every = findings_of(recorded, Titles({}))
+    assert every
+    for finding in every:
+        assert len(INTERVAL.findall(finding.text)) <= 1, finding.sentence
+        assert finding.table in recorded
+    assert [finding.rank for finding in every if finding.corpus == every[0].corpus] == sorted(
+        finding.rank for finding in every if finding.corpus == every[0].corpus
     )
-    _, tables, found = told(evidence, settings)
-    counted = {True: 0, False: 0}
-    for verdict, without_0 in [*judged(tables, found), *judged(rich[1], rich[2])]:
-        shown = re.search(NOT_SHOWN, verdict) is None
-        if shown and re.search(rf"{SHOWN}|is ahead", verdict) is None:
-            continue  # nothing is said of a difference, or a verdict is undecided
-        assert without_0 == shown, verdict
-        counted[shown] += 1
-    assert min(counted.values()) > 10
+    assert every[0].head.startswith(("Best with", "Equal to within", "Best possible", "Without training"))
 
 
-def test_who_has_one_seed_hides_nothing_of_those_that_have_more(study, long_curves, settings):
-    sizes = (25, 50, 100)
-    outputs = long_curves({"pcov": (40, 3), "trans": (30, 3), "abs": (20, 3)}, (1, 2, 3), sizes, 0.3)
-    outputs = [one for one in outputs if one.method != "trans" or one.seed == 1]
-    evidence = replace(study, outputs=outputs, statistics=study.statistics[:1])
-    _, _, found = told(evidence, settings)
-    (text,) = (one.text for one in found if one.question == "Who is ahead")
-    assert re.match(r"pcov has the best mean .*: ahead of abs; not tested against trans \(one seed", text)
-    assert AHEAD not in text
+def test_significant_is_what_table_comparisons_says(recorded):
+    for name in dict.fromkeys(row["corpus"] for row in recorded["scores"]):
+        corpus = Corpus(name, recorded)
+        ahead = {
+            frozenset((row["first"], row["second"])): row["ahead"]
+            for row in corpus.rows("comparisons", metric=corpus.metric)
+            if corpus.sizes
+            and row["first_records"] == str(corpus.sizes[-1])
+            and row["second_records"] in ("", row["first_records"])
+        }
+        for fact in [*facts.best(corpus), *facts.baseline(corpus)]:
+            if fact.metric != corpus.metric or fact.records != (corpus.sizes[-1],):
+                continue
+            for other in fact.against:
+                said = ahead.get(frozenset((fact.methods[0], other)))
+                if said is None or len(fact.methods) > 1:
+                    continue
+                assert (fact.outcome == "better") == (said == fact.methods[0]), fact
+                assert (fact.outcome == "worse") == (said == other), fact
+            if fact.outcome in ("better", "worse") and fact.effect and fact.effect.low is not None:
+                assert (fact.effect.low > 0) == (fact.outcome == "better"), fact
 
 
-def test_one_seed_claims_nothing_of_methods(study, settings):
-    _, _, found = told(study, settings)
-    texts = [one.text for one in found if one.question == "Who is ahead"]
-    assert texts
-    for text in texts:
-        assert THESE_WEIGHTS in text
-        assert AHEAD not in text
-    against = [one.text for one in found if one.question == "Against no training"]
-    assert against
-    for text in against:
-        assert THESE_WEIGHTS in text
-        assert not [word for word in ("shown to differ", "head of it", "ehind it") if word in text]
+def test_every_number_of_an_interval_is_a_cell(recorded):
+    cells = {
+        round(float(cell), 1) for rows in recorded.values() for row in rows for cell in row.values() if _number(cell)
+    }
+    cells |= {round(100 * cell, 0) for rows in recorded.values() for row in rows for cell in _shares(row)}
+    for finding in findings_of(recorded, Titles({})):
+        for low, high in INTERVAL.findall(finding.text):
+            for end in (low, high):
+                value = float(end.replace("−", "-").replace(",", ""))
+                assert min(abs(abs(value) - abs(cell)) for cell in cells) <= 0.051, finding.sentence
 
 
-def test_what_does_not_read_is_named_and_that_every_method_reads_is_said_once(
-    rich_study, more_metric, dimmed, settings
-):
-    """Of a corpus with two ways to tell it, too."""
-
-    def said(outputs):
-        study = replace(rich_study, outputs=outputs, statistics=rich_study.statistics[:1], evidence=WITHOUT)
-        (text,) = (one.text for one in told(study, settings)[2] if one.question == "What does not read")
-        return text
-
-    outputs = [one for one in rich_study.outputs if one.corpus == "notes"]
-    gated = more_metric(outputs, higher_is_better=True, threshold=0.5)
-    text = said(dimmed(gated, lambda one: one.method == "abs" and one.records in (500, 2000)))
-    assert "abs is not shown to read its source with 500 and 2,000 records" in text
-    assert "pcov" not in text
-    gates = {"higher_is_better": True, "threshold": -1e9}
-    twice = more_metric(more_metric(outputs, **gates), scorer="other", name="second", title="Second gap", **gates)
-    assert said(gated) == said(twice) == "Every method reads its source at every size."
+def _number(cell) -> bool:
+    return bool(re.fullmatch(r"-?\d+(\.\d+)?", cell or ""))
 
 
-def test_a_corpus_without_training_says_what_needs_none(rich_study, settings):
-    outputs = [one for one in rich_study.outputs if one.corpus == "notes" or one.records is None]
-    found = told(replace(rich_study, outputs=outputs, evidence=WITHOUT), settings)[2]
-    (text,) = (one.text for one in found if one.corpus == "albums")
-    assert text.startswith("No method is trained on albums.")
-    assert all(name in text for name in ("lead", "random", "best-sentence"))
+def _shares(row):
+    return [float(row[name]) for name in ("ratio_low", "ratio_high") if _number(row.get(name, ""))]
 
 
-def test_worth_of_pretraining_and_twins_are_said_size_by_size_as_their_tables_say(rich):
-    _, tables, found, _ = rich
-    for question, name in (("What pretraining is worth", "pretraining"), ("What should be equal", "equivalence")):
-        texts = {one.corpus: one.text for one in found if one.question == question}
-        rows = [row for row in tables[name].rows if row["metric"] == "ROUGE-1"]
-        assert texts.keys() == {row["corpus"] for row in rows}
-        for row in rows:
-            assert f"with {row['records']:,} records {row['says']} (" in texts[row["corpus"]]
+@pytest.mark.parametrize(("gain", "decided"), [(8, True), (0, False)])
+def test_who_is_best_is_said_as_sure_as_the_tests_are(study, long_curves, settings, gain, decided):
+    methods = {"pcov": (30, 3), "abs": (30 - gain, 3), "trans": (30 - gain, 3)}
+    first = findings_of(evidence(study, long_curves, settings, methods), Titles({}))[0]
+    assert ("significantly better than" in first.text) == decided
+    assert ("no significant difference" in first.text) != decided
+    assert not decided or first.text.startswith("pcov")
+
+
+def test_a_single_run_is_called_so_and_never_significant(study, long_curves, settings):
+    methods = {"pcov": (30, 3), "abs": (22, 3)}
+    every = findings_of(evidence(study, long_curves, settings, methods, seeds=(1,)), Titles({}))
+    assert "single run" in every[0].text
+    assert not any("significantly better" in finding.text for finding in every)
+
+
+def test_what_a_page_leaves_out_is_counted(recorded):
+    every = findings_of(recorded, Titles({}))
+    left_out = len(every) - SHOWN
+    assert (f"{left_out} more" in counted(every)) == (left_out > 0)
+    outcomes = [fact.outcome for finding in every for fact in finding.facts]
+    open_ones = outcomes.count("no significant difference")
+    assert not open_ones or f"{open_ones} of" in counted(every)
+
+
+def test_titles_stand_for_names_and_long_lists_are_cut():
+    titles = Titles({"abs": "ABS"})
+    assert titles["abs"] == "ABS"
+    assert titles["mine"] == "mine"
+    names = [f"m{place}" for place in range(NAMED + 3)]
+    assert titles.all(names).endswith("and 3 more")
+
+
+def test_marks_of_older_tables_are_columns(tmp_path):
+    (tmp_path / "scores.csv").write_text(
+        "corpus,method,role,percent,records,seeds,rouge1\nnotes,abs†,trained,,10,3,1.0\n"
+    )
+    (row,) = read_tables(tmp_path)["scores"]
+    assert (row["method"], row["reads_source"]) == ("abs", "no")
+
+
+def test_the_leaderboard_has_every_method_at_its_largest_size_the_best_first(recorded):
+    for name in dict.fromkeys(row["corpus"] for row in recorded["scores"]):
+        corpus = Corpus(name, recorded)
+        entries = leaderboard(corpus, Titles({}))
+        trained = [entry for entry in entries if entry.role == "trained"]
+        sizes = {row["method"]: int(row["records"]) for row in corpus.rows("scores") if row["records"]}
+        assert {entry.method: entry.records for entry in trained} == sizes
+        scores = [entry.score.value for entry in trained]
+        assert scores == sorted(scores, reverse=True)

@@ -1,12 +1,12 @@
 """The README of a study's tables, as GitHub shows it."""
 
-import copy
-import dataclasses
 import re
+from dataclasses import replace
 
 from sumcurve.study.doors import APPENDIX, TABLES
-from sumcurve.study.tables import write_study
-from sumcurve.tables.report.readme import readme
+from sumcurve.study.tables import WRITTEN, write_study
+from sumcurve.tables.report.findings import SHOWN
+from sumcurve.tables.report.readme import page
 
 
 def test_it_leads_to_every_table_and_to_nothing_else(rich_study, rich, settings, tmp_path):
@@ -18,36 +18,28 @@ def test_it_leads_to_every_table_and_to_nothing_else(rich_study, rich, settings,
     for name in (*TABLES, *APPENDIX):
         assert (f"{name}.csv" in links) == bool(tables[name].rows)
         assert (f"{name}.md" in links) == (name in TABLES and bool(tables[name].rows))
-    assert "figures/curves.svg" in links
-    for one in found:
-        assert all(paragraph in text for paragraph in one.paragraphs)
+    assert "figures/answers.svg" in links
+    assert text.count("\n- **") == min(SHOWN, len(found))
+    assert not (tmp_path / WRITTEN).exists()
 
 
-def test_text_of_a_study_makes_no_markup(rich):
-    results, tables, found, _ = rich
-    renamed = copy.copy(results)
-    renamed.study = dataclasses.replace(results.study, title="A <b>bold</b> *study*")
-    heading = readme(renamed, tables, found, {"curves": "Scores"}).splitlines()[0]
-    assert heading == "# A \\<b>bold\\</b> \\*study\\*"
+def test_text_of_a_study_makes_no_markup():
+    assert page("A <b>bold</b> *study*", {}, [], {}, {})[0] == "# A \\<b>bold\\</b> \\*study\\*"
 
 
-def test_what_methods_wrote_of_the_first_items_drawn_stands_there_and_no_text_of_others(rich_study, rich):
-    results, tables, found, _ = rich
-    assert "What methods wrote" not in readme(results, tables, found, {})
-    asked = copy.copy(results)
-    asked.study = dataclasses.replace(results.study, shown_items=3)
-    text = readme(asked, tables, found, {})
+def test_what_methods_wrote_of_the_first_items_stands_apart_and_no_text_of_others(rich_study, rich, settings, tmp_path):
+    results, *_ = rich
+    write_study(tmp_path, replace(rich_study, shown_items=3), settings)
+    text = (tmp_path / WRITTEN).read_text()
     for examples in rich_study.examples:
         _, part = text.split(f"## What methods wrote: {examples.corpus}\n")
         part = part.split("\n## ")[0]
-        places = re.findall(r"^\d+\. (.+)$", part, re.M)
-        assert places == [one.id for one in examples.items[:3]]
-        said = re.findall(r"^   - (.+?): (.+)$", part, re.M)
+        assert re.findall(r"^\d+\. (.+)$", part, re.M) == [item.id for item in examples.items[:3]]
+        written = re.findall(r"^   - .+?: (.+)$", part, re.M)
         largest = results.largest(examples.corpus)
-        assert [name for name, _ in said] == [*largest] * 3  # what is trained, each once an item
-        wrote = [one.summaries[system.cell] for one in examples.items[:3] for system in largest.values()]
-        assert [re.sub(r"\\(.)", r"\1", written) for _, written in said] == [" ".join(one) for one in wrote]
-        for example in examples.items[:3]:
-            assert " ".join(example.source) not in part
-            assert not any(sentence in part for reference in example.references for sentence in reference)
+        wrote = [item.summaries[system.cell] for item in examples.items[:3] for system in largest.values()]
+        assert [re.sub(r"\\(.)", r"\1", line) for line in written] == [" ".join(lines) for lines in wrote]
+        for item in examples.items[:3]:
+            assert " ".join(item.source) not in part
+            assert not any(sentence in part for reference in item.references for sentence in reference)
         assert "<" not in part.replace("\\<", "")
