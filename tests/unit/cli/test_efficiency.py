@@ -85,21 +85,6 @@ def test_digits_of_the_column_are_stricter(tmp_path, capsys) -> None:
         assert "0.227" in printed
 
 
-def test_what_is_left_out_or_lacks_an_interval_is_said(tmp_path, capsys) -> None:
-    file = tmp_path / "results.csv"
-    file.write_text(
-        "corpus,method,split,records,parameters,rouge1,seed\n"
-        "C,A,1,100,5,20,1\nC,A,1,100,5,21,2\nC,A,2,200,5,22,1\nC,B,2,200,5,22,1\n"
-    )
-    efficiency(file)
-    printed = capsys.readouterr().out
-    assert "not used: parameters" in printed
-    assert "training time not known" in printed
-    assert "C B has split 2 only" in printed
-    assert "2 → 1" in printed
-    assert "A: theta_pct, epsilon1, Theta, E1: no training cost is known" in printed
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -117,24 +102,6 @@ def test_nothing_is_written_where_something_cannot_be_used(tmp_path, monkeypatch
     assert list(tmp_path.iterdir()) == []
 
 
-def test_results_that_are_read_are_not_written_over(tmp_path) -> None:
-    path = tmp_path / "r.csv"
-    path.write_text(ROWS)
-    for option in ("--csv", "--json"):
-        with pytest.raises(ResultsError, match=r"r\.csv: this file is read, and would be lost"):
-            efficiency(path, option, path)
-    assert path.read_text() == ROWS
-
-
 def test_adding_the_verb_loads_nothing_heavy() -> None:
     code = "import sys; import sumcurve.cli.efficiency; assert not {'numpy', 'pandas', 'scipy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_absolute_quotients_are_per_1000_records_and_per_hour(tmp_path, capsys) -> None:
-    file = tmp_path / "results.csv"
-    file.write_text(ROWS)
-    efficiency(file)
-    first = capsys.readouterr().out.split("\n\n")[1].splitlines()
-    assert first[-2].split() == ["method", "Σ1", "/1,000", "Θ", "s/1,000", "E1", "/h"]
-    assert first[-1].split() == ["A", "20.0000", "250.0", "288.0000"]  # 2 points and 25 seconds for 100 records

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumcurve.models.vocabulary import BOS, EOS, MARKS, SEP, UNK, Vocabulary
+from sumcurve.models.vocabulary import BOS, EOS, MARKS, UNK, Vocabulary
 
 WORDS = st.lists(st.sampled_from(["the", "cat", "sat", "zyx", "qua", "<unk>", "<eos>"]), min_size=1, max_size=12)
 KNOWN = Vocabulary(["the", "cat", "sat"])
@@ -29,12 +29,6 @@ def test_target_words_are_themselves_or_unknown(source, target):
     assert inputs[1:] == [token if token < len(KNOWN) else UNK for token in ids[:-1]]
 
 
-def test_sep_stands_between_sentences_only():
-    _, ids = KNOWN.target([["the", "cat"], ["sat"]], [], 10)
-    assert ids == [5, 6, SEP, 7, EOS]
-    assert KNOWN.sentences([SEP, 5, SEP, SEP, 6, EOS, 7], []) == [["the"], ["cat"]]
-
-
 @pytest.mark.parametrize(("most", "expected"), [(3, [5, 6, 7, EOS]), (2, [5, 6])])
 def test_only_a_whole_target_ends(most, expected):
     inputs, ids = KNOWN.target([["the", "cat", "sat"]], [], most)
@@ -52,15 +46,6 @@ def test_counts_choose_the_words():
 def test_unsorted_counts_are_refused(counts):
     with pytest.raises(ValueError, match="not sorted"):
         Vocabulary.from_counts(counts, 10, 1)
-
-
-def test_a_word_listed_twice_is_refused():
-    with pytest.raises(ValueError, match="twice"):
-        Vocabulary(["a", "a"])
-
-
-def test_json_round_trip():
-    assert Vocabulary.from_json(KNOWN.to_json()).words == KNOWN.words
 
 
 def test_a_word_spelled_like_a_mark_is_no_mark():

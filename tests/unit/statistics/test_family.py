@@ -92,14 +92,6 @@ def test_fixed_systems_stand_beside_and_single_ones_do_not(replicates, names) ->
         family(made, [(("a", 400), ("d", 400))])
 
 
-def test_a_family_without_replicated_methods_says_so(replicates, names) -> None:
-    made = Design(replicates(seeds=1), names, 400)
-    found = family(made, replicated_pairs(made, 400))
-    assert found.tests == ()
-    assert found.level is None
-    assert "no two methods have several seeds" in found.why
-
-
 def test_what_never_differs_is_not_tested(replicates, names) -> None:
     cells = replicates("ab")
     twins = [replace(cell, system="twin") for cell in cells if cell.system == "b"]
@@ -110,8 +102,3 @@ def test_what_never_differs_is_not_tested(replicates, names) -> None:
     assert tested["a", "b"] is not None
     held = Design(cells, ["one"] * 200, 400)
     assert "one group" in family(held, replicated_pairs(held, 400)).why
-
-
-def test_equal_seeds_give_equal_families(design) -> None:
-    pairs = replicated_pairs(design, 200)
-    assert family(design, pairs, 999, seed=3) == family(design, pairs, 999, seed=3)

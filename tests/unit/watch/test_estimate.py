@@ -132,12 +132,6 @@ def test_an_interval_is_of_residuals_of_its_own_relation_and_distance():
     assert other[2] / other[0] > 9
 
 
-def test_a_wider_model_costs_by_a_power_of_its_multiply_adds():
-    model, wide = Costs(invented()), training(hidden=256, embedding=256)
-    ratio = model.of_update(wide) / model.of_update(training())
-    assert ratio == pytest.approx((wide.adds / training().adds) ** costs.POWER)
-
-
 def test_multiply_adds_of_a_transformer_are_those_of_its_matrices():
     keys = {"width": 8, "heads": 2, "feedforward": 16, "encoder_layers": 1, "decoder_layers": 1}
     form = training("trans").form
@@ -204,22 +198,6 @@ def test_jobs_of_a_cluster_are_those_that_snakemake_would_submit(plan, planned):
     assert any(by == "scorer" for _, by, _ in plan.together)
     assert f"on a cluster {len(jobs) - steps} jobs; {steps} steps of seconds" in said
     assert f"{sum(KINDS[kind].gpu for kind in jobs)} of them ask for a GPU" in said
-
-
-def test_readers_of_questions_cost_by_their_width_and_no_more_than_their_most_updates(planned):
-    hours = {}
-    for hidden, updates in ((64, 2000), (256, 2000), (64, 450)):
-
-        def change(content, hidden=hidden, updates=updates):
-            reader = content["scores"]["apes"]["reader"]
-            reader |= {"hidden": hidden, "stop": {**reader["stop"], "max_updates": updates}}
-
-        _, whole, _ = planned("docstrings", change, assumed=6000)
-        assert whole.jobs["reader"] == 3
-        hours[hidden, updates] = whole.hours["reader"]
-    assert hours[256, 2000][1] > 4 * hours[64, 2000][1]
-    assert np.ptp(hours[64, 450]) == 0  # patience ends no training before
-    assert hours[64, 450].max() <= hours[64, 2000].min()
 
 
 @pytest.mark.parametrize("study", ["cnndm", "xsum", "arxiv", "gigaword"])
