@@ -102,6 +102,24 @@ def test_nothing_is_written_where_something_cannot_be_used(tmp_path, monkeypatch
     assert list(tmp_path.iterdir()) == []
 
 
+def test_results_that_are_read_are_not_written_over(tmp_path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text(ROWS)
+    for option in ("--csv", "--json"):
+        with pytest.raises(ResultsError, match=r"r\.csv: this file is read, and would be lost"):
+            efficiency(path, option, path)
+    assert path.read_text() == ROWS
+
+
 def test_adding_the_verb_loads_nothing_heavy() -> None:
     code = "import sys; import sumcurve.cli.efficiency; assert not {'numpy', 'pandas', 'scipy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_absolute_quotients_are_per_1000_records_and_per_hour(tmp_path, capsys) -> None:
+    file = tmp_path / "results.csv"
+    file.write_text(ROWS)
+    efficiency(file)
+    first = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    assert first[-2].split() == ["method", "Σ1", "/1,000", "Θ", "s/1,000", "E1", "/h"]
+    assert first[-1].split() == ["A", "20.0000", "250.0", "288.0000"]  # 2 points and 25 seconds for 100 records

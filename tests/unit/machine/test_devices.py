@@ -351,3 +351,15 @@ def test_a_lock_file_is_everybodys_and_alone(tmp_path):
         os.umask(before)
     (made,) = tmp_path.iterdir()  # nothing temporary stays
     assert stat.S_IMODE(made.stat().st_mode) == 0o666
+
+
+def test_bars_have_lines_of_their_own_and_nobody_waits_for_one(tmp_path):
+    with devices.bar_line(tmp_path, 2) as first, devices.bar_line(tmp_path, 2) as second:
+        assert [first, second] == [0, 1]
+        with devices.bar_line(tmp_path, 2) as third:
+            assert third == 0
+    with devices.bar_line(tmp_path / "a file" / "folder", 2) as line:
+        assert line == 0
+    (tmp_path / "plain").touch()
+    with devices.bar_line(tmp_path / "plain", 2) as line:
+        assert line == 0

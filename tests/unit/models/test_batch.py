@@ -1,8 +1,11 @@
 import itertools
 import random
 
-from sumcurve.models.batch import batches, bucketed, collate, lengths
+import pytest
+
+from sumcurve.models.batch import batches, bucketed, collate, encode, lengths
 from sumcurve.models.vocabulary import PAD
+from sumcurve.store.records import Record
 
 
 def test_padding_returns_the_examples(make_examples, vocabulary):
@@ -21,6 +24,19 @@ def test_padding_returns_the_examples(make_examples, vocabulary):
         assert int(batch.n_ext[row]) == len(example.unknowns)
     assert int(batch.inp.max()) < len(vocabulary)
     assert int(batch.src.max()) < len(vocabulary)
+
+
+def test_source_is_cut(vocabulary):
+    example = encode(Record("1", ["w1 w2", "w3 x1"], ["w1 x1"]), vocabulary, 3, 5)
+    assert vocabulary.sentences(example.source, []) == [["w1", "w2", "w3"]]
+    assert example.unknowns == []
+    assert vocabulary.sentences(example.target, []) == [["w1", "<unk>"]]
+
+
+@pytest.mark.parametrize("source", [[], [""]])
+def test_an_empty_source_is_refused(vocabulary, source):
+    with pytest.raises(ValueError, match="'r7' has an empty source"):
+        encode(Record("r7", source, ["w1"]), vocabulary, 3, 5)
 
 
 def test_an_epoch_holds_every_example_once(make_examples):

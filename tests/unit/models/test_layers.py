@@ -3,7 +3,7 @@ import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from sumcurve.models import layers
-from sumcurve.models.layers import AdditiveScores, BiLSTM
+from sumcurve.models.layers import AdditiveScores, BiLSTM, lstm_cell
 
 LENGTHS = torch.tensor([6, 1, 3, 7])
 
@@ -36,6 +36,15 @@ def test_bilstm_equals_packing_in_values_and_gradients(learned):
     (packed.data.square().sum() + sum(one.sum() for one in expected_last)).backward()
     for name, parameter in reference.named_parameters():
         torch.testing.assert_close(ours.get_parameter(name).grad, parameter.grad, rtol=0, atol=1e-10)
+
+
+def test_lstm_cell_is_pytorchs():
+    torch.manual_seed(3)
+    cell = torch.nn.LSTMCell(5, 4)
+    inputs, h, c = torch.randn(3, 5), torch.randn(3, 4), torch.randn(3, 4)
+    gates = inputs @ cell.weight_ih.t() + cell.bias_ih + h @ cell.weight_hh.t() + cell.bias_hh
+    for own, other in zip(lstm_cell(gates, c), cell(inputs, (h, c)), strict=True):
+        torch.testing.assert_close(own, other)
 
 
 @pytest.mark.parametrize("block", [1, 50, 1 << 17])

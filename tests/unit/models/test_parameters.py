@@ -53,3 +53,9 @@ def test_fastrl_counts_of_the_released_code():
 def test_entity_attention_is_the_equations_263168():
     """U [512, 512], b and v [512] (Eyal et al. 2019, section 5.1)."""
     assert counts("ent", 1000)["total"] - counts("ent_base", 1000)["total"] == 512 * 512 + 2 * 512
+
+
+def test_the_second_output_is_counted_apart():
+    dual, twin = counts("reg_dual", 1000), counts("reg_base", 1000)
+    assert dual["training_only"] == 1000 * 500 + 1000
+    assert {**dual, "training_only": 0} == twin

@@ -143,6 +143,17 @@ def test_label_smoothing_is_the_smoothed_cross_entropy(model, make_batch):
         assert (smoothed[~real] == 0).all()
 
 
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_the_seed_decides_the_weights(name, vocabulary):
+    torch.manual_seed(1)
+    first = build(SETTINGS[name], len(vocabulary), 7).state_dict()
+    torch.manual_seed(2)
+    again = build(SETTINGS[name], len(vocabulary), 7).state_dict()
+    other = build(SETTINGS[name], len(vocabulary), 8).state_dict()
+    assert all(torch.equal(again[key], value) for key, value in first.items())
+    assert any(not torch.equal(other[key], value) for key, value in first.items())
+
+
 @pytest.mark.parametrize(
     ("settings", "keys", "message"),
     [

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumcurve.models.vocabulary import BOS, EOS, MARKS, UNK, Vocabulary
+from sumcurve.models.vocabulary import BOS, EOS, MARKS, SEP, UNK, Vocabulary
 
 WORDS = st.lists(st.sampled_from(["the", "cat", "sat", "zyx", "qua", "<unk>", "<eos>"]), min_size=1, max_size=12)
 KNOWN = Vocabulary(["the", "cat", "sat"])
@@ -27,6 +27,12 @@ def test_target_words_are_themselves_or_unknown(source, target):
     assert ids[-1] == EOS
     assert len(inputs) == len(ids)
     assert inputs[1:] == [token if token < len(KNOWN) else UNK for token in ids[:-1]]
+
+
+def test_sep_stands_between_sentences_only():
+    _, ids = KNOWN.target([["the", "cat"], ["sat"]], [], 10)
+    assert ids == [5, 6, SEP, 7, EOS]
+    assert KNOWN.sentences([SEP, 5, SEP, SEP, 6, EOS, 7], []) == [["the"], ["cat"]]
 
 
 @pytest.mark.parametrize(("most", "expected"), [(3, [5, 6, 7, EOS]), (2, [5, 6])])

@@ -41,6 +41,14 @@ def test_estimates_are_unbiased_but_for_the_bound_at_zero() -> None:
     assert np.mean([one.training for one in found]) == pytest.approx(1, rel=0.05)
 
 
+def test_no_draw_effect_gives_shares_from_zero() -> None:
+    found = decompose(np.array([[1.0, 2.0, 3.0], [3.0, 1.0, 2.0], [2.0, 3.0, 1.0]]))
+    assert found.draw == 0
+    assert found.share == 0
+    assert found.share_interval[0] == 0
+    assert found.p == pytest.approx(1)
+
+
 def test_a_layout_is_by_draw_and_seed_and_says_what_it_lacks() -> None:
     scores = {(draw, seed): 10.0 * draw + seed for draw in (2, 1) for seed in (3, 5, 4)}
     assert layout(scores).tolist() == [[13, 14, 15], [23, 24, 25]]

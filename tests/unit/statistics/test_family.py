@@ -102,3 +102,8 @@ def test_what_never_differs_is_not_tested(replicates, names) -> None:
     assert tested["a", "b"] is not None
     held = Design(cells, ["one"] * 200, 400)
     assert "one group" in family(held, replicated_pairs(held, 400)).why
+
+
+def test_equal_seeds_give_equal_families(design) -> None:
+    pairs = replicated_pairs(design, 200)
+    assert family(design, pairs, 999, seed=3) == family(design, pairs, 999, seed=3)

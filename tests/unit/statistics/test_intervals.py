@@ -58,6 +58,14 @@ def test_copies_of_items_in_their_groups_change_nothing(replicates, names) -> No
         assert (one.low, one.high, one.df) == pytest.approx((other.low, other.high, other.df))
 
 
+def test_scale_and_shift(replicates, names) -> None:
+    once = Design(replicates(), names, 400)
+    scaled = Design([replace(cell, items=3 * cell.items + 5) for cell in replicates()], names, 400)
+    one, other = (difference(made, ("a", 400), ("c", 400)) for made in (once, scaled))
+    assert (other.low, other.high, other.p) == pytest.approx((3 * one.low, 3 * one.high, one.p))
+    assert estimate(scaled, ("b", 100)).low == pytest.approx(3 * estimate(once, ("b", 100)).low + 5)
+
+
 def test_a_difference_is_the_other_way_round_its_negative(design) -> None:
     one, other = difference(design, ("a", 400), ("c", 400)), difference(design, ("c", 400), ("a", 400))
     assert (one.mean, one.low, one.high, one.p) == pytest.approx((-other.mean, -other.high, -other.low, other.p))

@@ -15,6 +15,7 @@ from sumcurve.statistics.power import (
     power,
     sd_of_differences,
     seeds_needed,
+    variance,
     visible_effect,
 )
 
@@ -119,6 +120,12 @@ def test_the_visible_effect_is_found_with_the_power_asked_for() -> None:
     effect = visible_effect(noise, Aim(power=0.9), 1500, 4)
     assert float(power(noise, Aim(effect), 1500, 4)) == pytest.approx(0.9, abs=1e-6)
     assert effect > visible_effect(noise, Aim(power=0.9), 1500, 8) > visible_effect(noise, Aim(power=0.9), 6000, 8)
+
+
+def test_more_of_anything_lowers_the_variance_and_units_do_not_matter() -> None:
+    noise = Noise(12.0, 0.4)
+    assert variance(noise, 1000, 4) == pytest.approx(12**2 / 1000 + 2 * 0.4**2 / 4)
+    assert items_needed(Noise(0.12, 0.004), Aim(0.01), 4) == items_needed(noise, Aim(1.0), 4)
 
 
 def test_standard_deviations_are_those_of_the_observations() -> None:

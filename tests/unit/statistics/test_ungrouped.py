@@ -69,6 +69,13 @@ def test_values_that_cannot_be_resampled_are_refused(bad) -> None:
         bca_intervals(np.array(bad), 0.95, 100, 1)
 
 
+def test_a_difference_turns_round(values) -> None:
+    difference = np.random.default_rng(1).normal(0.004, 0.05, len(values))
+    (low, high), back = interval(difference), interval(-difference)
+    assert (low, high) == pytest.approx((-back[1], -back[0]))
+    assert p_of(difference) == p_of(-difference)
+
+
 def test_p_agrees_with_scipys_permutation_test(values) -> None:
     other = values + np.random.default_rng(1).normal(0.004, 0.05, len(values))
     theirs = stats.permutation_test(

@@ -259,6 +259,20 @@ def test_rewards_are_rouge_l_of_the_whole_target_with_copied_words(corpus):
     assert (rewards(batch, nothing, corpus.vocabulary) == 0).all()
 
 
+def test_no_dropout_inside_and_as_before_outside(lstm, corpus):
+    model = build(lstm, len(corpus.vocabulary), 1)
+    model.train()
+    model.dropout.eval()
+    with without_dropout(model):
+        assert model.training
+        assert not model.dropout.training
+    assert not model.dropout.training
+    model.dropout.train()
+    with without_dropout(model):
+        assert not model.dropout.training
+    assert model.dropout.training
+
+
 @pytest.mark.parametrize("name", ["lstm", "lstm_without_copy", "transformer"])
 def test_bfloat16_is_for_matrix_products_and_hardly_moves_the_loss(corpus, phase, request, name):
     model = build(request.getfixturevalue(name), len(corpus.vocabulary), 1).eval()

@@ -200,6 +200,22 @@ def test_jobs_of_a_cluster_are_those_that_snakemake_would_submit(plan, planned):
     assert f"{sum(KINDS[kind].gpu for kind in jobs)} of them ask for a GPU" in said
 
 
+def test_readers_of_questions_cost_by_their_width_and_no_more_than_their_most_updates(planned):
+    hours = {}
+    for hidden, updates in ((64, 2000), (256, 2000), (64, 450)):
+
+        def change(content, hidden=hidden, updates=updates):
+            reader = content["scores"]["apes"]["reader"]
+            reader |= {"hidden": hidden, "stop": {**reader["stop"], "max_updates": updates}}
+
+        _, whole, _ = planned("docstrings", change, assumed=6000)
+        assert whole.jobs["reader"] == 3
+        hours[hidden, updates] = whole.hours["reader"]
+    assert hours[256, 2000][1] > 4 * hours[64, 2000][1]
+    assert np.ptp(hours[64, 450]) == 0  # patience ends no training before
+    assert hours[64, 450].max() <= hours[64, 2000].min()
+
+
 @pytest.mark.parametrize("study", ["cnndm", "xsum", "arxiv", "gigaword"])
 def test_what_is_published_is_known_before_it_is_here(study, recorded, planned):
     """As many records as docs/corpora.md says; nothing is left out of the hours, and what is far is said first."""

@@ -127,3 +127,27 @@ def test_what_compares_two_methods_is_about_both_and_correlations_about_all(apes
     every = stems(apes, "correlations", "pearson", corpus=corpus, over="systems", first="ROUGE-1", second="APES")
     kept = [row for row in apes.rows if row.corpus == corpus and row.part == "study"]
     assert every["outputs"] == {apes.folder(row.output).stem for row in kept}
+
+
+def test_a_row_of_the_long_form_is_about_its_part_search_and_metric(apes):
+    for part, search in (("study", "common"), ("study", "paper"), ("control", "common")):
+        row = next(one for one in apes.rows if (one.part, one.search) == (part, search) and one.corpus == "docstrings")
+        told = {"corpus": row.corpus, "part": part, "method": row.method, "search": search, "metric": "chrf"}
+        found = stems(apes, "scores_long", "mean", records=str(10 * row.size), **told)
+        kept = [one for one in apes.rows if (one.part, one.search, one.method) == (part, search, row.method)]
+        here = [one for one in kept if (one.corpus, one.size) == (row.corpus, row.size)]
+        assert found["outputs"] == {apes.folder(one.output).stem for one in here}
+        assert {one.rsplit("-", 1)[1] for one in found["scores"]} == {"chrf"}
+
+
+def test_of_a_corpus_s_row_the_corpus_and_its_fraction_are_meant(contrasts):
+    folder = contrasts.named("corpora", "fraction")[0]
+    corpus = contrasts.corpus_name(folder.specification["corpus"])
+    percent = folder.specification.get("percent")
+    told = {"corpus": corpus, "part": "train", "percent": str(percent or "")}
+    found = stems(contrasts, "corpora", "records", **told)
+    assert f"{corpus}-{percent:03d}" in found["corpora"]
+    assert corpus in found["corpora"]
+    assert (
+        f"{corpus}-{percent:03d}" not in stems(contrasts, "corpora", "records", **told | {"part": "valid"})["corpora"]
+    )
