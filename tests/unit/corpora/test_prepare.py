@@ -21,7 +21,6 @@ from sumcurve.sources.content import Content
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, RecordError, Text, read_jsonl
 
-DATA = Path(__file__).parents[2] / "data"
 Rows = list[dict[str, Any]]
 
 
@@ -205,13 +204,6 @@ def test_the_text_has_the_tokens_of_the_record_in_its_own_case(text) -> None:
 @pytest.mark.parametrize("text", ["Ein Straßen-Café, ODYSSEUS ΟΔΥΣΣΕΥΣ!", "Don't U.S.", "It_is 1.5"])
 def test_ordinary_text_is_tokenised_alike_in_both_cases(text) -> None:
     assert own_case(text, " ".join(tokenize(text, lower=True))) == " ".join(tokenize(text, lower=False))
-
-
-def test_a_sign_that_is_longer_in_lower_case_moves_no_token() -> None:
-    lower = " ".join(tokenize("İz And Is", lower=True))
-    cased = own_case("İz And Is", lower)
-    assert cased.split(" ")[-2:] == ["And", "Is"]
-    assert cased.lower() == lower
 
 
 def test_bad_lines_are_quarantined_beside_good_ones(tmp_path) -> None:
@@ -524,28 +516,6 @@ def test_what_parts_share_is_counted_where_duplicates_stay_or_refused(tmp_path_f
         assert build(folder, rows, of)["shared"] == shared
 
 
-def test_near_duplicates_leave_training_and_valid_and_never_test(tmp_path) -> None:
-    """The second text of test nearly repeats the first; what nearly repeats the second only is found, too."""
-    words = [f"w{n}" for n in range(20)]
-    drift = [" ".join([*(f"x{n}" for n in range(changed)), *words[changed:]]) for changed in (0, 4, 8)]
-    rows = [
-        record(1, split="train", source=drift[2]),
-        record(2, split="test", source=drift[0]),
-        record(3, split="test", source=drift[1]),
-        record(4, split="valid", source=f"{drift[0]} more"),
-        record(5, split="valid", source="a b c d e f g"),
-        record(6, split="valid", source="a b c d e f g h"),
-        *published(range(10, 16)),
-    ]
-    build(tmp_path, rows, ready(prepare={"near_duplicates": 0.5}))
-    assert dropped(tmp_path) == {"r1": module.NEAR_SHARED, "r4": module.NEAR_SHARED}
-    left = [row for row in rows if row["id"] != "r3"]
-    build(tmp_path / "without", left, ready(prepare={"near_duplicates": 0.5}))
-    assert dropped(tmp_path / "without") == {"r4": module.NEAR_SHARED}
-    build(tmp_path / "all", rows, ready(prepare={"duplicates": "keep"}))
-    assert dropped(tmp_path / "all") == {}
-
-
 def test_parts_by_files_are_those_that_records_say(tmp_path) -> None:
     rows = [*published(range(30)), record(40, split="train", source=record(2)["source"])]
     build(tmp_path / "records", rows, ready())
@@ -611,25 +581,6 @@ def test_the_check_of_the_written_files_sees_what_parts_share_and_other_texts(tm
 
 
 # --- cleaning
-
-
-def test_each_step_of_cleaning_is_counted_and_read_is_kept_and_dropped(tmp_path) -> None:
-    rows = [record(number) for number in range(8)]
-    rows[0]["source"] = "The pond cost \u00c2\u00a35m , it is said ."  # mojibake of a pound sign
-    rows[1]["source"] = ["Fish &amp; frogs w1 .", "Media playback is not supported on this device"]
-    rows[2]["target"] = "Media playback is not supported on this device"
-    statistics = build(tmp_path, rows, settings(2, 2, prepare={"clean": ["encoding", "entities", "boilerplate"]}))
-    assert statistics["cleaning"] == {
-        "encoding": {"changed": 1, "dropped": 0, "left": 0},
-        "entities": {"changed": 1, "dropped": 0, "left": 0},
-        "boilerplate": {"changed": 1, "dropped": 1, "left": 0},
-    }
-    assert statistics["dropped"] == {"no text after boilerplate": 1}
-    assert statistics["read"] == statistics["kept"] + sum(statistics["dropped"].values()) == 8
-    texts = {text.id: text for part in Corpus(tmp_path / "out").parts for text in part.text}
-    assert texts["r0"].source == ["The pond cost \u00a35m , it is said ."]
-    assert texts["r1"].source == ["Fish & frogs w1 ."]
-    assert "r2" not in texts
 
 
 def test_what_leaves_a_published_test_part_is_no_record_repeats_an_id_or_is_beyond_its_size(tmp_path) -> None:

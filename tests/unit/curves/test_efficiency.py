@@ -220,16 +220,6 @@ def test_what_is_not_known_leaves_its_reason_and_the_rest() -> None:
         replace(SMALL, costs=(1.0, 2.0))
 
 
-def test_scores_and_costs_that_go_together_narrow_epsilon() -> None:
-    pooled = spread([SMALL, LARGE])
-    wide = (pooled.scores * pooled.costs) ** 0.5
-    widths = [
-        np.ptp(bounds_from_seeds(SMALL, LARGE, replace(pooled, covariance=share * wide))["epsilon"])
-        for share in (0.9, 0.0, -0.9)
-    ]
-    assert widths[0] < widths[1] < widths[2]
-
-
 @given(st.floats(-5, 5), st.floats(1, 5), st.floats(0.01, 2), st.floats(0.0001, 0.1), st.floats(-0.9, 0.9))
 def test_fiellers_ends_are_where_the_line_is_a_quantile_from_zero(over, under, v_over, v_under, correlation) -> None:
     covariance = correlation * (v_over * v_under) ** 0.5

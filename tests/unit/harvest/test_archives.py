@@ -6,7 +6,6 @@ import io
 import json
 import socketserver
 import stat
-import subprocess
 import sys
 import tarfile
 import threading
@@ -353,21 +352,3 @@ def test_pip_fetches_the_wheel_that_the_hash_pins_whatever_machine_it_is_for(tmp
         fetch([Archive("pond", "1.5", other.file, SHA)], fetched)
 
 
-SMALL = Archive(
-    "traitlets",
-    "5.16.1",
-    "traitlets-5.16.1-py3-none-any.whl",
-    "f775618166caa0396c8e337099240f2bd3e5e917d203b2e6fbe21a58d3cb1f6b",
-)
-
-
-@pytest.mark.slow
-def test_a_real_wheel_is_downloaded_and_harvested(tmp_path) -> None:
-    index = [sys.executable, "-m", "pip", "index", "versions", SMALL.name]
-    if subprocess.run(index, capture_output=True).returncode:
-        pytest.skip("pip reaches no index here")
-    assert fetch([SMALL], tmp_path) > 0
-    rows, counts = harvested(tmp_path, SMALL)
-    assert counts["archives"][0]["licence"]
-    assert all(row["group"].startswith("traitlets/") for row in rows)
-    assert len(rows) > 10

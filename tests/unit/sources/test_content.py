@@ -180,12 +180,7 @@ REFUSED: list[tuple[dict[str, bytes], str, Ready | None, str]] = [  # files, raw
     (PUBLISHED, "", {**PARTS_AS_FILES, "train": "t*.jsonl"}, r"test\.jsonl is a file of test and of train"),
     (PUBLISHED, "test.jsonl", PARTS_AS_FILES, r"test\.jsonl is no folder"),
     ({"README.md": b"x"}, "", None, r"raw holds no file \*\*/\*\.jsonl or"),
-    (
-        {"raw.jsonl": line(split="test")},
-        "raw.jsonl",
-        None,
-        r"raw\.jsonl: line 1: .*own split is test.*ready: records",
-    ),
+    ({"raw.jsonl": line(split="test")}, "raw.jsonl", None, r"raw\.jsonl: line 1: .*own split is test.*ready: records"),
 ]
 
 

@@ -404,23 +404,6 @@ def test_all_that_is_decoded_of_a_run_is_made_by_one_process(config):
     assert {len(corpora) for corpora in kinds} == {1, 2}
 
 
-def test_questions_and_contrasts_rename_nothing_that_is_trained_decoded_or_scored_without_them(tmp_path):
-    config = configured(tmp_path) / "config"
-    asked = Plan.read(config, "docstrings")
-
-    def without(content):
-        for told in ("cloze", "contrasts"):
-            del content["corpora"]["docstrings"][told]
-        for told in ("apes", "dodged", "escaped"):
-            del content["scores"][told]
-        del content["systems"]
-
-    edit(config / "studies" / "docstrings.yaml", without)
-    bare = Plan.read(config, "docstrings")
-    assert bare.folders.items() < asked.folders.items()
-    assert {row.method for row in asked.rows} > {"source", "gold", "shuffled-gold", "extractive-optimum", "lead"}
-
-
 def unless_compared(plan):
     """The names of folders, without those that depend on who else is compared."""
     return {key for key, folder in plan.folders.items() if folder.specification.get("scorer") != "reading"}
@@ -449,17 +432,6 @@ def test_a_model_of_the_hub_lies_below_the_studys_home(config):
     folder = next(folder for folder in smoke(config).folders.values() if folder.kind == "untrained")
     assert folder.files[0].at(Path("home")) == Path("home/data/raw/model-abababababab")
     assert not next(iter(folder.files)).observed(Path("home"))
-
-
-def test_every_seed_draws_a_fraction_of_its_own_and_one_more_seed_changes_no_name(config):
-    before = smoke(config)
-    edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[*before.settings.seeds, 5]))
-    after = smoke(config)
-    assert unless_compared(before) < unless_compared(after)
-    for run in after.named("runs"):
-        drawn = after.folder(run.specification["fraction"]).specification
-        assert drawn.get("seed", 1) == run.specification["seed"]
-    assert len(after.named("corpora", "fraction")) == 2 * len(before.named("corpora", "fraction"))
 
 
 def test_a_study_that_is_half_written_hinders_no_other(config):

@@ -353,12 +353,7 @@ def statistics() -> list[CorpusStatistics]:
 
     return [
         CorpusStatistics(
-            "notes",
-            "Notes_of & by nobody.",
-            3000,
-            2100,
-            {"too short": 800, "duplicate": 100},
-            parts((100, 25, 50)),
+            "notes", "Notes_of & by nobody.", 3000, 2100, {"too short": 800, "duplicate": 100}, parts((100, 25, 50))
         ),
         CorpusStatistics("albums", "Composed: three notes each.", 2500, 2500, {}, parts((100,))),
     ]

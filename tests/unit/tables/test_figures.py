@@ -14,21 +14,8 @@ from hypothesis import strategies as st
 
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.tables import scores as scores_table
-from sumcurve.tables.chart import (
-    COLOURS,
-    FONT,
-    LINE,
-    SHAPES,
-    Panel,
-    configured,
-    curves,
-    looks_of,
-    shortened,
-    spread,
-)
-from sumcurve.tables.evidence import Missing
+from sumcurve.tables.chart import COLOURS, FONT, SHAPES, Panel, configured, curves, looks_of, shortened, spread
 from sumcurve.tables.figures import SMALL, block, panel_of, pareto, write_figures
-from sumcurve.tables.report.chart import HEIGHT, charts
 from sumcurve.tables.results import Results
 
 METRICS = tuple(RougeF1.metrics)
@@ -123,37 +110,6 @@ def test_the_key_figure_is_one_panel_and_bytes_repeat_and_what_nothing_knows_has
     assert "these weights" in " ".join(texts["curves"])
 
 
-def test_a_study_in_part_says_so_in_every_figure(framed, evidence, tmp_path) -> None:
-    results, frame = framed(evidence((1,)), trained=99, missing=[Missing("notes", "abs", 25, 2, "common", "abs-025")])
-    assert results.study.in_part
-    write_figures(results, frame, tmp_path)
-    for path in tmp_path.iterdir():
-        assert html.escape(results.study.in_part, quote=False) in path.read_text()
-
-
-def test_neither_wide_bands_nor_far_bounds_press_curves_flat(panel) -> None:
-    wide = panel.fitted.assign(low=-500.0, high=500.0)
-    for changes in ({}, {"fitted": wide}):
-        low, high, levels, above = replace(panel, **changes).ends()
-        assert np.ptp(panel.points.score) > 0.2 * (high - low)
-        assert list(levels.method) == ["lead"]
-        assert above == [("gold", 100.0), ("optimum", 71.0)]
-    near = panel.levels.assign(score=[21.0, 35.0])
-    assert list(replace(panel, levels=near).ends()[2].method) == ["lead", "gold"]
-    ((_, mark),) = ((rows, mark) for rows, mark in marks(drawn(panel), "text") if "text" in mark)
-    assert mark["text"] == ["↑ gold 100.0", "↑ optimum 71.0"]
-
-
-def test_fitted_curves_are_dashed_and_what_does_not_read_is_hollow(panel) -> None:
-    dashed = [rows for rows, mark in marks(drawn(panel), "line") if "strokeDash" in mark]
-    assert dashed == [panel.fitted.to_dict("records")]
-    assert not [mark for _, mark in marks(drawn(panel, fitted=panel.fitted[:0]), "line") if "strokeDash" in mark]
-    filled, hollow = marks(drawn(panel), "point")
-    assert [(row["method"], row["step"]) for row in hollow[0]] == [("abs", 0)]
-    assert hollow[1]["fill"] == "white"
-    assert len(filled[0]) == 5
-
-
 def test_what_does_not_read_is_in_no_front(framed, evidence, more_metric, dimmed) -> None:
     """One size of a method, the cheapest of all, whose other sizes read."""
     gated = more_metric(evidence((1, 2, 3)), higher_is_better=True, threshold=0.5)
@@ -179,20 +135,6 @@ def test_a_zero_shot_row_stands_at_0_left_of_the_first_size_and_is_not_joined(fr
     assert panel.zero < rows.records[rows.records > 0].min()
     ((line, _),) = marks(curves(panel, LOOKS, *SMALL), "line")
     assert panel.zero not in {row["x"] for row in line}
-
-
-def test_names_of_a_page_s_levels_stay_apart_and_points_tell_their_cells(framed, long_curves) -> None:
-    outputs = long_curves({"pcov": (20.0, 6.0), "abs": (10.0, 5.0)})
-    lead = next(output for output in outputs if output.method == "lead")
-    results, frame = framed([*outputs, *(replace(lead, method=name) for name in ("lexrank", "random"))])
-    chart = charts(results, frame, "notes", LOOKS)["rouge1"]
-    places = sorted(row["place"] for row in written(chart))
-    low, high, *_ = panel_of(results, frame, "notes", METRICS[0]).ends()
-    assert all((second - first) / (high - low) * HEIGHT > LINE - 1 for first, second in pairwise(places))
-    (points,) = [rows for rows, mark in marks(chart, "circle") if mark["opacity"] == 0]
-    cells = scores_table.table(results).shown()[0].to_string()
-    assert all(row["ROUGE-1"] in cells for row in points if row.get("seeds"))
-    assert any(row["x"] > 2000 for row in points), "fitted curves can be asked, too"
 
 
 def test_looks_are_told_apart() -> None:

@@ -10,7 +10,7 @@ from sumcurve.curves.efficiency import Point, relative_cost_deficiency, relative
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.family import family
 from sumcurve.study.tables import made
-from sumcurve.tables import comparisons, phases
+from sumcurve.tables import phases
 from sumcurve.tables.answers import doubling
 from sumcurve.tables.pairs import LEVEL
 from sumcurve.tables.reach import records_for
@@ -121,17 +121,6 @@ def test_sigma_theta_and_elasticity_are_their_formulas_and_epsilon_their_quotien
         assert row.theta_percent_low < row.theta_percent < row.theta_percent_high
         assert row.epsilon == pytest.approx(sigma / theta)
         assert row.epsilon_low < row.epsilon < row.epsilon_high
-
-
-def test_elasticity_does_not_shrink_with_the_width_of_an_interval(study, long_curves, settings) -> None:
-    """Of a curve s = d^0.3 all intervals have one elasticity, and widely different σ."""
-    outputs = long_curves({"pcov": (20, 0)}, spread=0.0)
-    smallest = outputs[0].scores["rouge"].values
-    exact = [with_items(one, values=smallest * (one.records / 200) ** 0.3) for one in outputs if one.percent]
-    results = Results(replace(study, outputs=exact, statistics=study.statistics[:1]), settings)
-    frame = made("efficiency", results).frame()
-    assert frame.elasticity.to_numpy() == pytest.approx(0.3)
-    assert frame.sigma_percent.max() > 1.5 * frame.sigma_percent.min()
 
 
 @pytest.mark.parametrize(
@@ -268,18 +257,6 @@ def test_a_phase_that_did_nothing_is_said_to_do_nothing(study, evidence, phased,
     rouge = [row for row in table.rows if row["metric"].startswith("ROUGE")]
     assert {row["worth"] for row in rouge} == {"the control is itself"}
     assert "no difference shown" in {row["change"] for row in rouge}
-
-
-def test_what_does_not_read_is_marked_wherever_it_is_compared(study, evidence, more_metric, dimmed, settings) -> None:
-    """One size of a method, the cheapest of all, whose other sizes read."""
-    outputs = more_metric(evidence((1, 2, 3)), higher_is_better=True, threshold=0.5)
-    smallest = min(one.records for one in outputs if one.records and one.corpus == "notes")
-    outputs = dimmed(outputs, lambda one: (one.corpus, one.method, one.records) == ("notes", "pcov", smallest))
-    rows = comparisons.table(Results(replace(study, outputs=outputs), settings)).rows
-    here = [row for row in rows if row["corpus"] == "notes"]
-    names = {f"{row[side]}" for row in here for side in ("first", "second") if row[f"{side}_records"] == smallest}
-    assert "pcov†" in names
-    assert "pcov" not in names
 
 
 def test_phases_of_several_methods_are_one_family_and_of_twins_one_test(study, evidence, phased, settings) -> None:

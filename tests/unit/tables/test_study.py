@@ -21,7 +21,6 @@ from sumcurve.tables.results import FRAMED, MARK, UNREAD, Results
 WITHOUT = {"extracts": Oracles()}  # extracts
 
 MARKS = (MARK, UNREAD, TIED, FRAMED)
-SENTENCE = "Rankings at this size are no findings about the methods."
 
 
 def write(folder, study, settings) -> dict[str, bytes]:
@@ -37,18 +36,6 @@ def rows(content: bytes) -> list[dict[str, str]]:
 @pytest.fixture(scope="module")
 def rich(tmp_path_factory, rich_study, settings):
     return write(tmp_path_factory.mktemp("rich") / "t", rich_study, settings)
-
-
-def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_path):
-    few = write(tmp_path / "t", study, settings)
-    for files in (rich, few):
-        for place, name in enumerate(TABLES, start=1):
-            forms = {f"{name}.csv", f"{name}.md", f"{PAGES}/{place}-{name}.html"}
-            assert forms <= set(files) or not forms & set(files)
-        assert not {f"{name}.md" for name in APPENDIX} & set(files)
-        assert all(rows(content) for name, content in files.items() if name.endswith(".csv"))
-        assert not any(name.endswith((".tex", ".png")) for name in files)
-    assert {f"{FIGURES}/{name}.svg" for name in ("answers", "curves", "extracts")} <= set(rich)
 
 
 def test_same_evidence_in_another_order_is_the_same_bytes(rich_study, rich, settings, tmp_path):
@@ -280,26 +267,6 @@ def test_names_in_csvs_are_names_and_marks_are_columns(marked_study, settings, t
     assert {row["why"] for row in sides if row["metric"] == "ROUGE-1"} == {""}
 
 
-METHODS = ("scores", "answers", "descriptions", "efficiency", "methods", "seeds", "stopping", "decoding", "phases")
-
-
-def test_every_table_of_methods_says_of_each_what_marks_say(marked_study, settings):
-    """The seeds' rows of other parts and searches say that nobody has tested it."""
-    results = Results(marked_study, settings)
-    of_method = {}
-    for name in ("scores_long", *METHODS):
-        for row in made(name, results).frame().to_dict("records"):
-            said = row["reads_source"], row["one_frame"]
-            of_method.setdefault(name, {}).setdefault(row["method"], set()).add(said)
-    for name, found in of_method.items():
-        other = {("not tested", "not tested")} if name in ("scores_long", "seeds") else set()
-        assert found["pcov"] == {("yes", "yes")} | other, name
-        assert found.get("abs", set()) <= {("no", "no")} | other, name
-    for name in ("decoding", "phases", "comparisons", "scores_long"):
-        assert {"ranked", "why"} <= set(made(name, results).frame()), name
-    assert results.marks_note in made("phases", results).notes
-
-
 def test_the_long_form_of_scores_has_the_numbers_of_the_wide_one_and_says_who_is_ranked(marked_study, settings):
     results = Results(marked_study, settings)
     wide, long = (made(name, results).frame().fillna({"records": 0}) for name in ("scores", "scores_long"))
@@ -348,10 +315,7 @@ def test_a_metric_that_stands_in_is_asked_where_the_other_is_not_known(rich_stud
 def test_what_is_neither_better_nor_worse_is_described_beside_the_references(rich_study, more_metric, settings):
     described = more_metric(rich_study.outputs, ranks=False, higher_is_better=None)
     described = [
-        replace(
-            one,
-            scores=one.scores | {"length": replace(one.scores["length"], references={"excess": 2.5})},
-        )
+        replace(one, scores=one.scores | {"length": replace(one.scores["length"], references={"excess": 2.5})})
         for one in described
     ]
     results = Results(replace(rich_study, outputs=described), settings)
@@ -430,13 +394,3 @@ def test_a_study_in_part_says_so_in_every_table(rich_study, settings, tmp_path):
 def test_corpora_without_scores_or_statistics_are_refused(study, settings, tmp_path):
     with pytest.raises(EvidenceError, match="albums"):
         write_study(tmp_path, replace(study, statistics=study.statistics[:1]), settings)
-
-
-def test_every_table_says_what_its_intervals_cover(rich_study, settings):
-    results = Results(rich_study, settings)
-    for name in ("answers", "scores", "comparisons", "efficiency", "phases"):
-        frame = made(name, results).frame()
-        measured = frame[frame.basis == "measured"] if name == "answers" else frame
-        assert measured.interval_covers.notna().all()
-        assert measured.interval_covers.str.contains("items").all()
-    assert "conditional on this training set" in made("scores", results).markdown()
