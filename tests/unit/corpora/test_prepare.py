@@ -170,21 +170,6 @@ def test_records_arrive_tokenized_with_their_references(tmp_path) -> None:
     )
 
 
-@pytest.mark.parametrize("lower", [True, False])
-def test_tokenising_the_text_gives_the_tokens(tmp_path, lower) -> None:
-    text = "Otter{0} Swims!  It\tsees a heron{0}.\n\nOdd {0}"
-    references = ["R. Two.", ["One,", "two"]]
-    rows = [record(n, source=text.format(n), references=references) for n in range(8)]
-    build(tmp_path, rows, settings(prepare={"lower": lower}))
-    for name in PARTS:
-        for tokens, text in Corpus(tmp_path / "out").part(name).with_text:
-            written = [text.source, text.target, *text.references]
-            for wrote, sentences in zip(written, [tokens.source, *tokens.all_references], strict=True):
-                assert [" ".join(tokenize(sentence, lower)) for sentence in wrote] == sentences
-            number = tokens.id.removeprefix("r")
-            assert text.source == [f"Otter{number} Swims!", f"It sees a heron{number}.", f"Odd {number}"]
-
-
 SIGNS = st.sampled_from([*"aB. '_9İıΣςßẞÉ\u0307\u0345\u200dǅΩ\n\x85’-"])
 
 

@@ -350,5 +350,3 @@ def test_pip_fetches_the_wheel_that_the_hash_pins_whatever_machine_it_is_for(tmp
     assert [path.name for path in fetched.iterdir()] == [foreign.file] != [other.file]
     with pytest.raises(ArchiveError, match=r"pip cannot download pond-1\.5-py3-none-any\.whl of pond 1\.5"):
         fetch([Archive("pond", "1.5", other.file, SHA)], fetched)
-
-

@@ -380,12 +380,12 @@ def scores_of(study, one):
     return next(other.scores for other in study.outputs if tuple(getattr(other, name) for name in names) == key)
 
 
-def test_a_study_in_part_says_so_in_every_table(rich_study, settings, tmp_path):
+def test_a_study_in_part_says_so_in_every_table_and_figure(rich_study, settings, tmp_path):
     missing = [Missing("notes", "trans", 50, 1, "common", "runs/notes-trans-050-s1-12345678")]
     part = replace(rich_study, missing=missing, trained=50)
     files = write(tmp_path / "t", part, settings)
     for name, content in files.items():
-        if name.endswith((".md", ".html")):
+        if name.endswith((".md", ".html", ".svg")):
             assert "IN PART" in content.decode()
     (row,) = rows(files["missing.csv"])
     assert row["why"] == "waits for runs/notes-trans-050-s1-12345678"
