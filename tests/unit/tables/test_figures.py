@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 import vl_convert
 from hypothesis import given
@@ -14,40 +13,23 @@ from hypothesis import strategies as st
 
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.tables import scores as scores_table
-from sumcurve.tables.chart import COLOURS, FONT, SHAPES, Panel, configured, curves, looks_of, shortened, spread
+from sumcurve.tables.chart import COLOURS, SHAPES, configured, curves, looks_of, shortened, spread
 from sumcurve.tables.figures import SMALL, block, panel_of, pareto, write_figures
 from sumcurve.tables.results import Results
 
 METRICS = tuple(RougeF1.metrics)
 LOOKS = looks_of(["abs", "pcov"])
-LEVELS = {"lead": (21.0, False), "gold": (100.0, True)}
 
 
 @pytest.fixture
 def framed(study, settings):
     """A study's results and the frame of its scores."""
 
-    def build(outputs, **changes):
-        results = Results(replace(study, outputs=outputs, **changes), settings)
+    def build(outputs):
+        results = Results(replace(study, outputs=outputs), settings)
         return results, scores_table.table(results).frame()
 
     return build
-
-
-@pytest.fixture
-def panel() -> Panel:
-    """Two methods at three sizes, one of which does not read at first; a level, a bound far above, fitted curves."""
-    rows = [
-        {"method": name, "system": name, "step": step, "x": 500.0 * 2**step, "score": top + step}
-        for name, top in (("abs", 20.0), ("pcov", 30.0))
-        for step in range(3)
-    ]
-    points = pd.DataFrame(rows).assign(low=lambda row: row.score - 2, high=lambda row: row.score + 2)
-    points = points.assign(reads=(points.method != "abs") | (points.step > 0))
-    levels = [{"method": name, "score": score, "bound": bound} for name, (score, bound) in LEVELS.items()]
-    fitted = points.assign(x=points.x * 8)[["method", "x", "score", "low", "high"]]
-    levels = pd.DataFrame(levels).assign(low=np.nan, high=np.nan)
-    return Panel("ROUGE-1", "records", points, levels, [500, 1000, 2000], fitted, [("optimum", 71.0)])
 
 
 def marks(specification, name, datasets=None):
@@ -59,10 +41,6 @@ def marks(specification, name, datasets=None):
     mark = specification.get("mark", {})
     if mark.get("type") == name:
         yield datasets.get(specification["data"].get("name"), []), mark
-
-
-def drawn(panel, **changes):
-    return curves(replace(panel, **changes), LOOKS, *SMALL)
 
 
 def written(specification):
@@ -165,8 +143,10 @@ def test_no_point_of_the_front_is_bettered_and_every_other_is(points, higher) ->
     assert {point for point in points if not bettered(point)} == set(front)
 
 
-def test_a_drawing_is_the_same_to_a_hundredth_of_a_pixel_and_its_font_is_one_that_comes_with_vl_convert(panel) -> None:
-    full = vl_convert.vegalite_to_svg(configured(drawn(panel), "#222222", "white"))
+def test_a_drawing_is_the_same_to_a_hundredth_of_a_pixel(framed, evidence) -> None:
+    results, frame = framed(evidence())
+    panel = panel_of(results, frame[frame.corpus == "notes"], "notes", METRICS[0])
+    full = vl_convert.vegalite_to_svg(configured(curves(panel, LOOKS, *SMALL), "#222222", "white"))
     short = shortened(full)
     numbers = [
         [float(number) for path in re.findall(r' d="([^"]*)"', svg) for number in re.findall(r"-?[\d.]+", path)]
@@ -174,7 +154,3 @@ def test_a_drawing_is_the_same_to_a_hundredth_of_a_pixel_and_its_font_is_one_tha
     ]
     assert numbers[0] == pytest.approx(numbers[1], abs=0.006)
     assert len(short) < 0.8 * len(full)
-    text = {"data": {"values": [{}]}, "mark": {"type": "text", "text": "mmmmiiii"}}
-    first, *_ = FONT.split(",")
-    widths = [vl_convert.vegalite_to_svg({**text, "config": {"font": font}}) for font in (FONT, first)]
-    assert re.findall(r'width="\d+"', widths[0]) == re.findall(r'width="\d+"', widths[1])
