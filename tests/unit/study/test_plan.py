@@ -124,12 +124,6 @@ def of_two_corpora(config, methods, **changes):
     return edited(config, change)
 
 
-def test_a_corpus_may_take_some_of_the_studys_methods(config):
-    every = of_two_corpora(config, ["pcov", "trans"])
-    plan = of_two_corpora(config, ["pcov", "trans"], modules={"methods": ["trans"]})
-    assert set(plan.folders) == {key for key in every.folders if "/modules-pcov-" not in key}
-
-
 def ask(config, method, search):
     """Make the search that a method's paper asks for this one: with these keys, plain in others."""
     if search is not None:

@@ -109,13 +109,14 @@ def test_a_metric_that_does_not_rank_stays_out_of_answers(rich_study, more_metri
 
 @pytest.mark.parametrize("gain", [0, 4])
 @pytest.mark.parametrize("spread", [0.3, 6.0])
-def test_who_is_ahead_is_the_same_in_every_table(study, long_curves, settings, spread, gain):
-    """Bold in scores, `ahead` in comparisons, the place in answers: over studies that show much, little and nothing."""
+def test_who_is_ahead_is_the_same_in_every_table_and_sentence(study, long_curves, settings, spread, gain):
+    """Bold in scores, `ahead` in comparisons, the place in answers, a sentence: of much, little and nothing shown."""
     methods = {"pcov": (30, 3), "abs": (30 - gain, 3), "trans": (30 - 2 * gain, 3)}
     outputs = long_curves(methods, (1, 2, 3), (25, 50, 100), spread)
     results = Results(replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
-    scores, answers = made("scores", results), made("answers", results)
-    comparisons = made("comparisons", results).frame()
+    tables = {name: made(name, results) for name in TABLES}
+    scores, answers, comparisons = tables["scores"], tables["answers"], tables["comparisons"].frame()
+    (text,) = (one.text for one in findings(results, tables) if one.question == "Who is ahead")
     shown = 0
     for metric in results.metrics:
         here = comparisons[(comparisons.metric == metric.title) & (comparisons.question == "which method")]
@@ -132,7 +133,12 @@ def test_who_is_ahead_is_the_same_in_every_table(study, long_curves, settings, s
             assert said in (best, "not shown")  # who has the lower mean is never ahead
             assert places[method] == ("behind" if said == best else "not distinguishable")
             shown += said == best
-        assert (bold == [best]) == all(place in ("best", "behind") for place in places.values())
+        level = [method for method, place in places.items() if place == "not distinguishable"]
+        assert (bold == [best]) == (not level)
+        sentence = next(one for one in text.split(". ") if "with 2,000 records" in one and metric.title in one)
+        assert sentence.startswith(best)
+        assert ("is ahead of every other trained method" in sentence) == (not level)
+        assert all(method in sentence.split("not told apart from")[1] for method in level)
     assert (shown > 0) == (gain > 0 and spread < 1)
 
 
