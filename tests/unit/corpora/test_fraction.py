@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumcurve.corpora.fraction import draw, read_words, records_of, write_fraction
+from sumcurve.corpora.fraction import draw, positions, read_words, records_of, write_fraction
 from sumcurve.corpora.store import Corpus
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, write_jsonl
@@ -63,6 +63,16 @@ def test_who_is_drawn_depends_on_ids_and_not_on_their_order() -> None:
     ids = [f"r-{number}" for number in range(50)]
     back = ids[::-1]
     assert [ids[place] for place in draw(ids, 20, 7)] == [back[place] for place in draw(back, 20, 7)]
+
+
+def test_a_finished_fraction_says_which_records_it_counted(tmp_path) -> None:
+    records = [Record(f"r-{number}", [f"word-{number}"], ["t"]) for number in range(9)]
+    write_jsonl(tmp_path / "train.jsonl", (record.as_dict() for record in records))
+    train = Corpus(tmp_path).part("train")
+    write_fraction(train, 34, 5, tmp_path)
+    drawn = train[positions(tmp_path, train, 5)]
+    assert {word for word, _ in read_words(tmp_path)} == {word for record in drawn for word in record.source} | {"t"}
+    assert len(drawn) == 3
 
 
 @pytest.mark.parametrize(("percent", "count"), [(33, 1), (67, 2), (100, 3)])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from news import write_parquet
 from papers import line, oags, parts_of, scientific, write_scientific, write_zip
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
@@ -104,6 +105,26 @@ def test_arxiv_becomes_records_by_the_settings_of_its_study(home) -> None:
             assert [f"<S> {sentence} </S>" for sentence in text.target] == row["abstract_text"]
             assert (record.source, record.target) == (text.source, text.target)  # published in tokens, and they stay
         assert rows == {}
+
+
+def test_papers_copied_as_parquet_are_the_same_but_for_their_sentences(home) -> None:
+    """As ccdv/arxiv-summarization has them: strings, no ids."""
+    pytest.importorskip("pyarrow")
+    folder = home / "document"
+    files = {part: f"{part}-00000-of-00001.parquet" for part in ("train", "valid", "test")}
+    for name, numbers in zip(files.values(), PARTS.values(), strict=True):
+        papers = [(row["article_text"], row["abstract_text"]) for row in map(scientific, numbers)]
+        write_parquet(folder / name, [{"article": " ".join(text), "abstract": " ".join(told)} for text, told in papers])
+    raw = {"path": str(folder), "format": "parquet", "fields": {"id": None, "source": "article", "target": "abstract"}}
+    raw["files"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files.values()}
+    told = yaml.safe_load((home / "config" / "studies" / "arxiv.yaml").read_text())
+    told["corpora"]["arxiv"] |= {"raw": raw, "split": {"ready": files}}
+    (home / "config" / "studies" / "mine.yaml").write_text(yaml.safe_dump(told | {"form": "smoke"}))
+    corpus = corpus_of(home, Plan.read(home / "config", "mine"))
+    for part, numbers in zip(corpus.parts, PARTS.values(), strict=True):
+        articles = {" ".join(scientific(number)["article_text"]) for number in numbers}
+        assert len(part) == len(numbers)
+        assert {" ".join(text.source) for text in part.text} == articles
 
 
 @pytest.mark.slow

@@ -88,7 +88,7 @@ def test_the_key_figure_is_one_panel_and_bytes_repeat_and_what_nothing_knows_has
     assert "these weights" in " ".join(texts["curves"])
 
 
-def test_what_does_not_read_is_in_no_front(framed, evidence, more_metric, dimmed) -> None:
+def test_what_does_not_read_is_in_no_front_and_hollow(framed, evidence, more_metric, dimmed) -> None:
     """One size of a method, the cheapest of all, whose other sizes read."""
     gated = more_metric(evidence((1, 2, 3)), higher_is_better=True, threshold=0.5)
     blind = dimmed(gated, lambda output: (output.corpus, output.method, output.percent) == ("notes", "pcov", 25))
@@ -99,8 +99,16 @@ def test_what_does_not_read_is_in_no_front(framed, evidence, more_metric, dimmed
         (score,) = panel.points.score[(panel.points.method == "pcov") & (panel.points["training records"] == "500")]
         fronts.append(score in [height for _, height in panel.front])
     assert fronts == [True, False]
-    assert "pcov†" in set(panel.points.system)
-    assert len(panel.points) == 6
+    filled, hollow = marks(curves(panel, LOOKS, *SMALL), "point")
+    assert [row["system"] for row in hollow[0]] == ["pcov†"]
+    assert (hollow[1]["fill"], len(filled[0])) == ("white", 5)
+
+
+def test_fitted_curves_are_dashed(framed, long_curves) -> None:
+    results, frame = framed(long_curves({"pcov": (20.0, 6.0), "abs": (10.0, 5.0)}))
+    panel = panel_of(results, frame, "notes", METRICS[0])
+    (dashed,) = (rows for rows, mark in marks(curves(panel, LOOKS, *SMALL), "line") if "strokeDash" in mark)
+    assert dashed == panel.fitted.to_dict("records") != []
 
 
 def test_a_zero_shot_row_stands_at_0_left_of_the_first_size_and_is_not_joined(framed, evidence, invented) -> None:
