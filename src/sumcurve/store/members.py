@@ -18,7 +18,6 @@ from typing import IO, cast
 
 from sumcurve.store.errors import CorpusError
 
-GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 20
 TARS = (".tgz", ".tar.gz")
 # Of a corpus of text: no text is packed to a hundredth. CNN's and the Daily Mail's question files are 1.4 million.

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
+from sumcurve.corpora import parts
 from sumcurve.corpora import prepare as module
 from sumcurve.corpora.prepare import prepare
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
@@ -98,7 +99,7 @@ def test_every_record_is_in_one_part_or_dropped_and_groups_are_whole(tmp_path) -
     found = ids(tmp_path)
     assert {name: len(of) for name, of in found.items() if name != "train"} == {"valid": 8, "test": 13}
     left = dropped(tmp_path)
-    assert set(left.values()) <= {module.BEYOND}
+    assert set(left.values()) <= {parts.BEYOND}
     assert sorted([*(row for of in found.values() for row in of), *left]) == sorted(row["id"] for row in rows)
     groups = {name: {row.group for row in part(tmp_path, name)} for name in PARTS}
     assert not groups["train"] & groups["valid"]
@@ -136,7 +137,7 @@ def test_what_is_held_out_repeats_nothing_of_training(tmp_path, first) -> None:
     of = settings(unseen=["pond"], prepare={"near_duplicates": 0.5})
     build(tmp_path, [record(62, group="pond/n.py"), *rows, *twins], of)
     left = dropped(tmp_path)
-    assert [name for name, reason in left.items() if reason != module.BEYOND] == [twins[1]["id"]]
+    assert [name for name, reason in left.items() if reason != parts.BEYOND] == [twins[1]["id"]]
     assert left[twins[1]["id"]] == module.NEAR_DUPLICATE
     assert (twins[0]["id"] in {row.id for row in part(tmp_path, UNSEEN)}) == (first == UNSEEN)
 
@@ -319,7 +320,7 @@ def test_a_smaller_training_size_is_a_prefix_of_a_larger_one(tmp_path) -> None:
     assert len(sizes["5"]) == 5
     assert sizes["20"][:5] == sizes["5"]
     assert sizes["None"][:20] == sizes["20"]
-    assert Counter(dropped(tmp_path / "20").values()) == {module.BEYOND: 40 - 20 - 2 - 3}
+    assert Counter(dropped(tmp_path / "20").values()) == {parts.BEYOND: 40 - 20 - 2 - 3}
 
 
 def of_one_group(count: int) -> Rows:
@@ -367,7 +368,7 @@ def test_composed_records_join_consecutive_members_of_one_group(tmp_path) -> Non
     build(tmp_path, rows, settings(valid=3, test=4, compose={"min": 3, "max": 6}))
     names = {row["id"]: row for row in rows}
     lost = dropped(tmp_path)
-    assert set(lost.values()) <= {module.NOT_COMPOSED, module.BEYOND}
+    assert set(lost.values()) <= {parts.NOT_COMPOSED, parts.BEYOND}
     members, sizes = [], set()
     for one, text in (row for name in PARTS for row in Corpus(tmp_path / "out").part(name).with_text):
         joined = one.id.split("+")
@@ -385,7 +386,7 @@ def test_composed_records_join_consecutive_members_of_one_group(tmp_path) -> Non
     assert max(sizes) <= 6
     assert sorted([*members, *lost]) == sorted(names)
     # below `least` nothing can be joined
-    few = [name for name, reason in lost.items() if reason == module.NOT_COMPOSED]
+    few = [name for name, reason in lost.items() if reason == parts.NOT_COMPOSED]
     assert all(count < 3 for count in Counter(names[name]["group"] for name in few).values())
 
 
@@ -411,7 +412,7 @@ def test_ready_parts_are_kept_and_cut_to_the_sizes_that_are_given(tmp_path, size
     assert tuple(len(found[name]) for name in PARTS) == expected
     own = {row["id"]: row["split"] for row in rows}
     assert all(own[row] == name for name, of_part in found.items() for row in of_part)
-    assert set(dropped(tmp_path).values()) <= {module.BEYOND}
+    assert set(dropped(tmp_path).values()) <= {parts.BEYOND}
     for name, of_part in statistics["ready"].items():
         assert of_part["kept"] + sum(of_part["dropped"].values()) == sum(row["split"] == name for row in rows)
 
@@ -422,10 +423,10 @@ def test_what_two_ready_parts_share_stays_in_test(tmp_path) -> None:
     last = [record(30 + n, split="test", **same) for n, same in enumerate(common)]
     statistics = build(tmp_path, [*first, *published(range(12)), *last], ready())
     expected = {
-        "r20": module.SHARED_GROUP,
-        "r21": module.SHARED_SOURCE,
-        "twice": module.SHARED_ID,
-        "r23": module.SHARED_TARGET,
+        "r20": parts.SHARED_GROUP,
+        "r21": parts.SHARED_SOURCE,
+        "twice": parts.SHARED_ID,
+        "r23": parts.SHARED_TARGET,
     }
     assert dropped(tmp_path) == expected
     assert {"r30", "r31", "twice", "r33"} <= set(ids(tmp_path)["test"])
@@ -559,7 +560,7 @@ def test_what_leaves_a_published_test_part_is_no_record_repeats_an_id_or_is_beyo
     whole = build(tmp_path / "whole", rows, ready())["ready"]["test"]
     assert whole == {"kept": 3, "dropped": reasons_of}
     cut = build(tmp_path / "cut", rows, settings(valid=None, test=2, ready="records"))["ready"]["test"]
-    assert cut == {"kept": 2, "dropped": reasons_of | {module.BEYOND: 1}}
+    assert cut == {"kept": 2, "dropped": reasons_of | {parts.BEYOND: 1}}
 
 
 def test_a_published_test_part_is_never_thinned(tmp_path) -> None:
