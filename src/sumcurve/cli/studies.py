@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 
 def add_parsers(verbs: Verbs) -> None:
+    _add_results_verbs(verbs)
+    _add_settings_verbs(verbs)
+
+
+def _add_results_verbs(verbs: Verbs) -> None:
     command = add_verb(
         verbs,
         "status",
@@ -92,6 +97,9 @@ def add_parsers(verbs: Verbs) -> None:
     command.add_argument("--results", type=Path, default=Path("results"))
     text = "what `dvc metrics diff` compares of a study, beside its tables"
     add_verb(verbs, "metrics", text, metrics, results=True, study=STUDY)
+
+
+def _add_settings_verbs(verbs: Verbs) -> None:
     command = add_verb(
         verbs,
         "config",
