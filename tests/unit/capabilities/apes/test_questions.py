@@ -162,9 +162,7 @@ WORDS = st.lists(st.sampled_from(["@entity7", "@entity0", "@entity12", "@placeho
 
 
 @given(WORDS, WORDS)
-def test_renumbering_goes_by_first_occurrence_and_changes_nothing_else(
-    document: list[str], question: list[str]
-) -> None:
+def test_renumbering_goes_by_first_occurrence_and_changes_nothing_else(document, question) -> None:
     read, asked, mapping = renumbered(document, question)
     assert list(mapping.values()) == list(range(len(mapping)))
     seen = [number for word in (*read, *asked) if (number := entity_in(word)) is not None]
@@ -208,11 +206,7 @@ def asked(item: str, *questions: Question) -> Asked:
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
-    rows = [
-        asked("a", Question("a", 0, ("@placeholder", "saw", "@entity3"), 0)),
-        asked("b"),
-        Asked("c", {}, ()),
-    ]
+    rows = [asked("a", Question("a", 0, ("@placeholder", "saw", "@entity3"), 0)), asked("b"), Asked("c", {}, ())]
     assert write_questions(tmp_path, "test", rows) == 3
     assert list(read_questions(tmp_path)) == rows
     assert rows[0].source_names == {"marta lind": 0, "ö": 3, "oslo": 4}

@@ -97,11 +97,7 @@ def told(evidence, study, settings):
         for name, good in zip(ids, won[kept], strict=True):
             whole[name] = min(whole[name], 100.0 * good)
         escaped = Items(
-            Escaped.metrics,
-            tuple(whole),
-            tuple(place[name] for name in whole),
-            np.array([list(whole.values())]),
-            "s",
+            Escaped.metrics, tuple(whole), tuple(place[name] for name in whole), np.array([list(whole.values())]), "s"
         )
         scored.append(dataclasses.replace(one, scores={**one.scores, "dodged": dodged, "escaped": escaped}))
     statistics = [one for one in study.statistics if one.corpus == "notes"]

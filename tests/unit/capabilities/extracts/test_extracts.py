@@ -427,10 +427,7 @@ def test_columns_stay_whatever_there_is(tables) -> None:
         (lambda one: {"choices": pd.concat([one.choices, one.choices[-1:]])}, "LSA .* is twice for notes/23"),
         (lambda one: {"certificates": one.certificates[:-1]}, "notes/23 not in both features and rouge2 proofs"),
         (lambda one: {"features": pd.concat([one.features, one.features[:1]])}, "twice in features.csv"),
-        (
-            lambda one: {"features": one.features.replace("notes/23", "notes/99")},
-            "notes/99 is of no scored test",
-        ),
+        (lambda one: {"features": one.features.replace("notes/23", "notes/99")}, "notes/99 is of no scored test"),
         (lambda one: {"features": one.features[1:]}, "notes/0 not in both features and rouge1 proofs"),
     ],
 )

@@ -113,9 +113,7 @@ def test_highs_agrees_on_articles_too_large_to_enumerate(scorer: str) -> None:
 
 @given(st.integers(0, 10**6), st.sampled_from(["multiset", "set"]), st.integers(0, 6), st.integers(0, 2))
 @settings(max_examples=150, deadline=None)
-def test_whatever_the_budget_the_optimum_lies_between_value_and_bound(
-    seed: int, scorer: str, nodes: int, milp_nodes: int
-) -> None:
+def test_whatever_the_budget_the_optimum_lies_between_value_and_bound(seed, scorer, nodes, milp_nodes) -> None:
     counted = instance(invented(seed, 13), scorer, 1)
     found = optimum(counted, nodes=nodes, milp_nodes=milp_nodes if nodes == 6 else 0)
     assert consistent(found, counted)

@@ -279,8 +279,7 @@ def test_what_label_studio_does_not_write_is_named(export, tmp_path, change, wha
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("round", "x"), ("of", [1]), ("of", []), ("checks", {"source": 1, "summary": "x"}), ("unit", 5)],
+    ("name", "value"), [("round", "x"), ("of", [1]), ("of", []), ("checks", {"source": 1, "summary": "x"}), ("unit", 5)]
 )
 def test_a_damaged_key_is_named_with_the_code(sheet, tmp_path, name, value):
     path = tmp_path / "key.json"

@@ -3,7 +3,6 @@
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -234,9 +233,7 @@ def test_limits_in_words_become_limits_in_subwords(made: Callable) -> None:
         in_subwords(Search(max_tokens=10, coverage_penalty=1.0), settings_of("bart"), model)
 
 
-def test_an_output_is_cut_to_the_words_of_the_corpus(
-    kind: str, made: Callable, items: list[Item], tmp_path: Path
-) -> None:
+def test_an_output_is_cut_to_the_words_of_the_corpus(kind, made, items, tmp_path) -> None:
     system = PretrainedSystem(made(kind).model, settings_of(kind), Search(beam=2, max_tokens=3), 10, 5, "cpu")
     for summary, text in zip(system.summarize(items), system.written(system.examples(items)), strict=True):
         words = " ".join(summary).split()

@@ -229,9 +229,7 @@ def test_the_loss_is_the_mean_over_examples_of_the_network_s_own(kind: str, fold
 
 
 @pytest.mark.parametrize("kind", pretrained.ARCHITECTURES)
-def test_the_block_that_is_printed_of_a_model_can_be_pasted(
-    kind: str, folders: Folders, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_block_that_is_printed_of_a_model_can_be_pasted(kind, folders, capsys) -> None:
     show_model(str(folders(kind)), None)
     told = yaml.safe_load(capsys.readouterr().out)["model"]
     assert told["path"] == str(folders(kind))
@@ -269,9 +267,7 @@ def with_code(folder: Path) -> None:
         ("gpt2", lambda folder: None, "architecture"),
     ],
 )
-def test_a_folder_that_is_none_of_the_model_is_refused(
-    kind: str, harm: Callable[[Path], None], message: str, folders: Folders, tmp_path: Path
-) -> None:
+def test_a_folder_that_is_none_of_the_model_is_refused(kind, harm, message, folders, tmp_path) -> None:
     shutil.copytree(folders(kind), tmp_path / "model")
     harm(tmp_path / "model")
     with pytest.raises(PretrainedError, match=message):

@@ -82,9 +82,7 @@ def test_settings_are_those_that_all_trials_of_the_present_settings_chose(trials
 
 
 @pytest.mark.parametrize(("trials", "methods"), [(SMALL, BASES), (LARGE, METHODS)], ids=["small", "large"])
-def test_a_recorded_study_asks_for_nothing_and_the_tables_noise_is_that_of_its_rows(
-    trials: Trials, methods: list[str]
-) -> None:
+def test_a_recorded_study_asks_for_nothing_and_the_tables_noise_is_that_of_its_rows(trials, methods) -> None:
     assert not list(trials.missing())
     plan = Plan.read(CONFIG, trials.plan.study)
     assert (plan.folders, plan.rows, plan.together) == ({}, [], {})
