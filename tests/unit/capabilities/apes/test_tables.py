@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sumcurve.capabilities.apes import levels
-from sumcurve.capabilities.apes.evidence import Questions
+from sumcurve.capabilities.apes.evidence import AskedOfPart, Questions
 from sumcurve.capabilities.apes.levels import Reader
 from sumcurve.capabilities.apes.scorer import AnswersQuestions
 from sumcurve.capabilities.apes.tables import apes, apes_order, apes_readers, readers
@@ -252,3 +252,37 @@ def test_what_readers_know_of_what_summaries_are_asked_is_said_apart():
         assert f"{100 * column[every].mean():.1f} %" in sentence
     alone = [dataclasses.replace(one, several=np.ones(120, dtype=bool)) for one in told]
     assert "of one entity" not in levels.levels(alone, 0.95)["notes"].sentence()
+
+
+# --- questions about references
+
+GUESSES = {"chance": 0.2, "majority": 0.25, "frequency": 0.5}
+LEFT_OUT = {"no entity": 90, "one entity": 60, "no question": 0}
+OF_TEST = AskedOfPart("notes", "test", 200, 50, LEFT_OUT, 125, 150, 120, GUESSES)
+OF_TRAIN = dataclasses.replace(OF_TEST, part="train", references=400, not_asked=OF_TEST.not_asked | {"no entity": 290})
+OF_VALID = AskedOfPart(
+    "notes", "valid", 20, 0, dict.fromkeys(LEFT_OUT, 0) | {"no entity": 20}, 0, 0, 0, dict.fromkeys(GUESSES)
+)
+
+
+@pytest.fixture(scope="module")
+def asked_table(study):
+    asked = {"apes": Questions([OF_TEST, OF_VALID, OF_TRAIN])}
+    return made("cloze", Results(dataclasses.replace(study, evidence=asked), Bootstrap(resamples=50)))
+
+
+def test_shares_are_of_references_and_of_questions_and_guesses_of_answerable_ones(asked_table) -> None:
+    row = next(row for row in asked_table.rows if row["part"] == "test")
+    assert row["asked_percent"] * row["references"] == pytest.approx(100 * row["asked"])
+    assert row["answerable_percent"] * row["questions"] == pytest.approx(100 * row["answerable"])
+    assert row["entities"] * row["asked"] == pytest.approx(OF_TEST.entities)
+    assert row["questions_each"] * row["asked"] == pytest.approx(OF_TEST.questions)
+    assert {guess: row[guess] for guess in GUESSES} == {guess: 100 * share for guess, share in GUESSES.items()}
+
+
+def test_every_reference_is_in_a_row_and_where_nothing_is_asked_a_cell_is_empty(asked_table) -> None:
+    frame = asked_table.frame()
+    assert list(frame.part) == ["train", "valid", "test"]
+    assert list(frame[["asked", *LEFT_OUT]].sum(axis=1)) == list(frame.references)
+    row = next(row for row in asked_table.rows if row["part"] == "valid")
+    assert [row[key] for key in ("entities", "answerable_percent", *GUESSES)] == [None] * 5

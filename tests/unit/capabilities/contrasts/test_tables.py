@@ -313,12 +313,6 @@ def test_equal_shares_of_dodged_have_one_rank(told, monkeypatch):
     assert all(row["spearman"].number == pytest.approx(exact) for row in found)
 
 
-def test_without_contrasts_there_is_no_table(study, settings):
-    results = Results(study, settings)
-    modules = (contrasts, contrast_rules, contrast_links, contrast_people)
-    assert [module.table(results).rows for module in modules] == [[]] * len(modules)
-
-
 def test_the_report_shows_what_fooled_each_system_and_escapes_texts(told):
     (one,) = preferred(told)
     strange = "<script>alert('x')</script> & more"

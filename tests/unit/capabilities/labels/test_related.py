@@ -1,15 +1,19 @@
 """Related words by averaged output distributions: against averages made position by position, and words set by hand."""
 
+import dataclasses
 import json
 
 import numpy as np
 import pytest
 import torch
 
+from sumcurve.capabilities.labels.evidence import Related, RelatedWords
 from sumcurve.capabilities.labels.related import averaged, find_labels, labels_of, neighbours, related, write_labels
+from sumcurve.capabilities.labels.table import table
 from sumcurve.models.batch import collate
 from sumcurve.models.vocabulary import MARKS, Vocabulary
 from sumcurve.store.records import Record, read_csv
+from sumcurve.tables.results import Results
 
 
 def test_distributions_are_averaged_by_gold_label(make_model, make_examples, vocabulary, monkeypatch) -> None:
@@ -63,3 +67,9 @@ def test_what_is_written_are_means_over_labels(make_model, make_examples, vocabu
     assert told["overlap"] == pytest.approx(np.mean([int(row["neighbour"]) for row in rows]))
     with pytest.raises(ValueError, match="no label is the gold one anywhere"):
         write_labels(tmp_path, [], 3, ())
+
+
+def test_related_words_are_shares_of_labels(study, settings):
+    one = RelatedWords("notes", "reg_base", 2000, 20, 5, 0.5, 0.25, 0.1, [("mean", ["average", "sum"])])
+    (row,) = table(Results(dataclasses.replace(study, evidence={"labels": Related([one])}), settings)).rows
+    assert (row["itself"], row["function_words"], row["overlap"]) == (50, 25, 10)

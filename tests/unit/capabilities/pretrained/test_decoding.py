@@ -134,17 +134,6 @@ def test_the_search_gives_what_generate_gives(kind: str, search: Search, made: C
     assert len({tuple(row) for row in written}) > 3
 
 
-def test_some_outputs_end_and_some_do_not(kind: str, made: Callable) -> None:
-    """Else the comparison with `generate` would be weaker than it looks."""
-    model, examples = made(kind).model, made(kind).examples
-    ended = [
-        model.marks.end in row
-        for search in SEARCHES
-        for row in generate(model, model.collate(examples), search, exempt=()).tokens[:, 0].tolist()
-    ]
-    assert 3 <= sum(ended) <= len(ended) - 3
-
-
 def own_logp(model: Pretrained, example: TextExample) -> float:
     """log p(target | source) by one plain call of the network."""
     target = torch.tensor(example.target)
