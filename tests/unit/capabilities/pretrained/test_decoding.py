@@ -14,7 +14,6 @@ from torch import Tensor
 import pretrained
 from sumcurve.capabilities.pretrained.decoding import in_subwords, target_logp, write
 from sumcurve.capabilities.pretrained.model import DecoderOnly, Pretrained, load
-from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import TextExample
 from sumcurve.capabilities.pretrained.system import PretrainedSystem
 from sumcurve.decoding.search import generate, greedy
@@ -23,14 +22,9 @@ from sumcurve.settings.search import Search
 from sumcurve.settings.study import Reading
 from sumcurve.store.records import Record, Text
 from sumcurve.systems.system import Item
+from unit.capabilities.pretrained.conftest import settings_of
 
 WORDS = [f"w{number}" for number in range(30)]
-
-
-def settings_of(kind: str, **told: Any) -> TransformersSettings:
-    template = pretrained.TEMPLATES.get(kind, "{source}")
-    given = {"kind": "transformers", "sha256": "0" * 64, "architecture": pretrained.ARCHITECTURES[kind]}
-    return TransformersSettings(**given | {"template": template} | told)
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,7 @@ from sumcurve.store.records import Record, Text
 from sumcurve.study.methods import form_of_run
 from sumcurve.training.fit import Fitted, ResumeError, State, fit
 from sumcurve.training.run import read_state, write_state
+from unit.capabilities.pretrained.conftest import settings_of
 
 CPU = torch.device("cpu")
 Folders = Callable[[str], Path]
@@ -37,7 +38,6 @@ WORDS = ["red", "blue", "green", "gold", "grey", "pink", "teal", "plum"]
 
 @pytest.fixture(autouse=True)
 def _as_a_run() -> Any:
-    torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     yield
     torch.use_deterministic_algorithms(False)
@@ -65,16 +65,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Folders:
         return there[kind]
 
     return make
-
-
-def settings_of(kind: str, **told: Any) -> TransformersSettings:
-    given = {
-        "kind": "transformers",
-        "sha256": "0" * 64,
-        "architecture": pretrained.ARCHITECTURES[kind],
-        "template": pretrained.TEMPLATES.get(kind, "{source}"),
-    }
-    return TransformersSettings(**given | told)
 
 
 def training_of(updates: int = 12, rate: float = 0.005, every: int = 4, **told: Any) -> Training:
@@ -275,8 +265,7 @@ def test_a_folder_that_is_none_of_the_model_is_refused(kind, harm, message, fold
 
 
 def test_a_model_that_writes_no_text_has_no_block(folders: Folders, tmp_path: Path) -> None:
-    shutil.copytree(folders("bart"), tmp_path / "model")
-    harmed(tmp_path / "model", model_type="vit")
+    harmed(shutil.copytree(folders("bart"), tmp_path / "model"), model_type="vit")
     with pytest.raises(CorpusError, match="a model of kind vit writes no text"):
         show_model(str(tmp_path / "model"), None)
 
