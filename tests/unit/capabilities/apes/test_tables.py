@@ -23,6 +23,7 @@ from sumcurve.tables.results import Results
 
 METRICS = tuple(AnswersQuestions.metrics)
 QUESTIONS = np.random.default_rng(0).integers(2, 6, 40)
+TOLD = ("questions", "right_1", "right_2", "right_3")
 LEVELS = {"gold": 0.93, "source": 0.72, "lead": 0.52, "shuffled-gold": 0.15, "pcov": 0.34}
 
 
@@ -64,20 +65,10 @@ def known(right, groups=20, seed=1):
     """A reader that answers a share of 120 held-out questions, of which guessing answers two in five."""
     generator = np.random.default_rng(seed)
     guessed = (generator.random(120) < 0.4).astype(float)
-    return Reader(
-        "notes",
-        seed,
-        tuple(f"module{number % groups}" for number in range(120)),
-        (generator.random(120) < right).astype(float),
-        guessed,
-        guessed[::-1].copy(),
-        np.arange(120) % 3 == 0,
-        0.3,
-        {"train": 900, "valid": 50, "test": 120},
-        {"the source does not name the answer": 400},
-        300,
-        12.5,
-    )
+    of_groups = tuple(f"module{number % groups}" for number in range(120))
+    shares = ((generator.random(120) < right).astype(float), guessed, guessed[::-1].copy())
+    counts = {"train": 900, "valid": 50, "test": 120}, {"the source does not name the answer": 400}
+    return Reader("notes", seed, of_groups, *shares, np.arange(120) % 3 == 0, 0.3, *counts, 300, 12.5)
 
 
 @pytest.fixture
@@ -98,9 +89,8 @@ def test_the_score_is_the_share_of_all_questions(results):
     for system in results.of("notes"):
         shares = []
         for output in system.outputs:
-            details = output.scores["apes"].details
-            total = sum(map(int, details["questions"]))
-            shares.append([100 * sum(map(int, details[f"right_{seed}"])) / total for seed in (1, 2, 3)])
+            total, *right = (sum(map(int, output.scores["apes"].details[name])) for name in TOLD)
+            shares.append([100 * one / total for one in right])
         assert by_reader[system.method] == pytest.approx(np.mean(shares, axis=0))
         assert rows[system.method]["apes"].number == pytest.approx(np.mean(shares))
         assert rows[system.method]["readers_sd"] == pytest.approx(np.std(np.mean(shares, axis=0), ddof=1))

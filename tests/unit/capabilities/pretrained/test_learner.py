@@ -93,12 +93,11 @@ class Killed(Exception):
 
 def interrupted(learner: PretrainedLearner, training: Training, place: Path, after: int) -> State:
     """The state on disk when the training was killed at a validation."""
-    kept = []
+    left = iter(range(1, after))
 
     def keep(state: State) -> None:
         write_state(place, state)
-        kept.append(place)
-        if len(kept) == after:
+        if next(left, None) is None:
             raise Killed
 
     with pytest.raises(Killed):
@@ -230,8 +229,8 @@ def test_the_block_that_is_printed_of_a_model_can_be_pasted(kind, folders, capsy
 
 
 def harmed(folder: Path, **config: Any) -> None:
-    told = json.loads((folder / "config.json").read_text()) | config
-    (folder / "config.json").write_text(json.dumps(told))
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | config))
 
 
 def without_weights(folder: Path) -> None:
