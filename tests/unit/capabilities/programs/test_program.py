@@ -30,16 +30,8 @@ from sumcurve.study import folders
 from sumcurve.systems.file import FileSettings
 from sumcurve.systems.system import LOG_OF, Alternatives, Item, Weighing
 
-CORPUS = CorpusSettings.model_validate(
-    {
-        "raw": {"path": "x.jsonl", "sha256": "0" * 64},
-        "split": {"valid": 1, "test": 3},
-        "percents": [100],
-        "source_tokens": 9,
-        "target_tokens": 9,
-        "search": {"max_tokens": 5},
-    }
-)
+SIZES = {"percents": [100], "source_tokens": 9, "target_tokens": 9, "search": {"max_tokens": 5}}
+CORPUS = CorpusSettings(raw={"path": "x.jsonl", "sha256": "0" * 64}, split={"valid": 1, "test": 3}, **SIZES)
 ROWS = [{"id": str(number), "source": [f"Source {number}."], "target": [f"Target {number}"]} for number in range(4)]
 ITEMS = [
     Item(
