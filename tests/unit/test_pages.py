@@ -128,31 +128,6 @@ def test_a_marker_that_names_nothing_is_named(marker: str, complaint: str, recor
     assert marker in str(caught.value)
 
 
-def test_sentences_are_those_of_the_tables_own_page(recorded: Path) -> None:
-    assert pages.sentences("mine") == ""
-    other = "### other\n\n- **Who** ([scores](scores.md)). Nobody.\n"
-    mine = "- **Who** ([scores](scores.md)). All.\n- **What** ([lines](lines.md)).\n  - This.\n  - That.\n"
-    elsewhere = "- **What questions measure** ([apes](apes.md)).\n  - Names.\n"
-    (recorded / "README.md").write_text(
-        f"# Study\n\n## What came out\n\n{other}\n### mine\n\n{mine}{elsewhere}\n## Tables\n"
-    )
-    folder = f"results/tables/{pages.STUDY}"
-    told = (
-        f"- **Who** ([scores]({folder}/scores.md)). All.\n- **What** ([lines]({folder}/lines.md)).<br>This.<br>That.\n"
-    )
-    assert pages.sentences("mine") == told
-    with pytest.raises(pages.PageError, match="says nothing of third"):
-        pages.sentences("third")
-
-
-def test_the_readme_says_of_one_metric_what_its_study_says_of_all(recorded: Path) -> None:
-    write(recorded / "answers.csv", "metric,method", "ROUGE-1,a", "chrF2,a", "Escaped,a")
-    both, other, none = "a is ahead in ROUGE-1 and chrF2. It is 2.1 ahead.", "b leads in chrF2.", "By tests of all."
-    assert pages.of_one_metric([both, other, none]) == [both, none]
-    alone = ["a has Escaped 3.5.", "b has not."]
-    assert pages.of_one_metric(alone) == alone
-
-
 def prose(text: str) -> str:
     """A page without what is no prose of ours: filled markers and blocks, code, links' targets."""
     for pattern in (
@@ -290,18 +265,6 @@ def test_every_table_and_figure_of_a_paper_has_a_row(author: str) -> None:
 
 def test_the_page_of_papers_is_written_by_its_command() -> None:
     assert papers.PAGE.read_text() == papers.page(), "make pages"
-
-
-@pytest.mark.parametrize("row", [row for paper in papers.PAPERS for row in paper.rows], ids=lambda row: row.item)
-def test_a_row_has_what_its_status_promises(row) -> None:
-    if row.status in (papers.PUBLISHED, papers.SAME):
-        assert row.command
-        assert row.files
-    elif row.status == papers.LOST:
-        assert row.note, "not recoverable, but why?"
-        assert not row.command
-    elif row.status == papers.TO_COME:
-        assert not row.command
 
 
 @pytest.mark.parametrize("command", sorted({row.command for paper in papers.PAPERS for row in paper.rows} - {""}))

@@ -6,16 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumcurve.curves.efficiency import Point, relative_cost_deficiency
-from sumcurve.curves.stopping import (
-    Cost,
-    Validation,
-    common,
-    costs,
-    fixed,
-    largest_common,
-    selected,
-    within,
-)
+from sumcurve.curves.stopping import Cost, Validation, common, costs, fixed, largest_common, selected, within
 from sumcurve.statistics.errors import Undefined
 
 
