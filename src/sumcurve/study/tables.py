@@ -72,10 +72,11 @@ def write_readme(
     captions: Mapping[str, str],
 ) -> None:
     """Write README.md with its figure, and written.md where the study shows what methods wrote."""
-    figure = ""
-    if all_findings and write_figure(Corpus(all_findings[0].corpus, records), titles, folder / FIGURES, ANSWERS):
-        figure = f"{FIGURES}/{ANSWERS}.svg"
-    study = results.study
+    study, figure = results.study, ""
+    if all_findings:
+        corpus = Corpus(all_findings[0].corpus, records)
+        if write_figure(corpus, titles, folder / FIGURES, ANSWERS, study.in_part):
+            figure = f"{FIGURES}/{ANSWERS}.svg"
     lines = page(study.title, records, all_findings, titles, captions, figure, [results.caveat])
     if study.in_part:
         lines[1:1] = ["", f"**{study.in_part}**"]

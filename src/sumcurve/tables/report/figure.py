@@ -14,7 +14,7 @@ WIDTH, HEIGHT = 460, 300  # pixels of the panel
 COLUMNS = ("method", "system", "step", "x", "score", "low", "high", "reads")
 
 
-def write_figure(corpus: Corpus, titles: Titles, folder: Path, name: str) -> bool:
+def write_figure(corpus: Corpus, titles: Titles, folder: Path, name: str, heading: str = "") -> bool:
     """Draw the first metric of a corpus into `folder` as name.svg; False where no method has two sizes."""
     scores = corpus.rows("scores")
     rows = []
@@ -42,5 +42,6 @@ def write_figure(corpus: Corpus, titles: Titles, folder: Path, name: str) -> boo
         f"{corpus.metric} on the test set", "training records (logarithmic)", points, frame, ticks[::-1][:6][::-1]
     )
     looks = chart.looks_of(set(points.method))
-    chart.save(chart.curves(panel, looks, WIDTH, HEIGHT), folder, name)
+    drawn = chart.curves(panel, looks, WIDTH, HEIGHT)
+    chart.save(chart.sheet([drawn], heading) if heading else drawn, folder, name)
     return True

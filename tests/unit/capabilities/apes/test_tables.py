@@ -15,10 +15,11 @@ from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
 from sumcurve.study.doors import APPENDIX, TABLES
-from sumcurve.study.tables import made
+from sumcurve.study.tables import findings_of, made
 from sumcurve.tables import scores
 from sumcurve.tables.evidence import CorpusStatistics, Items, Study
-from sumcurve.tables.report.findings import findings
+from sumcurve.tables.report.facts import rows_of
+from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.results import Results
 
 METRICS = tuple(AnswersQuestions.metrics)
@@ -144,10 +145,10 @@ def test_readers_that_are_not_shown_to_beat_guessing_mark_the_corpus(results, ri
     (note,) = (one for one in marked.corpora_notes if "APES" in one)
     assert note.startswith("notes: APES IS NOT TO BE READ")
     tables = {name: made(name, marked) for name in (*TABLES, *APPENDIX)}
-    found = findings(marked, tables)
-    (finding,) = (one for one in found if one.question == "What is not to be read")
-    assert finding.text == note.removeprefix("notes: ")
-    assert not any(METRICS[0].title in one.text for one in found if one.table in ("answers", "comparisons"))
+    every = findings_of(rows_of(tables), Titles({}))
+    (finding,) = (finding for finding in every if finding.table == "apes")
+    assert finding.text.startswith("not reported, since its readers are not shown to beat guessing")
+    assert not any(METRICS[0].title in finding.text for finding in every if finding.table in ("answers", "comparisons"))
     ranking = ("answers", "efficiency", "verdicts")
     for name in (*ranking, "scores", "comparisons", "descriptions", "phases", "apes", "lines"):
         assert note in tables[name].notes, name
@@ -202,10 +203,8 @@ def test_where_the_order_is_not_shown_it_is_said_why(results):
     other = Results(dataclasses.replace(results.study, outputs=outputs), Bootstrap())
     says = {row["first"]: row["says"] for row in apes_order.table(other).rows}
     assert says == {"gold": "above", "source": says["source"], "lead": "below"}
-    (said,) = (one for one in findings(other, {name: made(name, other) for name in TABLES}) if "The order" in one.text)
-    assert "is not shown" in said.text
-    assert "the answer is named by" in said.text
-    assert "lead 100.0 %" in said.text
+    (note,) = (note for note in made("apes", other).notes if "The order" in note)
+    assert "is not shown" in note
 
 
 def test_papers_searches_have_rows_and_one_that_is_told_the_answers_is_a_bound(results, invented):
