@@ -1,7 +1,7 @@
 """What the core asks of a capability, which knows the core and is not known by it."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
     from sumcurve.systems.rows import Scored
     from sumcurve.tables.evidence import Evidence, Examples, Missing, ScoredOutput, Timing
+    from sumcurve.tables.report.facts import Corpus
+    from sumcurve.tables.report.findings import Finding, Titles
     from sumcurve.watch.costs import Cost, Costs
     from sumcurve.watch.estimate import Sizes
 
@@ -134,6 +136,10 @@ class Capability:
         None of folders that cost what others of their step do. PlanError, with the reason, where nobody knows.
         """
         return None
+
+    def findings(self, corpus: "Corpus", titles: "Titles") -> "Iterable[Finding]":
+        """What its tables show of a corpus, a sentence each."""
+        return ()
 
     def evidence(self, folders: Folders) -> "Evidence":
         """What its tables are made of, by finished folders: `Study.evidence` has it under the capability's name."""

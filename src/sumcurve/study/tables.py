@@ -4,7 +4,7 @@ Measured time stands in those of `MEASURED` alone; all other tables are the same
 order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -12,18 +12,20 @@ import pandas as pd
 
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import write_text
-from sumcurve.study.doors import APPENDIX, LISTINGS, TABLES
+from sumcurve.study.doors import APPENDIX, CAPABILITIES, LISTINGS, TABLES
 from sumcurve.tables.evidence import EvidenceError, Study
-from sumcurve.tables.figures import FIGURES as TITLES
 from sumcurve.tables.figures import write_figures
-from sumcurve.tables.report.findings import findings
+from sumcurve.tables.report.facts import Corpus, Records, rows_of
+from sumcurve.tables.report.figure import write_figure
+from sumcurve.tables.report.findings import Finding, Titles, findings
 from sumcurve.tables.report.page import write_page
-from sumcurve.tables.report.readme import readme
+from sumcurve.tables.report.readme import first_sentence, page, written
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, write_table
 
 PAGES, FIGURES = "pages", "figures"  # folders; pages are HTML: one each for Snakemake's report, and REPORT
 REPORT = "report.html"  # the page that people read
+ANSWERS, WRITTEN = "answers", "written.md"  # the figure and the summaries of README.md
 
 
 def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
@@ -45,15 +47,47 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     for name in APPENDIX:
         write_table(tables[name], folder, forms=("csv",))
     write_figures(results, with_levels(results, tables), folder / FIGURES)
-    titles = dict(TITLES)
     for evidence in study.evidence.values():
-        titles |= evidence.figures(results, folder / FIGURES)
+        evidence.figures(results, folder / FIGURES)
+    records, titles = rows_of(tables), Titles(study.titles)
+    all_findings = findings(records, titles, [capability.findings for capability in CAPABILITIES.values()])
+    captions = {name: heading(tables[name], results) for name in TABLES if tables[name].rows}
+    write_readme(folder, results, records, all_findings, titles, captions)
     images = {path.stem: path.read_bytes() for path in sorted((folder / FIGURES).glob("*.svg"))}
-    sentences = findings(results, tables)
-    drawn_titles = {name: title for name, title in titles.items() if name in images}
-    write_text(folder / "README.md", readme(results, tables, sentences, drawn_titles, APPENDIX))
-    write_page(folder / PAGES / REPORT, results, {name: tables[name] for name in TABLES}, sentences, images)
+    write_page(folder / PAGES / REPORT, results, {name: tables[name] for name in TABLES}, all_findings, images)
     return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def write_readme(
+    folder: Path,
+    results: Results,
+    records: Records,
+    all_findings: Sequence[Finding],
+    titles: Titles,
+    captions: Mapping[str, str],
+) -> None:
+    """Write README.md with its figure, and written.md where the study shows what methods wrote."""
+    figure = ""
+    if all_findings and write_figure(Corpus(all_findings[0].corpus, records), titles, folder / FIGURES, ANSWERS):
+        figure = f"{FIGURES}/{ANSWERS}.svg"
+    study = results.study
+    lines = page(study.title, records, all_findings, titles, captions, figure, [results.caveat])
+    if study.in_part:
+        lines[1:1] = ["", f"**{study.in_part}**"]
+    examples = [line for shown in study.examples if study.shown_items for line in written(results, shown)]
+    if examples:
+        write_text(folder / WRITTEN, "\n".join([f"# {study.title.partition('. ')[0]}", "", *examples]))
+        lines += [f"What every method wrote of some test items: [{WRITTEN}]({WRITTEN}).", ""]
+    lines += [
+        "The page `pages/report.html`, made beside these tables and not in git, has the summaries themselves.",
+        "",
+    ]
+    write_text(folder / "README.md", "\n".join(lines))
+
+
+def heading(table: Table, results: Results) -> str:
+    """The first sentence of a table's caption, without the study's title."""
+    return first_sentence(table.caption, results.title(""))
 
 
 def made(name: str, results: Results) -> Table:

@@ -21,7 +21,6 @@ from sumcurve.systems.system import Role
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from sumcurve.tables.report.findings import Finding
     from sumcurve.tables.results import Results
     from sumcurve.tables.systems import System
     from sumcurve.tables.table import Table
@@ -320,12 +319,6 @@ class Evidence:
     def answers(self, system: "System") -> Mapping[str, Sequence[tuple[str, bool]]]:
         """By id of a shown item the answers that a summary gives to these ("": none), and whether each is right."""
         return {}
-
-    def findings(
-        self, results: "Results", tables: Mapping[str, "Table"], corpus: str
-    ) -> Sequence[tuple[str, "Finding"]]:
-        """What came out on a corpus, each with the question of the finding that it follows ("": at the end)."""
-        return ()
 
 
 @dataclass(frozen=True)

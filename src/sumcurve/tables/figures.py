@@ -1,6 +1,6 @@
 """The core's figures of a study, drawn from its results and the frame of table scores.
 
-answers.svg is one panel: the first ranking metric over training records. curves.svg has a panel for every corpus and
+curves.svg has a panel for every corpus and
 metric; seconds.svg has scores over training time, with the best for the time (the Pareto front).
 """
 
@@ -26,7 +26,7 @@ FIGURES: Mapping[str, str] = {  # by name the title
     "curves": "Scores against training records, with intervals",
     "seconds": "Scores against training seconds, with the best score for the time",
 }
-KEY, SMALL, DOTS = (560, 330), (215, 215), 190  # pixels: width and height of panels
+SMALL, DOTS = (215, 215), 190  # pixels: width and height of panels
 COLUMNS = 3  # panels in a row
 RECORDS, SECONDS = "training records, logarithmic", "training seconds, logarithmic"
 
@@ -35,11 +35,6 @@ def write_figures(results: Results, scores: pd.DataFrame, folder: Path) -> None:
     """Draw what the study has the evidence for; `scores` is the frame of table scores, with level lines."""
     looks = looks_of(scores)
     heading = results.study.in_part
-    if any(map(results.sizes, results.corpora)):
-        corpus = max(results.corpora, key=lambda name: len(results.sizes(name)))
-        if first := [*results.ranked(corpus), *results.ranking][:1]:
-            drawn = block(results, scores, corpus, first, looks, key=True)
-            chart.save(chart.sheet([drawn], heading), folder, "answers")
     corpora = [corpus for corpus in results.corpora if known(scores[scores.corpus == corpus], results.ranking)]
     blocks = [block(results, scores, corpus, results.drawn([corpus]), looks) for corpus in corpora]
     chart.save(chart.sheet(blocks, heading, notes(results, scores)), folder, "curves")
@@ -65,30 +60,24 @@ def block(
     corpus: str,
     metrics: Sequence[Metric],
     looks: chart.Looks,
-    key: bool = False,
     seconds: bool = False,
 ) -> Any:
     """The panels of a corpus: curves over its sizes, or over seconds; dots where it has one size or none."""
     rows = scores[scores.corpus == corpus]
-    panels = [
-        panel_of(results, rows, corpus, metric, fitted=not key, seconds=seconds) for metric in known(rows, metrics)
-    ]
-    roles = BLIND if key or seconds else ()
+    panels = [panel_of(results, rows, corpus, metric, seconds=seconds) for metric in known(rows, metrics)]
+    roles = BLIND if seconds else ()
     panels = [only(panel, rows, roles) for panel in panels] if roles else panels
     remark = f"{number(int(rows['items'].iloc[0]))} test items"
     sizes = results.sizes(corpus)
     if seconds or len(sizes) > 1:
-        (width, height), columns = KEY if key else SMALL, COLUMNS
+        (width, height), columns = SMALL, COLUMNS
         tallest = max(len(set(panel.points.method)) + len(panel.levels) for panel in panels)
         height = max(height, LINE * (tallest + 1))
         drawn = [chart.curves(panel, looks, width, height) for panel in panels]
     else:
         columns = COLUMNS + 1
         order = order_of(panels[0])
-        drawn = [
-            chart.dots(panel, looks, order, KEY[0] if key else DOTS, place % columns == 0)
-            for place, panel in enumerate(panels)
-        ]
+        drawn = [chart.dots(panel, looks, order, DOTS, place % columns == 0) for place, panel in enumerate(panels)]
         remark += f", trained on {number(sizes[0])} records" if sizes else ""
     return chart.block(drawn, columns, corpus, remark)
 

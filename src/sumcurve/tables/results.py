@@ -359,7 +359,8 @@ class Results:
         if self._has_frames:
             facts["one_frame"] = "yes" if True in framed else "no" if False in framed else ""
         marks = (MARK if False in reads else "") + (FRAMED if True in framed else "")
-        return Name(systems[0].method, systems[0].method + marks, facts)
+        method = systems[0].method
+        return Name(method, self.study.titles.get(method, method) + marks, facts)
 
     def marked(self, corpus: str, cell: Cell) -> Name:
         """`name` of the system of a cell; the cell's own where none has it, as of the optimum."""

@@ -1,6 +1,6 @@
 """The capability `apes`: how many questions about its reference a summary answers (Eyal et al. 2019)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sumcurve.capabilities.apes.answered import ANSWERS
@@ -18,6 +18,8 @@ from sumcurve.tables import Listing
 if TYPE_CHECKING:
     from sumcurve.capabilities.apes.evidence import Questions
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
+    from sumcurve.tables.report.facts import Corpus
+    from sumcurve.tables.report.findings import Finding, Titles
     from sumcurve.watch.costs import Cost, Costs
     from sumcurve.watch.estimate import Sizes
 
@@ -96,6 +98,11 @@ class QuestionAnswering(Capability):
         from sumcurve.capabilities.apes.cost import cost_of
 
         return cost_of(plan, folder, costs)
+
+    def findings(self, corpus: "Corpus", titles: "Titles") -> "Iterable[Finding]":
+        from sumcurve.capabilities.apes.findings import findings
+
+        return findings(corpus, titles)
 
     def evidence(self, folders: Folders) -> "Questions":
         from sumcurve.capabilities.apes.evidence import questions

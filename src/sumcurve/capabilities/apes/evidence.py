@@ -19,10 +19,8 @@ from sumcurve.tables.evidence import Evidence, Items
 
 if TYPE_CHECKING:
     from sumcurve.study.plan import Folder
-    from sumcurve.tables.report.findings import Finding
     from sumcurve.tables.results import Results
     from sumcurve.tables.systems import System
-    from sumcurve.tables.table import Table
 
 HELD_OUT_FILE = "held_out.csv"  # of a reader's run
 GAP = "____"  # what is hidden in a question
@@ -91,21 +89,6 @@ class Questions(Evidence):
 
     def ratio(self, metric: str, items: Items) -> tuple[Array, Array] | None:
         return share_of(items) if metric == SHARE else None
-
-    def findings(
-        self, results: "Results", tables: Mapping[str, "Table"], corpus: str
-    ) -> Sequence[tuple[str, "Finding"]]:
-        from sumcurve.capabilities.apes.tables.apes import order_sentences
-        from sumcurve.tables.report.findings import Finding
-
-        findings = []
-        level = self.reader_levels(results).get(corpus)
-        if level is not None and not level.beats:
-            sentence = level.sentence().removeprefix(f"{corpus}: ")
-            findings.append(Finding(corpus, "What is not to be read", (sentence,), "apes"))
-        if sentences := order_sentences(results, corpus):
-            findings.append(Finding(corpus, "What questions measure", tuple(sentences), "apes"))
-        return [("", finding) for finding in findings]
 
     def questions(self, corpus: str) -> Mapping[str, Sequence[tuple[str, str]]]:
         return {

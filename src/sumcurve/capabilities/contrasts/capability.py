@@ -1,6 +1,6 @@
 """The capability `contrasts`: whether systems tell a gold summary from broken ones (Kumar and Cheung 2019)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sumcurve.capabilities.capability import Capability, Folders
@@ -16,6 +16,8 @@ from sumcurve.tables import Listing
 if TYPE_CHECKING:
     from sumcurve.capabilities.contrasts.evidence import JudgedContrasts
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
+    from sumcurve.tables.report.facts import Corpus
+    from sumcurve.tables.report.findings import Finding, Titles
     from sumcurve.watch.costs import Cost, Costs
     from sumcurve.watch.estimate import Sizes
 
@@ -74,6 +76,11 @@ class Contrasts(Capability):
         blocks = filter(None, map(contrasts_of, plan.settings.corpora.values()))
         people = [[sheets.key_sha256, sheets.answers_sha256] for block in blocks for sheets in block.people]
         return {**({"judged": judged} if judged else {}), **({"people": people} if people else {})}
+
+    def findings(self, corpus: "Corpus", titles: "Titles") -> "Iterable[Finding]":
+        from sumcurve.capabilities.contrasts.findings import findings
+
+        return findings(corpus, titles)
 
     def evidence(self, folders: Folders) -> "JudgedContrasts":
         from sumcurve.capabilities.contrasts.evidence import judged_contrasts

@@ -21,7 +21,6 @@ from sumcurve.tables.table import Table, number
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.people.results import Results as PeopleResults
-    from sumcurve.tables.report.findings import Finding
     from sumcurve.tables.results import Results
 
 TIED = "§"  # beside what a system dodges whose score often is the same for a gold and another summary
@@ -119,11 +118,6 @@ class JudgedContrasts(Evidence):
         from sumcurve.capabilities.contrasts.fooled import section
 
         return section(results)
-
-    def findings(self, results: "Results", tables: Mapping[str, Table], corpus: str) -> Sequence[tuple[str, "Finding"]]:
-        from sumcurve.capabilities.contrasts.findings import findings
-
-        return findings(results, tables["contrasts"], corpus)
 
 
 def tied_share(judged: Judged) -> float:

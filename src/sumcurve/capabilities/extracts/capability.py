@@ -1,6 +1,6 @@
 """The capability `extracts`: how good an extract can be, with proofs (Akhmetov et al. 2022)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sumcurve.capabilities.capability import Added, Capability, Folders, Verbs
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sumcurve.capabilities.extracts.evidence import Oracles
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
     from sumcurve.tables.evidence import Missing
+    from sumcurve.tables.report.facts import Corpus
+    from sumcurve.tables.report.findings import Finding, Titles
     from sumcurve.watch.costs import Cost, Costs
     from sumcurve.watch.estimate import Sizes
 
@@ -99,6 +101,11 @@ class BestExtracts(Capability):
             for folder in folders.plan.named("annotations", "prove")
             if not folders.finished(folder.key)
         ]
+
+    def findings(self, corpus: "Corpus", titles: "Titles") -> "Iterable[Finding]":
+        from sumcurve.capabilities.extracts.findings import findings
+
+        return findings(corpus, titles)
 
     def evidence(self, folders: Folders) -> "Oracles":
         from sumcurve.capabilities.extracts.evidence import Oracles, extracts

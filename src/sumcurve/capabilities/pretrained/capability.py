@@ -1,6 +1,6 @@
 """The capability `pretrained`: models that are pretrained elsewhere, and BART, made and pretrained here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,8 @@ from sumcurve.training.folders import TrainSpecification
 if TYPE_CHECKING:
     from sumcurve.capabilities.pretrained.evidence import Pretrainings
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
+    from sumcurve.tables.report.facts import Corpus
+    from sumcurve.tables.report.findings import Finding, Titles
     from sumcurve.watch.costs import Cost, Costs
     from sumcurve.watch.estimate import Sizes
 
@@ -123,6 +125,11 @@ class PretrainedModels(Capability):
         bart = next(form for form in plan.methods.values() if form.model.kind == "bart")
         form = bart.model_copy(update={"training": settings.training()})
         return costs.of_texts("pretraining", form, settings.split.train or RECORDS, settings.tokens, plan.settings)
+
+    def findings(self, corpus: "Corpus", titles: "Titles") -> "Iterable[Finding]":
+        from sumcurve.capabilities.pretrained.findings import findings
+
+        return findings(corpus, titles)
 
     def evidence(self, folders: Folders) -> "Pretrainings":
         from sumcurve.capabilities.pretrained.evidence import pretrainings  # which reads pandas

@@ -1,7 +1,7 @@
 """What finished folders say of pretrainings, and what they are worth in records."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,10 @@ from sumcurve.capabilities.pretrained.settings import BartSettings
 from sumcurve.corpora.store import Corpus
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.evidence import Evidence
-from sumcurve.tables.table import Table, number
+from sumcurve.tables.table import number
 
 if TYPE_CHECKING:
     from sumcurve.study.plan import Folder
-    from sumcurve.tables.report.findings import Finding
     from sumcurve.tables.results import Results
 
 BETTER, WORSE, LEVEL_WITH = "better", "worse", "no difference"
@@ -66,15 +65,6 @@ class Pretrainings(Evidence):
         rows = [row for row in table(results).rows if (row["corpus"], row["metric"]) == (corpus, metric.title)]
         return [_answer(row, metric) for row in rows if row["records"] in sizes]
 
-    def findings(self, results: "Results", tables: Mapping[str, Table], corpus: str) -> Sequence[tuple[str, "Finding"]]:
-        from sumcurve.tables.report.findings import Finding
-
-        if not results.sizes(corpus):
-            return ()
-        metric = next(ranking for ranking in results.ranked(corpus) if results.design(corpus, ranking.name) is not None)
-        paragraphs = tuple(_paragraphs(tables["pretraining"], corpus, metric))
-        return [("What last phases buy", Finding(corpus, "What pretraining is worth", paragraphs, "pretraining"))]
-
 
 def _answer(row: Mapping[str, Any], metric: Metric) -> dict[str, Any]:
     """A row of table questions for one of table pretraining."""
@@ -87,24 +77,6 @@ def _answer(row: Mapping[str, Any], metric: Metric) -> dict[str, Any]:
     records = f"{needed.sign}{' ' * bool(needed.sign)}{number(needed.number)} records"
     answer = f"{row['says']}: {row['method']} has from scratch's score with {records}"
     return size | {"answer": answer, "value": row["ratio"], "unit": "of the records"}
-
-
-def _paragraphs(pretraining: Table, corpus: str, metric: Metric) -> Iterator[str]:
-    """For every method that learned of other packages: ahead of from scratch or not, and with how many records."""
-    from sumcurve.tables.report.findings import spanned
-
-    here = [row for row in pretraining.rows if (row["corpus"], row["metric"]) == (corpus, metric.title)]
-    for method in dict.fromkeys(row["method"] for row in here):
-        parts = []
-        for row in here:
-            if row["method"] == method:
-                worth = spanned(row["difference"], metric.decimals)
-                if row["says"] in (BETTER, WORSE):
-                    needed = row["records_needed"]
-                    bound = {"<": "fewer than ", ">": "more than "}.get(needed.sign, "")
-                    worth += f"; {bound}{number(needed.number)} give it the other's score"
-                parts.append(f"with {number(row['records'])} records {row['says']} ({worth})")
-        yield f"{method} against the same from scratch, in {metric.title}: {'; '.join(parts)}."
 
 
 def pretrainings_of(results: "Results") -> Sequence[Pretraining]:

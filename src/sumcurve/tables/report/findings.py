@@ -1,348 +1,302 @@
-"""What came out of a study, in sentences; every number is a cell of its tables.
+"""What came out of a study, a sentence a question, the most important first; every number is a cell of its tables.
 
-Sentences quote the study's first ranking metric and name the others, which the tables hold in full.
+Facts (`tables.report.facts`) of one question become one sentence with one interval at most. A page shows `SHOWN`
+sentences; what has no significant difference is counted and stands in the tables.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sumcurve.scores.scorer import Metric
-from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH, NONE, SHARED
-from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
-from sumcurve.tables.lines import sentences as against_lines
-from sumcurve.tables.pairs import DECIDING, THESE_WEIGHTS
-from sumcurve.tables.questions import sentences as answered
-from sumcurve.tables.results import OPTIMUM, Results
-from sumcurve.tables.systems import System
-from sumcurve.tables.table import Row, Table, Value, listed, number, span
+from sumcurve.tables.report import facts
+from sumcurve.tables.report.facts import Corpus, Effect, Fact, Records
+from sumcurve.tables.table import listed, number, span
 
-LISTED = 6  # methods that a sentence names; the table it comes from holds all
+SHOWN = 6  # sentences on a first page
+NAMED = 4  # methods that a sentence names
+ELSEWHERE = 4  # what a corpus that is not the study's first adds to the rank of its sentences
+BASELINES = {  # titles of systems of the core that are not trained
+    "lead": "Lead",
+    "lexrank": "LexRank",
+    "lsa": "LSA",
+    "random": "random sentences",
+    "sumbasic": "SumBasic",
+    "best-sentence": "best single sentence",
+}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is to be said on one question about one corpus, a paragraph each; `table` is where the numbers stand."""
+    """A sentence on one question about a corpus: `head` in bold, then `text`; `table` is where the numbers stand.
+
+    `rank` orders findings, the most important lowest. `facts` are those that it says.
+    """
 
     corpus: str
-    question: str
-    paragraphs: tuple[str, ...]
+    head: str
+    text: str
     table: str
+    rank: float
+    facts: tuple[Fact, ...] = ()
 
     @property
-    def text(self) -> str:
-        """All paragraphs in one."""
-        return " ".join(self.paragraphs)
+    def sentence(self) -> str:
+        return f"{self.head}: {self.text}"
 
 
-def findings(results: Results, tables: Mapping[str, Table]) -> list[Finding]:
-    """Who is ahead and at which sizes, what is ahead of no training, what data buys, what reads and answers."""
+class Titles(dict[str, str]):
+    """How pages call methods and systems, by name; a name without a title stands for itself."""
+
+    def __init__(self, titles: Mapping[str, str]) -> None:
+        super().__init__(BASELINES | dict(titles))
+
+    def __missing__(self, name: str) -> str:
+        return name
+
+    def all(self, names: Sequence[str]) -> str:
+        """Titles in a sentence; of more than `NAMED` the others are counted."""
+        unique = list(dict.fromkeys(names))
+        more = [f"{len(unique) - NAMED} more"] if len(unique) > NAMED + 1 else []
+        return listed([self[name] for name in unique[: NAMED if more else None]] + more)
+
+
+Brought = Callable[[Corpus, Titles], Iterable[Finding]]  # a capability's findings on a corpus
+
+
+def findings(tables: Records, titles: Mapping[str, str], brought: Sequence[Brought] = ()) -> list[Finding]:
+    """The findings of a study, the most important first; `brought` are those of capabilities."""
+    names = Titles(titles)
     all_findings = []
-    for corpus in results.corpora:
-        ranking = [metric for metric in results.ranked(corpus) if results.design(corpus, metric.name) is not None]
-        if not ranking:
-            continue
-        questions: Sequence[tuple[str, str, Iterator[str]]]
-        if results.sizes(corpus):
-            questions = (
-                ("What the study asked", "questions", iter(answered(results, corpus))),
-                ("Who is ahead", "answers", _ahead(results, tables["answers"], corpus, ranking)),
-                ("Against no training", "comparisons", _untaught(results, tables["comparisons"], corpus, ranking)),
-                (
-                    "From how many records",
-                    "lines",
-                    (line.removeprefix(f"{corpus}, ") for line in against_lines(results, corpus)),
-                ),
-                ("What more data buys", "answers", _data(results, tables["answers"], corpus, ranking[0])),
-                ("What does not read", "scores", _reading(results, corpus)),
-                (
-                    "What fills one frame",
-                    "descriptions",
-                    (
-                        note.removeprefix(f"{corpus}: ")
-                        for note in results.frame_notes
-                        if note.startswith(f"{corpus}: ")
-                    ),
-                ),
-                ("What last phases buy", "phases", _phases(tables["phases"], corpus, ranking[0])),
-                ("What should be equal", "equivalence", _equivalence(tables["equivalence"], corpus)),
-            )
-        else:
-            questions = (("Without training", "scores", _untrained(results, corpus, ranking[0])),)
-        here = [Finding(corpus, question, tuple(sentences), table) for question, table, sentences in questions]
-        for evidence in results.study.evidence.values():
-            for after, finding in evidence.findings(results, tables, corpus):
-                places = [place for place, before in enumerate(here, start=1) if before.question == after]
-                here.insert(places[0] if places else len(here), finding)
-        all_findings += [finding for finding in here if finding.paragraphs]
-    return all_findings
-
-
-def _ahead(results: Results, answers: Table, corpus: str, ranking: Sequence[Metric]) -> Iterator[str]:
-    """Of the largest size, then of the smaller ones; metrics that say the same share a sentence."""
-    sizes = results.sizes(corpus)
-    largest = sizes[-1]
-    for outcome, metrics in _alike(ranking, lambda metric: _outcome(_at(answers, corpus, metric, largest))).items():
-        best, level = outcome.best, outcome.level
-        rows = _at(answers, corpus, metrics[0], largest)
-        titles = listed([metric.title for metric in metrics])
-        if not best:
-            yield f"With {number(largest)} records no method is shown to read its source: none is ranked in {titles}."
-            continue
-        score = spanned(rows[0]["score"], metrics[0].decimals)
-        where = f"with {number(largest)} records, in {titles}"
-        several = len(best) > 1
-        leads = f"{listed(best)} {'share' if several else 'has'} the best mean"
-        if outcome.equal:
-            first = f"{listed(best)} have the same mean {where}: none is best."
-        elif outcome.untested and not outcome.behind and not level:
-            methods = "the methods" if several else "the method"
-            first = f"{leads} {where}; with one seed that is said of {THESE_WEIGHTS}, not of {methods}."
-        elif outcome.untested:
-            clauses = [f"ahead of {listed(outcome.behind)}"] if outcome.behind else []
-            clauses += [f"not told apart from {listed(level)}"] if level else []
-            clauses += [f"not tested against {method} ({why})" for method, why in outcome.untested]
-            first = f"{leads} {where}: {'; '.join(clauses)}."
-        elif level:
-            first = f"{leads} {where}, but {'are' if several else 'is'} not told apart from {listed(level)}."
-        elif several:
-            first = f"{leads} {where}."
-        elif outcome.behind:
-            first = f"{best[0]} is ahead of every other trained method {where}."
-        else:
-            first = f"{best[0]} is the only method that is ranked {where}."
-        following = next((row for row in rows if row["place"] == BEHIND), None)
-        behind = ""
-        if following is not None:
-            behind = f"; {following['method']} is {spanned(following['behind_best'], metrics[0].decimals)} behind"
-        yield f"{first} {'Their' if several else 'Its'} {metrics[0].title} is {score} {metrics[0].unit}{behind}."
-    readers = [system for system in results.of(corpus, True) if results.counts(system)]
-    smaller = [size for size in sizes[:-1] if sum(system.records == size for system in readers) > 1]
-    for (leads,), metrics in _alike(ranking, lambda metric: (_leads(results, corpus, metric, smaller),)).items():
-        by_method: dict[str | None, list[int]] = {}
-        for size, method in zip(smaller, leads, strict=True):
-            by_method.setdefault(method, []).append(size)
-        parts = [
-            f"with {listed(list(map(number, records)))} "
-            + (f"{method} is ahead of every other" if method else "none is shown to be ahead of all others")
-            for method, records in by_method.items()
-        ]
-        if parts:
-            yield f"At smaller sizes, in {listed([metric.title for metric in metrics])}: {'; '.join(parts)}."
-
-
-def _equivalence(equivalence: Table, corpus: str) -> Iterator[str]:
-    """Every two methods that should be equal, at every size."""
-    here = [row for row in equivalence.rows if row["corpus"] == corpus]
-    for method, other in dict.fromkeys((row["method"], row["other"]) for row in here):
-        rows = [row for row in here if (row["method"], row["other"]) == (method, other)]
-        parts = [
-            f"with {number(row['records'])} records {row['says']} ({spanned(row['difference'], 2)})" for row in rows
-        ]
-        yield f"{method} and {other}, to within {number(rows[0]['margin'])} {rows[0]['metric']}: {'; '.join(parts)}."
-
-
-def _at(answers: Table, corpus: str, metric: Metric, records: int, basis: str = "measured") -> list[Row]:
-    """The rows of one size, the best method first."""
-    key = corpus, metric.title, records, basis
-    return [row for row in answers.rows if (row["corpus"], row["metric"], row["records"], row["basis"]) == key]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Of one size and metric: who is best or shares that, or whose means are equal; and the others, each method with
-    why it is not tested where it is not."""
-
-    best: tuple[str, ...]
-    equal: bool = False
-    behind: tuple[str, ...] = ()
-    level: tuple[str, ...] = ()
-    untested: tuple[tuple[str, str], ...] = ()
-
-
-def _outcome(rows: Sequence[Row]) -> Outcome:
-    """What the answers of one size say, others by name: metrics that rank them otherwise may share a sentence."""
-    places = {f"{row['method']}": row["place"] for row in rows}
-    best = tuple(method for method, place in places.items() if place in (BEST, ALONE, SHARED, NONE))
-    if NONE in places.values():
-        return Outcome(best, equal=True)
-    others = sorted((method, place) for method, place in places.items() if method not in best)
-    return Outcome(
-        best,
-        behind=tuple(method for method, place in others if place == BEHIND),
-        level=tuple(method for method, place in others if place == LEVEL_WITH),
-        untested=tuple((method, place) for method, place in others if place not in (BEHIND, LEVEL_WITH)),
+    order = sorted(
+        dict.fromkeys(row["corpus"] for row in tables["scores"]),
+        key=lambda name: -len(Corpus(name, tables).sizes),
     )
+    for place, name in enumerate(order):
+        corpus = Corpus(name, tables)
+        here = [*_own(corpus, names), *(finding for more in brought for finding in more(corpus, names))]
+        all_findings += [(finding.rank + ELSEWHERE * min(place, 1), place, finding) for finding in here]
+    return [finding for *_, finding in sorted(all_findings, key=lambda ranked: ranked[:2])]
 
 
-def _leads(results: Results, corpus: str, metric: Metric, sizes: Sequence[int]) -> tuple[str | None, ...]:
-    """At every size the method that is ahead of every other."""
-    leading = [results.ahead(corpus, metric.name, size) for size in sizes]
-    return tuple(None if cell is None else results.marked(corpus, cell).shown for cell in leading)
+def counted(found: Sequence[Finding], shown: int = SHOWN) -> str:
+    """How many findings a page leaves out, and how many comparisons of the study's facts are open."""
+    left_out = len(found) - shown
+    every = [fact for finding in found for fact in finding.facts]
+    outcomes = [fact.outcome for fact in every if fact.outcome != "measured"]
+    parts = []
+    if left_out > 0:
+        parts.append(f"{left_out} more {'finding stands' if left_out == 1 else 'findings stand'} in the report.")
+    if open_ones := outcomes.count("no significant difference"):
+        parts.append(f"{open_ones} of {len(outcomes)} outcomes behind them show no significant difference.")
+    if single := outcomes.count("single run"):
+        parts.append(f"{single} rest on a single run and are not tested.")
+    return " ".join(parts)
 
 
-def _untaught(results: Results, comparisons: Table, corpus: str, ranking: Sequence[Metric]) -> Iterator[str]:
-    """By metric every method at its largest size against the best system that is not trained and sees no reference."""
-    each = (_against_best_blind(results, comparisons, corpus, metric) for metric in ranking)
-    sentences = [sentence for sentence in each if sentence]
-    if sentences:
-        yield from (
-            *sentences,
-            f"In parentheses the method minus what learns nothing. Brackets: {DECIDING} Who is not tested has a "
-            "pointwise interval (table comparisons).",
-        )
+def _own(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
+    """Those of the core."""
+    unit = corpus.metric
+    best = [fact for fact in facts.best(corpus) if fact.metric == unit]
+    says = (
+        ("best", 1.0, "answers", _best(best, titles)),
+        ("sizes", 3.0, "answers", _sizes(best, titles)),
+        ("baseline", 2.0, "comparisons", _baseline([*facts.baseline(corpus)], unit, titles)),
+        ("doubling", 4.0, "answers", _doubling([*facts.doubling(corpus)], unit, titles)),
+        ("needed", 5.0, "answers", _needed([*facts.needed(corpus)], unit, titles)),
+        ("source", 3.5, "scores", _source([*facts.source(corpus)], titles)),
+        ("template", 4.5, "descriptions", _template([*facts.template(corpus)], titles)),
+        ("beyond", 6.0, "verdicts", _beyond([*facts.beyond(corpus)], titles)),
+        ("phases", 7.0, "phases", _phases([*facts.phases(corpus)], unit, titles)),
+        ("equivalence", 0.5, "equivalence", _equivalence([*facts.equivalence(corpus)], titles)),
+        ("untrained", 8.0, "scores", _untrained([*facts.untrained(corpus)], titles)),
+    )
+    for _, rank, table, said in says:
+        if said is not None:
+            head, text, behind = said
+            yield Finding(corpus.name, head, text, table, rank, tuple(behind))
 
 
-def _against_best_blind(results: Results, comparisons: Table, corpus: str, metric: Metric) -> str:
-    """Of one metric; empty where nothing is compared."""
-    blind = results.best_blind(corpus, metric.name)
-    if blind is None:
-        return ""
-    rows = [
-        row
-        for row in comparisons.rows
-        if (row["corpus"], row["metric"], row["question"], row["second"])
-        == (corpus, metric.title, SIZE, results.marked(corpus, blind))
-        and row["first_records"] is not None
+Said = tuple[str, str, Sequence[Fact]]  # head, text and the facts that they say
+
+
+def interval(effect: Effect | None, decimals: int = 1) -> str:
+    """A number with its interval for a sentence."""
+    return "–" if effect is None else span(effect.value, effect.low, effect.high, decimals)
+
+
+def _best(best: Sequence[Fact], titles: Titles) -> Said | None:
+    """The largest size."""
+    if not best:
+        return None
+    fact = best[-1]
+    leader = titles.all(fact.methods)
+    single = f"; {titles.all(fact.note.split(', '))} {_is(fact.note)} a single run, not tested" if fact.note else ""
+    if fact.outcome == "better":
+        others = f" and {titles.all(fact.against[1:])}" if fact.against[1:] else ""
+        lead = f"by {interval(fact.effect)} {fact.metric}"
+        text = f"{leader}, significantly better than {titles[fact.against[0]]} ({lead}){others}{single}."
+    elif fact.outcome == "single run":
+        text = f"{leader} in the mean; a single run, not tested."
+    else:
+        level = titles.all(fact.against or fact.methods)
+        text = f"{leader} in the mean, with no significant difference from {level}{single}."
+    return f"Best with {number(fact.records[0])} records", text, best
+
+
+def _sizes(best: Sequence[Fact], titles: Titles) -> Said | None:
+    """The smaller sizes."""
+    smaller = best[:-1]
+    if not smaller:
+        return None
+    by_leader: dict[str, list[str]] = {}
+    for fact in smaller:
+        leader = titles.all(fact.methods) if fact.outcome == "better" else ""
+        by_leader.setdefault(leader, []).append(number(fact.records[0]))
+    undecided = by_leader.pop("", [])
+    parts = [f"{leader} with {listed(sizes)}" for leader, sizes in by_leader.items()]
+    text = f"significantly best is {', '.join(parts)}" if parts else "no method is significantly best"
+    if parts and undecided:
+        text += f"; with {listed(undecided)} no method is"
+    return "With fewer records", f"{text}.", smaller
+
+
+def _baseline(found: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
+    """The methods that beat the best untrained baseline, and those that do not."""
+    here = sorted((fact for fact in found if fact.metric == metric), key=lambda fact: -fact.effect.value)  # type: ignore[union-attr]
+    if not here:
+        return None
+    name = titles[here[0].against[0]]
+    groups = {outcome: [fact for fact in here if fact.outcome == outcome] for outcome in _OUTCOMES}
+    better = groups["better"]
+    if better:
+        first = f"{titles.all([fact.methods[0] for fact in better])} {_is(better)} significantly better"
+        first += f" ({titles[better[0].methods[0]]} by {interval(better[0].effect)} {metric})"
+    elif not (groups["no significant difference"] or groups["worse"]):
+        return f"Against {name}, the best untrained baseline", "single runs, not tested.", found
+    else:
+        first = "no trained method is significantly better"
+    words = {"no significant difference": "no significant difference for", "worse": "significantly worse: "}
+    parts = [first]
+    for outcome, say in words.items():
+        if groups[outcome]:
+            parts.append(f"{say} {titles.all([fact.methods[0] for fact in groups[outcome]])}".replace("  ", " "))
+    return f"Against {name}, the best untrained baseline", f"{'; '.join(parts)}.", found
+
+
+_OUTCOMES = ("better", "no significant difference", "worse", "single run", "not tested")
+
+
+def _is(several: Sequence[Fact] | str) -> str:
+    count = several.count(",") + 1 if isinstance(several, str) else len(several)
+    return "are" if count > 1 else "is"
+
+
+def _doubling(found: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
+    if not found:
+        return None
+    if found[0].outcome == "measured":
+        ordered = sorted(found, key=lambda fact: -fact.effect.value)  # type: ignore[union-attr]
+        gains = [f"{number(fact.effect.value, 1)} for {titles[fact.methods[0]]}" for fact in ordered if fact.effect]
+        return "Twice the records", f"{listed(gains[: NAMED + 1])} {metric} more, on average over the sizes.", found
+    shown = [fact for fact in found if fact.outcome == "better"]
+    cases = [
+        f"{titles[fact.methods[0]]} ({number(fact.records[0])} to {number(2 * fact.records[0])})" for fact in shown
     ]
-    methods: dict[str, list[str]] = {"ahead": [], "behind": [], "open": [], "weights": [], "untested": []}
-    better = results.sign(metric.name)
-    for row in sorted(rows, key=lambda row: -better * row["difference"].number):
-        why = str(row["ahead"])
-        untested = "weights" if why.endswith(THESE_WEIGHTS) else "open" if why == NOT_SHOWN else "untested"
-        ahead = {row["first"]: "ahead", row["second"]: "behind"}.get(why, untested)
-        methods[ahead].append(f"{row['first']} ({spanned(row['difference'], metric.decimals)})")
-    score = number(results.estimate(corpus, metric.name, blind).mean, metric.decimals)
-    parts = {
-        "ahead": "ahead of it",
-        "behind": "behind it",
-        "open": "not shown to differ",
-        "weights": f"with one seed, said of {THESE_WEIGHTS} alone",
-        "untested": "not tested (the table says why)",
-    }
-    clauses = [f"{parts[how]}: {listed(names[:LISTED])}{more(names)}" for how, names in methods.items() if names]
-    if not clauses:
-        return ""
+    worth = found[0].note
+    if not cases:
+        return "Twice the records", f"in none of {len(found)} cases shown to add {worth} {metric}.", found
+    text = f"shown to add {worth} {metric} or more to {listed(cases)}, open in {len(found) - len(shown)} other cases."
+    return "Twice the records", text, found
+
+
+def _needed(found: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
+    """The nearest method that is behind."""
+    if not found:
+        return None
+    fact = found[0]
+    few, size = fact.records
+    effect = fact.effect
+    percent = Effect(100 * effect.value, *(end and 100 * end for end in (effect.low, effect.high))) if effect else None
+    with_few = f"{'at most ' if fact.note else ''}{number(few)} records"
+    text = (
+        f"{titles[fact.methods[0]]} reaches with {with_few} the {metric} that "
+        f"{titles[fact.against[0]]} has with {number(size)} ({interval(percent, 0)} % of them)."
+    )
+    return "Records needed", text, found
+
+
+def _source(found: Sequence[Fact], titles: Titles) -> Said | None:
+    if not found:
+        return None
+    always = [fact.methods[0] for fact in found if fact.note]
+    parts = [f"{titles.all(always)} at every size"] if always else []
+    for fact in found:
+        if not fact.note:
+            parts.append(f"{titles[fact.methods[0]]} with {listed([number(size) for size in fact.records])} records")
+    return "Ignores its source", f"{'; '.join(parts)} (not ranked there).", found
+
+
+def _template(found: Sequence[Fact], titles: Titles) -> Said | None:
+    if not found:
+        return None
+    worst = max(found, key=lambda fact: (fact.records, fact.effect.value if fact.effect else 0))
+    others = [fact.methods[0] for fact in found if fact.methods != worst.methods]
+    text = (
+        f"{titles[worst.methods[0]]} writes {interval(worst.effect, 0)} % of its summaries with "
+        f"{number(worst.records[0])} records by a single one"
+    )
+    text += f" (references: {number(float(worst.note), 0)} %)" if worst.note else ""
+    text += f"; so do, at other sizes or less, {titles.all(others)}" if others else ""
+    return "Sentence template", f"{text}.", found
+
+
+def _beyond(found: Sequence[Fact], titles: Titles) -> Said | None:
+    decided = [fact for fact in found if fact.outcome == "better"]
+    if not decided:
+        return None
+    pairs = [f"{titles[fact.methods[0]]} ahead of {titles[fact.against[0]]}" for fact in decided]
+    least = min(fact.effect.value for fact in decided if fact.effect)
+    text = (
+        f"{listed(pairs[:NAMED])} up to {number(decided[0].records[1])} records is expected "
+        f"(probability {least:.2f}{'' if len(pairs) == 1 else ' or more'})."
+    )
+    return "Beyond the data", text, found
+
+
+def _phases(found: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
+    shown = [fact for fact in found if fact.outcome in ("better", "worse")]
+    if not found:
+        return None
+    if not shown:
+        phases = [f"{fact.note} for {titles[fact.methods[0]]}" for fact in found]
+        return "Last phases", f"no significant change of {metric} by {listed(phases[:NAMED])}.", found
+    fact = shown[0]
+    text = (
+        f"{fact.note} changes {titles[fact.methods[0]]} by {interval(fact.effect, 2)} {metric} "
+        f"(significantly {fact.outcome} than as many updates without it)."
+    )
+    return "Last phases", text, found
+
+
+def _equivalence(found: Sequence[Fact], titles: Titles) -> Said | None:
+    if not found:
+        return None
+    margin = found[0].note.partition(", ")[0]
+    verdicts = [fact.note.partition(", ")[2] for fact in found]
+    words = {verdict: "open" if verdict == "not known" else verdict for verdict in dict.fromkeys(verdicts)}
+    parts = [f"{word} in {verdicts.count(verdict)} of {len(found)} cases" for verdict, word in words.items()]
+    nearest = found[-1]
+    pair = " minus ".join(titles[name] for name in nearest.methods)
+    difference = f"{interval(nearest.effect)} {nearest.metric}"
+    text = f"{', '.join(parts)}; with {number(nearest.records[0])} records {pair} is {difference}."
+    return f"Equal to within {margin} {found[0].metric}", text, found
+
+
+def _untrained(found: Sequence[Fact], titles: Titles) -> Said | None:
+    if not found:
+        return None
+    fact = found[0]
     return (
-        f"{metric.title}: {blind[0]}, which learns nothing, has {score} {metric.unit}. {_capital('; '.join(clauses))}."
+        "Without training",
+        f"the best baseline is {titles[fact.methods[0]]}, with {interval(fact.effect)} {fact.metric}.",
+        found,
     )
-
-
-def _data(results: Results, answers: Table, corpus: str, metric: Metric) -> Iterator[str]:
-    """Points for a doubling, the records with which the best method is as good as another, and what fits expect."""
-    largest = results.sizes(corpus)[-1]
-    rows = _at(answers, corpus, metric, largest)
-    gains = [row for row in rows if row["per_doubling"].number is not None]
-    if gains:
-        figures = [f"{row['method']} {spanned(row['per_doubling'], metric.decimals)}" for row in gains]
-        yield (
-            f"Twice the records bring, over the sizes at which a method reads, {metric.unit} of {metric.title}: "
-            f"{listed(figures[:LISTED])}{more(figures)}."
-        )
-    for row in [row for row in rows if row["place"] == BEHIND and row.get("records_needed")][:2]:
-        needed, ratio = row["records_needed"], row["ratio"]
-        share = spanned(Value(ratio.number, ratio.low, ratio.high), 2)
-        few = "at most " if needed.sign else ""
-        yield (
-            f"{rows[0]['method']} needs {few}{number(int(needed.number))} records for what {row['method']} reaches "
-            f"with {number(largest)} ({share} of them)."
-        )
-    fitted = _at(answers, corpus, metric, 2 * largest, "fit")
-    if fitted:
-        figures = [f"{row['method']} {spanned(row['score'], metric.decimals)}" for row in fitted]
-        yield (
-            f"The fitted curves expect with {number(2 * largest)} records, which nobody measured: "
-            f"{listed(figures[:LISTED])}{more(figures)}."
-        )
-
-
-def _reading(results: Results, corpus: str) -> Iterator[str]:
-    """Which methods do not depend on their source, and at which sizes."""
-    tested, all_read = False, True
-    for metric in (gate for gate in results.metrics if gate.threshold is not None):
-        here = [system for system in results.of(corpus, True, metric.name) if metric in results.gates(system)]
-        here = [system for system in here if results.reads(system) is not None]
-        by_method: dict[str, list[System]] = {}
-        for system in here:
-            by_method.setdefault(system.method, []).append(system)
-        sometimes = []
-        for method, systems in by_method.items():
-            blind = [system for system in systems if results.reads(system) is False]
-            if not blind:
-                continue
-            if results.reads(systems[-1]) is False:
-                estimate = results.estimate(corpus, metric.name, systems[-1].cell)
-                score = span(estimate.mean, estimate.low, estimate.high, metric.decimals)
-                where = "at any size" if len(blind) == len(systems) else f"with {listed(_records(blind))} records"
-                yield (
-                    f"{method} is not shown to read its source {where}: its {metric.title.lower()} is {score} "
-                    f"{metric.unit} with {number(systems[-1].records)} records."
-                )
-            else:
-                sometimes.append(f"{method} with {listed(_records(blind))} records")
-        if sometimes:
-            yield f"Not shown to read at smaller sizes only: {listed(sometimes)}."
-        tested = tested or bool(here)
-        if any(results.reads(system) is False for system in here):
-            all_read = False
-            at_least = number(metric.threshold, metric.decimals)
-            yield (
-                f"To read, the interval has to lie above {at_least} {metric.unit}; what does not is marked † and "
-                "takes no part in rankings."
-            )
-    if tested and all_read:
-        yield "Every method reads its source at every size."
-
-
-def _records(systems: Iterable[System]) -> list[str]:
-    return [number(system.records) for system in systems]
-
-
-def _phases(phases: Table, corpus: str, metric: Metric) -> Iterator[str]:
-    """What a last phase's own loss buys, against a control, of methods that have one."""
-    title = f"{metric.title} ({metric.unit})"
-    rows = [row for row in phases.rows if (row["corpus"], row["metric"]) == (corpus, title)]
-    figures = [
-        f"{row['phase']} of {row['method']} {spanned(row['after_minus_control'], metric.decimals)} ({row['worth']})"
-        for row in rows
-        if "after_minus_control" in row
-    ]
-    if figures:
-        yield (
-            f"A last phase, minus a control that had the same budget of updates without it, in {metric.unit} of "
-            f"{metric.title}: "
-            f"{listed(figures[:LISTED])}{more(figures)}."
-        )
-
-
-def _untrained(results: Results, corpus: str, metric: Metric) -> Iterator[str]:
-    """Scores of systems that learn nothing, and of the optimum, where no method is trained."""
-    systems = [system.cell for system in results.of(corpus, False, metric.name)]
-    if results.optimum(corpus, metric.name) is not None:
-        systems.append((OPTIMUM, None))
-    figures = []
-    for cell in systems:
-        estimate = results.estimate(corpus, metric.name, cell)
-        name = results.optimum_words.of_every if cell[0] == OPTIMUM else cell[0]
-        figures.append(f"{name} {span(estimate.mean, estimate.low, estimate.high, metric.decimals)}")
-    yield f"No method is trained on {corpus}. {metric.title}, in {metric.unit}: {listed(figures)}."
-
-
-def _alike(metrics: Sequence[Metric], outcome: Any) -> dict[Any, list[Metric]]:
-    """The metrics of every outcome, in their order."""
-    groups: dict[Any, list[Metric]] = {}
-    for metric in metrics:
-        groups.setdefault(outcome(metric), []).append(metric)
-    return groups
-
-
-def spanned(value: Value, decimals: int) -> str:
-    return span(value.number, value.low, value.high, decimals)
-
-
-def more(names: Sequence[str]) -> str:
-    return f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -22,7 +22,7 @@ from sumcurve.store.records import write_text
 from sumcurve.tables.figures import FIGURES, looks_of
 from sumcurve.tables.report.chart import charts, javascript
 from sumcurve.tables.report.findings import Finding
-from sumcurve.tables.report.readme import heading
+from sumcurve.tables.report.readme import first_sentence
 from sumcurve.tables.report.summaries import RUN, Reading
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, number
@@ -145,7 +145,7 @@ def _shown(table: Table, results: Results, common: Sequence[str]) -> Shown:
             note = note.replace(sentence, "")
         notes.append(" ".join(note.split()))
     kept = [*reasons, *(note for note in notes if note)]
-    return Shown(table.name, heading(table, results), Markup(table.html_table()), kept)
+    return Shown(table.name, first_sentence(table.caption, results.title("")), Markup(table.html_table()), kept)
 
 
 def _data(svg: bytes) -> str:

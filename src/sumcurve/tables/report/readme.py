@@ -1,68 +1,66 @@
-"""The README.md of a study's folder of tables: what came out, the main figure, and where each table is."""
+"""The page of a study in Markdown: findings, leaderboard, figure, and where each table is. Made from its CSVs alone."""
 
 import re
-from collections.abc import Collection, Mapping
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 
 from sumcurve.tables.evidence import Examples
-from sumcurve.tables.report.findings import Finding
+from sumcurve.tables.report.facts import Corpus, Records, detectable
+from sumcurve.tables.report.findings import SHOWN, Finding, Titles, counted
+from sumcurve.tables.report.leaderboard import leaderboard, markdown
 from sumcurve.tables.results import Results
-from sumcurve.tables.table import Table, number, without_markup
+from sumcurve.tables.table import number, without_markup
+
+ROWS = 9  # of the leaderboard
+SIGNIFICANCE = (
+    "Significant: at 5 % over all comparisons of the question (family-wise). Brackets: 95 % intervals, of differences "
+    "those of the test that decides."
+)
 
 
-def readme(
-    results: Results,
-    tables: Mapping[str, Table],
-    findings: Collection[Finding],
-    figures: Mapping[str, str],
-    appendix: Collection[str] = (),
-) -> str:
-    """Markdown that GitHub shows below the folder; `figures` has the titles of those that were drawn.
+def page(
+    title: str,
+    tables: Records,
+    findings: Sequence[Finding],
+    titles: Titles,
+    captions: Mapping[str, str],
+    figure: str = "",
+    remarks: Sequence[str] = (),
+    folder: str = "",
+) -> list[str]:
+    """The lines of a page; `captions` are of the tables that it lists, which are below `folder`.
 
     Holds no measured time, so that equal evidence gives equal bytes.
     """
-    lines = [f"# {without_markup(results.study.title)}", ""]
-    if results.study.in_part:
-        lines += [f"**{results.study.in_part}**", ""]
-    lines += ["## What came out", ""]
-    for corpus, here in groupby(findings, key=lambda finding: finding.corpus):
-        lines += [f"### {corpus}", ""]
-        for finding in here:
-            parts = [
-                f"**{finding.question}** ([{finding.table}]({finding.table}.md)).",
-                *map(without_markup, finding.paragraphs),
-            ]
-            lines += (
-                [f"- {' '.join(parts)}"]
-                if len(parts) == 2
-                else [f"- {parts[0]}", *(f"  - {text}" for text in parts[1:])]
+    lines = [f"# {without_markup(title)}", "", "## Findings", ""]
+    for finding in findings[:SHOWN]:
+        where = f"{finding.corpus}, " if len({other.corpus for other in findings}) > 1 else ""
+        link = f"([{where}{finding.table}]({folder}{finding.table}.{'md' if finding.table in captions else 'csv'}))"
+        lines.append(f"- **{without_markup(finding.head)}:** {without_markup(finding.text)} {link}")
+    lines += ["", " ".join(filter(None, (counted(findings), SIGNIFICANCE))), ""]
+    if findings:
+        corpus = Corpus(findings[0].corpus, tables)
+        entries = leaderboard(corpus, titles)[:ROWS]
+        lines += [f"## Leaderboard: {corpus.name}", "", *markdown(entries, corpus.metric or "score", seconds=False), ""]
+        notes = []
+        if any(not entry.reads for entry in entries):
+            notes.append("† ignores its source, not ranked.")
+        if any(entry.template for entry in entries):
+            notes.append("¶ writes most summaries by one sentence template.")
+        if any(entry.role == "bound" for entry in entries):
+            notes.append("The best single sentence sees the reference.")
+        if (effect := detectable(corpus)) is not None:
+            notes.append(
+                f"Minimum detectable effect of two methods (80 % power): about {number(effect, 1)} {corpus.metric}."
             )
-        lines.append("")
-    lines += [f"{without_markup(' '.join(note for note in (results.seeds_note, results.caveat) if note))}", ""]
-    first, *others = figures or [""]
-    if first:
-        lines += [f"![{figures[first]}](figures/{first}.svg)", ""]
-    others = [f"[{figures[name]}](figures/{name}.svg)" for name in others]
-    if others:
-        lines += [f"More figures: {'; '.join(others)}.", ""]
-    lines += ["## Tables", "", "| table | what it holds | |", "| --- | --- | --- |"]
-    for name in tables:
-        if tables[name].rows and name not in appendix:
-            lines.append(f"| [{name}]({name}.md) | {_cell(heading(tables[name], results))} | [CSV]({name}.csv) |")
-    lines += [
-        f"| {name} | {_cell(heading(tables[name], results))} | [CSV]({name}.csv) |"
-        for name in appendix
-        if tables[name].rows
-    ]
-    for examples in results.study.examples if results.study.shown_items else ():
-        lines += written(results, examples)
-    lines += [
-        "",
-        "`pages/report.html`, made beside these tables and not in git, has the summaries themselves: they are other "
-        "people's text.",
-        "",
-    ]
-    return "\n".join(lines)
+        lines += [" ".join([*notes, *remarks]), ""]
+    if figure:
+        lines += [f"![Score against training records, a line for every method]({figure})", ""]
+    lines += ["## Tables", "", "| table | what it holds |", "| --- | --- |"]
+    for name, caption in captions.items():
+        lines.append(f"| [{name}]({folder}{name}.md) · [CSV]({folder}{name}.csv) | {_cell(caption)} |")
+    others = [f"[{name}]({folder}{name}.csv)" for name in tables if name not in captions]
+    lines += ["", f"As CSV alone: {', '.join(others)}." if others else "", ""]
+    return lines
 
 
 def written(results: Results, examples: Examples) -> list[str]:
@@ -76,25 +74,27 @@ def written(results: Results, examples: Examples) -> list[str]:
         for system in methods.values()
     ]
     lines = [
-        "",
         f"## What methods wrote: {examples.corpus}",
         "",
         f"{number(len(shown))} test items drawn by seed {examples.seed}, none left out, each with the place in its "
         "package that it is of. Sources and references are other people's text and are not shown, nor are systems that "
         "copy whole sentences; what a method wrote may repeat words of either. "
         f"Training records: {without_markup(', '.join(sizes))}.",
+        "",
     ]
     for place, example in enumerate(shown, start=1):
-        lines += ["", f"{place}. {_others(example.id)}"]
+        lines += [f"{place}. {_others(example.id)}"]
         for system in methods.values():
             summary = " ".join(" ".join(example.summaries.get(system.cell, ())).split())
             lines.append(f"   - {results.name(system)}: {_others(summary) or '(nothing)'}")
+        lines.append("")
     return lines
 
 
-def heading(table: Table, results: Results) -> str:
-    """A table's caption without the study's title, which stands above all of them."""
-    return table.caption.removeprefix(results.title("").rstrip(".")).lstrip(". ")
+def first_sentence(caption: str, title: str = "") -> str:
+    """A table's caption without the study's title, up to its first full stop."""
+    text = caption.removeprefix(title.rstrip(".")).lstrip(". ")
+    return re.split(r"(?<=[.:])\s", text, maxsplit=1)[0]
 
 
 def _others(text: str) -> str:

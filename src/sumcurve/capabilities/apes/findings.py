@@ -1,0 +1,32 @@
+"""What questions show, in a sentence."""
+
+from collections.abc import Iterator
+
+from sumcurve.tables.report.facts import Corpus, Fact, effect
+from sumcurve.tables.report.findings import Finding, Titles, interval
+from sumcurve.tables.table import number
+
+
+def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
+    """Whether the readers beat guessing; where they do, the method with the most right answers."""
+    readers = corpus.rows("readers")
+    if not readers:
+        return
+    over = [gain for name in ("over_majority", "over_frequency") if (gain := effect(readers[0], name)) is not None]
+    weakest = min(over, key=lambda gain: gain.value)
+    right = number(sum(float(row["accuracy"]) for row in readers) / len(readers), 1)
+    if any(gain.low is None or gain.low <= 0 for gain in over):
+        text = (
+            f"not reported, since its readers are not shown to beat guessing: {right} % right, "
+            f"{interval(weakest)} points above the better guess."
+        )
+        yield Finding(corpus.name, "Question answering (APES)", text, "apes", 9.0)
+        return
+    size = str(max(corpus.sizes, default=0))
+    rows = [row for row in corpus.rows("apes", records=size) if row["apes"]]
+    if rows:
+        best = max(rows, key=lambda row: float(row["apes"]))
+        share = effect(best, "apes")
+        fact = Fact("apes", corpus.name, "APES", (best["method"],), "measured", (int(size),), effect=share)
+        text = f"summaries of {titles[best['method']]} answer most questions, {interval(share)} %."
+        yield Finding(corpus.name, "Question answering (APES)", text, "apes", 6.5, (fact,))

@@ -1,0 +1,36 @@
+"""What pretraining is worth, in a sentence."""
+
+from collections.abc import Iterator
+
+from sumcurve.tables.report.facts import Corpus, Fact, effect
+from sumcurve.tables.report.findings import Finding, Titles, interval
+from sumcurve.tables.table import number
+
+
+def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
+    """Of each pretrained method at its largest size: its gain over the same model from scratch."""
+    rows = corpus.rows("pretraining", metric=corpus.metric)
+    for method in dict.fromkeys(row["method"] for row in rows):
+        here = [row for row in rows if row["method"] == method]
+        facts = tuple(
+            Fact(
+                "pretraining",
+                corpus.name,
+                corpus.metric,
+                (method,),
+                row["says"] if row["says"] in ("better", "worse") else "no significant difference",  # type: ignore[arg-type]
+                (int(row["records"]),),
+                effect=effect(row, "difference"),
+            )
+            for row in here
+        )
+        last, fact = here[-1], facts[-1]
+        if fact.outcome == "no significant difference":
+            text = f"no significant difference between {titles[method]} and the same model from scratch"
+        else:
+            text = f"{titles[method]} is significantly {fact.outcome} than the same model from scratch"
+        text += f" with {number(fact.records[0])} records ({interval(fact.effect)} {fact.metric})"
+        if last["records_needed"] and fact.outcome == "better":
+            few = {"<": "fewer than ", ">": "more than "}.get(last["bound"], "")
+            text += f", whose score it has with {few}{number(int(float(last['records_needed'])))}"
+        yield Finding(corpus.name, "Pretraining", f"{text}.", "pretraining", 1.5, facts)

@@ -1,0 +1,84 @@
+"""The leaderboard of a corpus: every method at its largest size, with its score, parameters and training time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sumcurve.tables.report.facts import Corpus, Effect, Record, effect
+from sumcurve.tables.report.findings import Titles
+
+CUT = "best-sentence"  # the bound that is shown
+BEST = 3  # untrained baselines that are shown
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row; `records` and what stands behind them are None of a system that is not trained."""
+
+    method: str
+    title: str
+    role: str
+    score: Effect
+    records: int | None = None
+    seeds: int | None = None
+    parameters: int | None = None
+    seconds: float | None = None
+    reads: bool = True
+    template: bool = False
+
+
+def leaderboard(corpus: Corpus, titles: Titles, baselines: int = BEST) -> list[Entry]:
+    """Trained methods at their largest size, the best first; then the best baselines, then the bound."""
+    scores = corpus.rows("scores")
+    trained: dict[str, Record] = {}
+    for row in scores:
+        if row["records"] and row.get(corpus.column):
+            trained[row["method"]] = row
+    rows = [_entry(corpus, titles, row) for row in trained.values()]
+    others = [_entry(corpus, titles, row) for row in scores if not row["records"] and row.get(corpus.column)]
+    blind = sorted((row for row in others if row.role in ("baseline", "outside")), key=_by_score)[:baselines]
+    bound = [row for row in others if row.method == CUT]
+    return [*sorted(rows, key=_by_score), *blind, *bound]
+
+
+def _by_score(entry: Entry) -> float:
+    return -entry.score.value
+
+
+def _entry(corpus: Corpus, titles: Titles, row: Record) -> Entry:
+    score = effect(row, corpus.column)
+    assert score is not None
+    if not row["records"]:
+        return Entry(row["method"], titles[row["method"]], row["role"], score)
+    of = next(iter(corpus.rows("methods", method=row["method"], records=row["records"])), {})
+    return Entry(
+        row["method"],
+        titles[row["method"]],
+        row["role"],
+        score,
+        int(row["records"]),
+        int(row["seeds"] or 1),
+        int(float(of["parameters"])) if of.get("parameters") else None,
+        float(of["seconds"]) if of.get("seconds") else None,
+        row.get("reads_source") != "no",
+        row.get("one_frame") == "yes",
+    )
+
+
+def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> list[str]:
+    """The lines of a Markdown table; equal evidence gives equal bytes where `seconds` are left out."""
+    from sumcurve.tables.table import number, significant, span
+
+    heads = ["model", "parameters", "records", f"{metric} [95 % interval]", *(["training, seconds"] if seconds else [])]
+    lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
+    for place, entry in enumerate(entries):
+        score = span(entry.score.value, entry.score.low, entry.score.high, 1)
+        title = entry.title + ("" if entry.reads else " †") + (" ¶" if entry.template else "")
+        cells = [
+            title if entry.role == "trained" else f"*{title}*",
+            f"{entry.parameters / 1e6:.2g} M" if entry.parameters else "",
+            number(entry.records) if entry.records else "",
+            f"**{score}**" if place == 0 and entry.role == "trained" else score,
+            *([significant(entry.seconds) if entry.seconds else ""] if seconds else []),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
