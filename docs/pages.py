@@ -27,17 +27,23 @@ from pathlib import Path
 
 import yaml
 
+from sumcurve.study.doors import CAPABILITIES
+from sumcurve.tables.report.facts import Corpus, Records, read_tables
+from sumcurve.tables.report.figure import write_figure
+from sumcurve.tables.report.findings import Finding, Titles, findings
+from sumcurve.tables.report.leaderboard import leaderboard, markdown
+from sumcurve.tables.report.readme import first_sentence, page
+
 ROOT = Path(__file__).parents[1]
 STUDY = "docstrings"  # whose tables the pages below docs/ show
 SHOWN = "docstrings-large"  # whose results README.md shows: the largest study that is recorded
 # Those that are recorded, or will be
 RECORDED = (STUDY, "docstrings-large", "docstrings-all", "pretraining", "fairseq", "salience")
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
-METRIC = "ROUGE-1"  # whose sentences README.md shows; its table has rouge1
+METHODS, STUDIES = ROOT / "config" / "methods", ROOT / "docs" / "studies"
+FINDINGS = 6  # sentences of README.md
+SMALL = "Small models on one kind of text: rankings at this size say nothing about the full-size methods."
 MARK = "†"  # of a system that does not read its source
-FRAMED = "¶"  # of a system that fills one frame
-BOUND = "best-sentence"  # of what sees the reference, in README's table
-ELSEWHERE = "- **What questions measure**"  # said beside the study's tables alone
 INLINE = re.compile(r"<!--= (?P<source>[^>]+?) -->(?P<shown>.*?)<!--/-->", flags=re.S)
 BLOCK = re.compile(r"<!-- (?P<name>[a-z-]+) -->\n(?P<shown>.*?)<!-- /(?P=name) -->", flags=re.S)
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
@@ -75,12 +81,6 @@ def one(file: str, **wanted: str) -> Row:
     if len(found) != 1:
         raise PageError(f"{file}: {len(found)} rows have {wanted}, not one")
     return found[0]
-
-
-def marks(row: Row) -> str:
-    """The marks of a row's system; tables recorded by earlier code have the first in its name."""
-    blind = row.get("reads_source") == "no" or MARK in row["method"]
-    return (MARK if blind else "") + (FRAMED if row.get("one_frame") == "yes" else "")
 
 
 def written(value: str, form: str) -> str:
@@ -132,103 +132,47 @@ def table(header: list[str], body: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def listed(words: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "–"
+def method_titles() -> Titles:
+    """How pages call methods, by name."""
+    return Titles({path.stem: yaml.safe_load(path.read_text())["title"] for path in METHODS.glob("*.yaml")})
+
+
+def findings_of(tables: Records) -> list[Finding]:
+    """The findings of a recorded study, from the CSVs of its tables."""
+    return findings(tables, method_titles(), [capability.findings for capability in CAPABILITIES.values()])
 
 
 def results() -> str:
-    """The main table of README.md's study, and what came out in sentences."""
-    metric, title = "rouge1", METRIC
-    folder = f"results/tables/{SHOWN}"
-    scores = rows(f"{folder}/scores.csv")
-    trained = [row for row in scores if row["records"]]
-    corpus = trained[0]["corpus"]
-    trained = [row for row in trained if row["corpus"] == corpus]
-    others = [
-        row
-        for row in scores
-        if row["corpus"] == corpus and not row["records"] and (row["role"] != "bound" or row["method"] == BOUND)
-    ]
-    sizes = sorted({int(row["records"]) for row in trained})
-    largest = str(sizes[-1])
-    names = {
-        row["method"].rstrip(MARK): row["title"] for row in rows(f"{folder}/methods.csv") if row["corpus"] == corpus
+    """README.md's leaderboard, with seconds."""
+    tables = read_tables(ROOT / "results" / "tables" / SHOWN)
+    corpus = Corpus(findings_of(tables)[0].corpus, tables)
+    lines = markdown(leaderboard(corpus, method_titles(), baselines=1), corpus.metric)
+    return "\n".join(lines) + "\n"
+
+
+def sentences() -> str:
+    """README.md's findings, a line each."""
+    tables = read_tables(ROOT / "results" / "tables" / SHOWN)
+    every = findings_of(tables)
+    first = [finding for finding in every if finding.corpus == every[0].corpus][:FINDINGS]
+    return "".join(f"- **{finding.head}:** {finding.text}\n" for finding in first)
+
+
+def study_page(study: str) -> str:
+    """The page of a recorded study; its figure is drawn beside it."""
+    folder = ROOT / "results" / "tables" / study
+    tables, titles = read_tables(folder), method_titles()
+    every = findings_of(tables)
+    settings = yaml.safe_load((ROOT / "config" / "studies" / f"{study}.yaml").read_text())
+    title = " ".join(settings["title"].split())
+    figure = f"{study}.svg" if write_figure(Corpus(every[0].corpus, tables), titles, STUDIES, study) else ""
+    captions = {
+        name: first_sentence((folder / f"{name}.md").read_text().split("\n", 1)[0], title)
+        for name in tables
+        if (folder / f"{name}.md").is_file()
     }
-    marked = {row["method"].rstrip(MARK): marks(row) for row in trained if row["records"] == largest}
-
-    def shown(method: str) -> str:
-        return names.get(method.rstrip(MARK), method.rstrip(MARK)) + marked.get(method.rstrip(MARK), "")
-
-    beaten = {name: [] for name in names}  # at the largest size, by the tests of the table `comparisons`
-    for row in rows(f"{folder}/comparisons.csv"):
-        sides = {row["first"].rstrip(MARK), row["second"].rstrip(MARK)}
-        records = {row["first_records"], row["second_records"]} - {""}
-        ahead = row["ahead"].rstrip(MARK)
-        same = row["corpus"] == corpus and row["metric"] == title and records == {largest} and len(sides) == 2
-        if same and ahead in beaten:
-            beaten[ahead].extend(sides - {ahead})
-    body = []
-    for name in names:
-        by_size = {int(row["records"]): row for row in trained if row["method"].rstrip(MARK) == name}
-        cells = [
-            written(by_size[size][metric], ".2f") + marks(by_size[size]) if size in by_size else "–"
-            for size in sizes[:-1]
-        ]
-        at_largest = {"corpus": corpus, "metric": title, "records": largest, "basis": "measured"}
-        seconds = next(
-            (
-                row["seconds"]
-                for row in rows(f"{folder}/answers.csv")
-                if row["method"] == name and {key: row[key] for key in at_largest} == at_largest
-            ),
-            "",
-        )
-        last = by_size[sizes[-1]]
-        body.append(
-            [
-                shown(name),
-                *cells,
-                spanned(last, metric, ".2f"),
-                written(seconds, ".0f") if seconds else "–",
-                listed([shown(other) for other in sorted(beaten[name])]),
-            ]
-        )
-    for row in others:
-        body.append([row["method"], *("" for _ in sizes[:-1]), spanned(row, metric, ".2f"), "", ""])
-    header = [f"{title} with … records", *(f"{size:,}" for size in sizes), "seconds", "shown to be ahead of"]
-    return "\n".join(filter(None, [table(header, body), sentences(corpus)]))
-
-
-def sentences(corpus: str) -> str:
-    """What the README.md of the study's tables says came out on a corpus, a line each; nothing where there is none.
-
-    Of paragraphs about one metric or another those stand here that are about ROUGE-1, where a bullet has any.
-    """
-    page = path_of(f"results/tables/{SHOWN}/README.md")
-    if not page.is_file():
-        return ""
-    section = re.search(rf"^### {re.escape(corpus)}$(.*?)^##", page.read_text(), flags=re.M | re.S)
-    if section is None:
-        raise PageError(f"{page.relative_to(ROOT)} says nothing of {corpus}")
-    folder = page.parent.relative_to(ROOT)
-    bullets: list[list[str]] = []
-    for line in section[1].splitlines():
-        if line.startswith("- "):
-            bullets.append([line])
-        elif line.startswith("  - "):
-            bullets[-1].append(line.removeprefix("  - "))
-    told = ("<br>".join((head, *of_one_metric(paragraphs))) for head, *paragraphs in bullets)
-    return "".join(
-        re.sub(r"\]\((?=[^)/]+\))", f"]({folder}/", line) + "\n" for line in told if not line.startswith(ELSEWHERE)
-    )
-
-
-def of_one_metric(paragraphs: list[str]) -> list[str]:
-    """Those of a bullet's paragraphs that are of no other metric than `METRIC`; all where none is of that."""
-    if not any(METRIC in one for one in paragraphs):
-        return paragraphs
-    metrics = {row["metric"] for row in rows(f"results/tables/{SHOWN}/answers.csv")}
-    return [one for one in paragraphs if METRIC in one or not any(name in one for name in metrics)]
+    where = f"../../results/tables/{study}/"
+    return "\n".join(page(title, tables, every, titles, captions, figure, [SMALL], where))
 
 
 def coverage() -> str:
@@ -284,17 +228,23 @@ def worth_of_pretraining() -> str:
     return table(list(columns), [[row[column].strip("*") for column in columns] for row in here])
 
 
+def recorded_studies() -> list[str]:
+    """The studies whose tables are in git."""
+    return [name for name in RECORDED if list((ROOT / "results" / "tables" / name).glob(WHOLE))]
+
+
 def recorded() -> str:
-    """The studies whose tables are in git, with their titles; links from docs/."""
-    there = [name for name in RECORDED if list((ROOT / "results" / "tables" / name).glob(WHOLE))]
+    """The pages of recorded studies, with their titles; links from docs/."""
+    there = recorded_studies()
     titles = {
         name: yaml.safe_load((ROOT / "config" / "studies" / f"{name}.yaml").read_text())["title"] for name in there
     }
-    return "".join(f"- [{name}](../results/tables/{name}): {' '.join(titles[name].split())}\n" for name in there)
+    return "".join(f"- [{name}](studies/{name}.md): {' '.join(titles[name].split())}\n" for name in there)
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "results": results,
+    "findings": sentences,
     "coverage": coverage,
     "held-back": held_back,
     "recorded": recorded,
@@ -338,6 +288,10 @@ def main() -> None:
             if new != text:
                 path.write_text(new)
                 print(f"{path.relative_to(ROOT)}: numbers as recorded")
+        for study in recorded_studies():
+            path = STUDIES / f"{study}.md"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(study_page(study))
     except PageError as error:
         sys.exit(f"pages: {error}")
 
