@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sumcurve.rouge.scorer import Scorer
-    from sumcurve.rouge.texts import Texts
+    from sumcurve.rouge_engine.scorer import Scorer
+    from sumcurve.rouge_engine.texts import Texts
 
 METRICS = tuple(metric.name for metric in RougeF1.metrics)  # unless others are asked for
 MODES = ("rouge-score", "rouge-1.5.5", "unicode", "characters")
@@ -163,7 +163,7 @@ def run_rouge(arguments: argparse.Namespace) -> None:
 
 def _files(arguments: argparse.Namespace) -> "list[Texts]":
     """References, candidates and what they are compared with, all in one order: that of the first file with ids."""
-    from sumcurve.rouge.texts import TextError, in_order_of, read_texts
+    from sumcurve.rouge_engine.texts import TextError, in_order_of, read_texts
 
     if arguments.compare_column and not arguments.compare:
         raise CommandError(f"--compare-column {arguments.compare_column}: no --compare, whose column it is; add it")
@@ -181,8 +181,8 @@ def _files(arguments: argparse.Namespace) -> "list[Texts]":
 
 
 def _scorer(arguments: argparse.Namespace) -> "Scorer":
-    from sumcurve.rouge.scorer import Scorer
-    from sumcurve.rouge.stemmers import MissingExceptions
+    from sumcurve.rouge_engine.scorer import Scorer
+    from sumcurve.rouge_engine.stemmers import MissingExceptions
 
     metrics = [metric.strip() for metric in arguments.metrics.split(",") if metric.strip()]
     try:
@@ -193,8 +193,8 @@ def _scorer(arguments: argparse.Namespace) -> "Scorer":
 
 def _warn_of_long_items(scorer: "Scorer", systems: "Sequence[Texts]", references: "Texts") -> None:
     """Before minutes of silence."""
-    from sumcurve.rouge.scorer import tokenize
-    from sumcurve.rouge.texts import long_item
+    from sumcurve.rouge_engine.scorer import tokenize
+    from sumcurve.rouge_engine.texts import long_item
 
     if whole := {"rougeL", "rougeLsum"} & set(scorer.metrics):
         for system in systems:
@@ -346,7 +346,7 @@ def _named(file: "Texts") -> str:
 
 def _official(scored: Scored, metrics: Sequence[str], peer: int) -> Iterator[str]:
     """The averages as ROUGE-1.5.5 prints them with -c 95 -r 1000: means of its bootstrap's means."""
-    from sumcurve.rouge.scorer import bootstrap_155
+    from sumcurve.rouge_engine.scorer import bootstrap_155
 
     for metric in metrics:
         name = "ROUGE-" + metric.removeprefix("rouge").removesuffix("sum")
