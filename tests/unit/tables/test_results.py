@@ -15,7 +15,7 @@ from sumcurve.tables.answers import doubling
 from sumcurve.tables.pairs import LEVEL
 from sumcurve.tables.reach import records_for
 from sumcurve.tables.results import Results
-from sumcurve.tables.verdicts import Scale, learn
+from sumcurve.tables.verdicts import learn
 
 
 @pytest.fixture(scope="module")
