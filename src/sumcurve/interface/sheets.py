@@ -42,8 +42,8 @@ class Sheet:
         if (known := self.known(names)) is not None:
             return known
         raise CommandError(
-            f"{self.name}: no column of {what}s among {', '.join(self.columns)}: call it {next(iter(names))!r}, or name "
-            f"it ({option})"
+            f"{self.name}: no column of {what}s among {', '.join(self.columns)}: call it {next(iter(names))!r}, or "
+            f"name it ({option})"
         )
 
     def known(self, names: Iterable[str]) -> str | None:
@@ -53,10 +53,10 @@ class Sheet:
 
     def numeric(self, without: Iterable[str]) -> list[str]:
         """Columns whose every filled cell is a number, and some are."""
-        columns = []
+        columns, left_out = [], {*without}
         for column in self.columns:
             cells = [line.cells.get(column, "") for line in self.lines]
-            if column not in {*without} and any(cells) and all(is_number(cell) for cell in cells if cell):
+            if column not in left_out and any(cells) and all(is_number(cell) for cell in cells if cell):
                 columns.append(column)
         return columns
 
