@@ -1,8 +1,8 @@
 """Curves of trainings that only their scores are known of: a score for each method, size and seed.
 
 What a seed varies by is estimated as for a study (`statistics.seeds`) where all sizes have the same seeds; else pooled
-over all sizes. Without seeds the noise is that of Gasser, Sroka and Jennen-Steinmetz (1986): how far scores are from the
-line through their neighbours, which curvature adds to, so that it errs on the safe side.
+over all sizes. Without seeds the noise is that of Gasser, Sroka and Jennen-Steinmetz (1986): how far scores are from
+the line through their neighbours, which curvature adds to, so that it errs on the safe side.
 """
 
 from collections.abc import Mapping

@@ -137,8 +137,8 @@ def _replicates(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[
         if row.item in items:
             run = f"{row.system!r}" + (f", seed {row.seed}" if row.seed else "")
             raise CommandError(
-                f"{row.place}: item {row.item!r} of {run} comes a second time, after {items[row.item].place}: keep one, "
-                "name a column of seeds (--seed), or name systems (NAME=FILE)"
+                f"{row.place}: item {row.item!r} of {run} comes a second time, after {items[row.item].place}: keep "
+                "one, name a column of seeds (--seed), or name systems (NAME=FILE)"
             )
         items[row.item] = row
     if len({name for name, _ in by_run}) < 2:
@@ -261,7 +261,8 @@ def _sentence(
         if behind:
             return f"{best[0]} is significantly better than {others[0][0]}: {shown(others[0])}, {p},{over}."
         detectable = _mde(known.values(), unit, decimals)
-        return f"No significant difference between {best[0]} and {others[0][0]}: {shown(others[0])}, {p},{over}{detectable}."
+        both = f"{best[0]} and {others[0][0]}: {shown(others[0])}, {p}"
+        return f"No significant difference between {both},{over}{detectable}."
     if not (behind or level):
         return f"{best[0]} has the best mean{over}; nothing is tested."
     parts = []
@@ -305,9 +306,9 @@ def _pairs_table(rows: Sequence[Mapping[str, Any]], decimals: Mapping[str, int],
         Column("interval_covers", None),
     ]
     about = (
-        f"p: of max-|t| over the family of all pairs under one metric; significant: p < {LEVEL:g}. Brackets: {DECIDING} "
-        f"Detectable: the true difference that the test finds with {100 * POWER:g} % power (minimum detectable effect). "
-        "Wins: items on which the first is better."
+        f"p: of max-|t| over the family of all pairs under one metric; significant: p < {LEVEL:g}. Brackets: "
+        f"{DECIDING} Detectable: the true difference that the test finds with {100 * POWER:g} % power (minimum "
+        "detectable effect). Wins: items on which the first is better."
     )
     return Table("pairs", "Paired differences", columns, rows, [about, *notes])
 

@@ -132,8 +132,8 @@ def _runs(
         name, run = line.text(named) if named else column, line.text(seeds) if seeds else ""
         if (earlier := places.setdefault((name, records, run), line.place)) != line.place:
             raise CommandError(
-                f"{line.place}: {name} has a score at {records:,.0f} already ({earlier}): keep one, or name a column of "
-                "seeds (--seed)"
+                f"{line.place}: {name} has a score at {records:,.0f} already ({earlier}): keep one, or name a column "
+                "of seeds (--seed)"
             )
         runs.setdefault((name, records), {})[run] = float(line.number(column))
     return column, runs
@@ -202,7 +202,8 @@ def _sentences(fits: Fits, scale: Scale, ordered: Sequence[str], decimals: int) 
         low, middle, high = (scale.difference(float(end)) for end in np.quantile(gain, [tail, 0.5, 1 - tail]))
         sign = 1 if scale.factor > 0 else -1
         ends = (low, high) if sign > 0 else (-high, -low)
-        yield f"{name}: {number(2 * round(size))} in place of {number(round(size))} would change its score by {span(sign * middle, *ends, decimals)}."
+        change = span(sign * middle, *ends, decimals)
+        yield f"{name}: {number(2 * round(size))} in place of {number(round(size))} would change its score by {change}."
 
 
 def _needed(fits: Fits, scale: Scale, method: str, target: float, decimals: int) -> dict[str, Any]:
@@ -294,5 +295,6 @@ def _verdicts(fits: Fits, scale: Scale, decimals: int) -> Table:
         Column("ahead_twice", "at 2N", "number", 2),
         Column("ahead_four_times", "at 4N", "number", 2),
     ]
-    note = f"A claim is made where its probability reaches {fits.settings.confidence:g}; probabilities are of single claims."
-    return Table("verdicts", "Who is ahead, at the largest size N that both have and beyond", columns, rows, [note])
+    claim = f"A claim is made where its probability reaches {fits.settings.confidence:g}"
+    notes = [f"{claim}; probabilities are of single claims."]
+    return Table("verdicts", "Who is ahead, at the largest size N that both have and beyond", columns, rows, notes)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sumcurve.curves.efficiency import Point, relative_cost_deficiency, relative_score_efficiency
+from sumcurve.curves.scale import Scale
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.family import family
 from sumcurve.study.tables import made
