@@ -9,7 +9,7 @@ from sumcurve.machine.arguments import CommandError, check_written, natural
 from sumcurve.store.records import write_json
 
 if TYPE_CHECKING:
-    from sumcurve.interface.result import Result
+    from sumcurve.tables.result import Result
 
 COMPARE = """\
 Compares systems on the same items: who is significantly better, by how much, and what would have been detected.

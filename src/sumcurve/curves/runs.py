@@ -51,14 +51,14 @@ def seed_errors(
     values: Array, methods: list[str], sizes: list[float], draws: int, generator: np.random.Generator
 ) -> Array:
     """Joint draws ``[draws, cells]`` of the errors of means over seeds of ``[cells, seeds]``, with Student's tails."""
-    found = seed_covariance(values, methods, sizes, None)
-    roots, vectors = np.linalg.eigh(found.covariance / values.shape[1])
+    shared = seed_covariance(values, methods, sizes, None)
+    roots, vectors = np.linalg.eigh(shared.covariance / values.shape[1])
     errors = generator.normal(size=(draws, len(values))) @ (vectors * np.sqrt(np.maximum(roots, 0.0))).T
     units = np.eye(len(values))
-    for place in np.unique(found.size):
-        at = np.flatnonzero(found.size == place)
+    for place in np.unique(shared.size):
+        at = np.flatnonzero(shared.size == place)
         weights = [units[a] - units[b] for a, b in combinations(at, 2)] or [units[at[0]]]
-        degrees = float(np.median([found.degrees(weight) for weight in weights]))
+        degrees = float(np.median([shared.degrees(weight) for weight in weights]))
         errors[:, at] *= np.sqrt(degrees / generator.chisquare(degrees, draws))[:, None]
     return np.asarray(errors)
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from sumcurve.interface.items import Columns, Score, read_items
-from sumcurve.interface.result import Result
 from sumcurve.machine.arguments import CommandError
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.intervals import estimate
 from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, Pair, compared
+from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value, listed, number, probability, span
 
 SMALL = 0.01  # a range of scores below this is stretched, so that no difference passes for rounding

@@ -12,10 +12,10 @@ from sumcurve.curves.runs import curves_of_runs
 from sumcurve.curves.scale import CEILING, Scale
 from sumcurve.curves.verdict import digits, verdicts
 from sumcurve.interface.items import RECORDS, SEED, SYSTEM
-from sumcurve.interface.result import Result
 from sumcurve.interface.sheets import Sheet, sheet_of
 from sumcurve.machine.arguments import CommandError
 from sumcurve.tables.reach import records_for
+from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value, number, span
 
 if TYPE_CHECKING:

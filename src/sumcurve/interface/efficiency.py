@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.curves.results_file import EfficiencyRow, Results, efficiency_rows, read_results, results_file, results_of
-from sumcurve.interface.result import Result
 from sumcurve.interface.sheets import sheet_of
+from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sumcurve.interface.result import Result
 from sumcurve.machine.arguments import CommandError
 from sumcurve.statistics.power import (
     MOST_ITEMS,
@@ -18,6 +17,7 @@ from sumcurve.statistics.power import (
     visible_effect,
 )
 from sumcurve.statistics.power import power as power_of
+from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table
 
 SEEDS = (2, 3, 5, 10, 20)  # for which the items needed are listed
@@ -51,9 +51,9 @@ def power(
     """Items and seeds that show a true difference of `effect` with this power; of both given, the power that they have.
 
     `sd_items` is the standard deviation of per-item differences, `sd_seed` that of a system's mean between seeds, in
-    the unit of the effect. Without noise of seeds the answer is about two trained models. `paired`: the n-th seed shares
-    its records over systems. Of more than two systems every answer is also given for the family of all pairs. Items in
-    groups count for fewer by their `design_effect`.
+    the unit of the effect. Without noise of seeds the answer is about two trained models. `paired`: the n-th seed
+    shares its records over systems. Of more than two systems every answer is also given for the family of all pairs.
+    Items in groups count for fewer by their `design_effect`.
 
     CommandError for numbers of which there is no power.
     """

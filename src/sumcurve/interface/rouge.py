@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from sumcurve.interface.result import Result
 from sumcurve.machine.arguments import CommandError
 from sumcurve.rouge_engine.scorer import METRICS, Mode, Multi, References, Scorer, Text
 from sumcurve.rouge_engine.stemmers import MissingExceptions
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
+from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value, probability, span
 
 if TYPE_CHECKING:

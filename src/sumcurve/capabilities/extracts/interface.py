@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from sumcurve.capabilities.extracts.article import Article, OracleError
 from sumcurve.capabilities.extracts.certificates import EXACT, Request, certificate
 from sumcurve.corpora.tokens import sentences
-from sumcurve.interface.result import Result
 from sumcurve.machine.arguments import CommandError
+from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -43,10 +43,10 @@ def oracle(
     try:
         request = Request(metric, scorer, algorithm, **({"seconds": seconds} if algorithm == EXACT else {}))
         read = [_article(number, row) for number, row in enumerate(rows, start=1)]
-        found = [certificate(article, request) for article in read]
+        best = [certificate(article, request) for article in read]
     except OracleError as error:
         raise CommandError(str(error)) from error
-    if not found:
+    if not best:
         raise CommandError("no article; give a list of pairs of source and abstract")
     extracts = [
         [article.sentences[place] for place in row["sentences"]] for article, row in zip(read, found, strict=True)
@@ -59,7 +59,7 @@ def oracle(
             "sentences": ", ".join(str(place) for place in row["sentences"]),
             "extract": " ".join(extract),
         }
-        for row, extract in zip(found, extracts, strict=True)
+        for row, extract in zip(best, extracts, strict=True)
     ]
     columns = [
         Column("id", "id"),
@@ -68,11 +68,11 @@ def oracle(
         Column("sentences", "sentences"),
         Column("extract", "extract"),
     ]
-    proven = sum(row["status"] == "proven" for row in found)
-    mean = 100 * sum(row["value"] for row in found) / len(found)
-    sentence = f"Mean {metric} F1 of the best extracts: {mean:.2f} over {len(found):,} articles, {proven:,} proven."
+    proven = sum(row["status"] == "proven" for row in best)
+    mean = 100 * sum(row["value"] for row in best) / len(best)
+    sentence = f"Mean {metric} F1 of the best extracts: {mean:.2f} over {len(best):,} articles, {proven:,} proven."
     table = Table("extracts", "The best extracts; sentences are counted from 0", columns, cells)
-    return OracleResult([sentence], [table], tuple(found), tuple(extracts))
+    return OracleResult([sentence], [table], tuple(best), tuple(extracts))
 
 
 def _article(number: int, row: Any) -> Article:
