@@ -49,7 +49,7 @@ def oracle(
     if not best:
         raise CommandError("no article; give a list of pairs of source and abstract")
     extracts = [
-        [article.sentences[place] for place in row["sentences"]] for article, row in zip(read, found, strict=True)
+        [article.sentences[place] for place in row["sentences"]] for article, row in zip(read, best, strict=True)
     ]
     cells = [
         {
