@@ -26,7 +26,7 @@ KEYS = ("corpus", "method", "role", "percent", "records", "seeds")  # columns of
 
 @dataclass(frozen=True, repr=False)
 class Tables:
-    """The tables of one study: `study.comparisons`, or any of `study.names` as an attribute or by `study.table(name)`."""
+    """The tables of one study: `study.comparisons`, or any of `study.names` so, or by `study.table(name)`."""
 
     folder: Path
 
@@ -128,10 +128,7 @@ class Tables:
             raise CommandError(f"{self.name}: no method {method!r}; there are: {', '.join(seeds.method.unique())}")
         for column, wanted in (("method", method), ("records", records), ("seed", seed)):
             seeds = seeds if wanted is None else seeds[seeds[column] == wanted]
-        by_stem = {
-            row.run.rpartition("-")[0] + ("-paper" if row.search == "paper" else ""): row
-            for row in seeds[seeds.part == "study"].itertuples(index=False)
-        }
+        by_stem = {row.run.rpartition("-")[0]: row for row in seeds[seeds.part == "study"].itertuples(index=False)}
         rows: list[dict[str, Any]] = []
         for name in here:
             row = by_stem.get(name.rpartition("-")[0])  # an output is named as its run, but for the digest
