@@ -79,7 +79,7 @@ def test_rouge_is_that_of_the_verb(tmp_path) -> None:
     one_item = sc.rouge("the cat", ["a cat", "the cat"])
     assert one_item.to_pandas().f.tolist() == [100.0] * 3
     assert one_item.to_pandas().f_low.isna().all()
-    for wrong in (("the cat",), ["a"]), (["a"], "a"), (["a"], [""]):
+    for wrong in (["a", "b"], ["a"]), (["a"], "a"), (["a"], [""]):
         with pytest.raises(CommandError):
             sc.rouge(*wrong)
 
