@@ -31,10 +31,10 @@ def curves_of_runs(runs: Runs, seed: int = 1) -> tuple[Curves, str]:
         errors = seed_errors(values, [name for name, _ in cells], [size for _, size in cells], ERRORS, generator)
         how = f"Noise: of {counts[0]} seeds, paired over methods, on this test set."
     elif (counts > 1).any():
-        free = int((counts - 1).sum())
+        free = float((counts - 1).sum())
         squares = sum(float(np.var([*runs[cell].values()])) * len(runs[cell]) for cell in cells)
         errors = _independent(np.sqrt(squares / free / counts), free, generator)
-        how = f"Noise: of seeds, pooled over all sizes ({free} degrees of freedom), on this test set."
+        how = f"Noise: of seeds, pooled over all sizes ({free:g} degrees of freedom), on this test set."
     else:
         deviation, free = _roughness(dict(zip(cells, means.tolist(), strict=True)))
         errors = _independent(np.full(len(cells), deviation), free, generator)

@@ -160,12 +160,12 @@ def _replicates(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[
     groups = []
     for name in whole:
         for what in ("content", "group"):
-            values = {getattr(items[name], what) for _, _, items in runs} - {""}
-            if len(values) > 1:
+            known = {getattr(items[name], what) for _, _, items in runs} - {""}
+            if len(known) > 1:
                 place = runs[0][2][name].place
                 raise CommandError(
-                    f"{place}: item {name!r} has {len(values)} values of {what} over the systems, such as "
-                    f"{', '.join(sorted(values)[:2])}: these are not the same items"
+                    f"{place}: item {name!r} has {len(known)} values of {what} over the systems, such as "
+                    f"{', '.join(sorted(known)[:2])}: these are not the same items"
                 )
         groups.append(next((items[name].group for _, _, items in runs if items[name].group), name))
     single = all(len(seeds) == 1 for seeds in by_run.values())
@@ -248,8 +248,8 @@ def _sentence(
     def shown(cell: Cell) -> str:
         pair = known[cell]
         sign = 1 if pair.first == best else -1
-        ends = [None if end is None else sign * unit * end for end in pair.interval[::sign]]
-        return span(sign * unit * pair.difference.mean, *ends, decimals)
+        low, high = (None if end is None else sign * unit * end for end in pair.interval[::sign])
+        return span(sign * unit * pair.difference.mean, low, high, decimals)
 
     behind = [cell for cell, pair in known.items() if pair.ahead == best]
     level = [cell for cell, pair in known.items() if pair.ahead == ""]
@@ -273,12 +273,8 @@ def _sentence(
         parts.append(f"is significantly better than {whom}{near}")
     if level:
         whom = f"any of the {len(level)} others" if len(level) == len(others) else listed([cell[0] for cell in level])
-        near = level[0]
-        parts.append(
-            f"has no significant difference from {whom}, such as {near[0]}: {shown(near)}"
-            if len(level) > 1
-            else f"has no significant difference from {whom} ({shown(near)})"
-        )
+        near = f", such as {level[0][0]}: {shown(level[0])}" if len(level) > 1 else f" ({shown(level[0])})"
+        parts.append(f"has no significant difference from {whom}{near}")
     if untested:
         parts.append(f"is not tested against {listed([cell[0] for cell in untested])}")
     detectable = _mde([known[cell] for cell in level], unit, decimals) if level else ""

@@ -42,7 +42,7 @@ class CurveResult(Result):
 
         return pd.DataFrame([row for method in self.fits.methods for row in _band(self.fits, self.scale, method)])
 
-    def plot(self) -> "alt.LayerChart":
+    def plot(self) -> "alt.LayerChart | alt.FacetChart":
         """Scores and bands against sizes, as an Altair chart; the line is dashed where nothing was measured."""
         import altair as alt
         import pandas as pd

@@ -65,11 +65,9 @@ def read_items(sources: Any, columns: Columns) -> list[Score]:
     if isinstance(sources, Mapping):
         return [score for name, source in sources.items() for score in _of_system(str(name), source, columns)]
     many = not isinstance(sources, str | Path) and isinstance(sources, Sequence)
-    if many and all(isinstance(source, str | Path) for source in sources):
-        sheets = [sheet_of(source) for source in sources]
-        paths = [Path(source) for source in sources]
-    else:
-        sheets, paths = [sheet_of(sources)], [Path(sources) if isinstance(sources, str | Path) else None]
+    listed = [*sources] if many and all(isinstance(source, str | Path) for source in sources) else [sources]
+    sheets = [sheet_of(source) for source in listed]
+    paths = [Path(source) if isinstance(source, str | Path) else None for source in listed]
     if any(_is_samples(sheet) for sheet in sheets):
         several = len({_task(path) for path in paths if path}) > 1
         return [

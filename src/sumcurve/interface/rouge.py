@@ -130,8 +130,8 @@ def rouge(
     systems = [candidates, *([] if compare is None else [compare])]
     settings = Bootstrap(seed=seed, resamples=resamples)
     try:
-        scores = [scored(scorer, texts, references, name) for texts, name in zip(systems, NAMES, strict=False)]  # type: ignore[arg-type]
-        outcome = outcome_of(scores, scorer.signature_for(references), settings)  # type: ignore[arg-type]
+        scores = [scored(scorer, texts, references, name) for texts, name in zip(systems, NAMES, strict=False)]
+        outcome = outcome_of(scores, scorer.signature_for(references), settings)
     except ValueError as error:
         raise CommandError(str(error)) from error
     if scores[0].empty_references.all():

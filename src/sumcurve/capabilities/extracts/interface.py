@@ -41,7 +41,7 @@ def oracle(
     """
     rows = articles.to_dict("records") if hasattr(articles, "to_dict") else articles
     try:
-        request = Request(metric, scorer, algorithm, **({"seconds": seconds} if algorithm == EXACT else {}))
+        request = Request(metric, scorer, algorithm, seconds=seconds if algorithm == EXACT else Request.seconds)
         read = [_article(number, row) for number, row in enumerate(rows, start=1)]
         best = [certificate(article, request) for article in read]
     except OracleError as error:
