@@ -32,8 +32,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sumcurve.curves import fit
+from sumcurve.curves.runs import seed_errors
 from sumcurve.curves.verdict import verdict
-from sumcurve.statistics.seeds import seed_covariance
 
 Half = Literal["first", "second"]
 Array = NDArray[np.float64]
@@ -114,15 +114,8 @@ def noise(study: Study, draws: int) -> Array:
     """Joint draws ``[draws, learners, sizes]`` of the errors of means over seeds, as `statistics.intervals.draws`."""
     learners, sizes, seeds = study.seen.shape
     names = [name for name in study.learners for _ in range(sizes)]
-    found = seed_covariance(study.seen.reshape(-1, seeds), names, list(study.sizes) * learners, None)
-    values, vectors = np.linalg.eigh(found.covariance / seeds)
-    generator = np.random.default_rng(1)
-    errors = generator.normal(size=(draws, len(names))) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
-    for place in np.unique(found.size):
-        at = np.flatnonzero(found.size == place)
-        units = np.eye(len(names))
-        degrees = float(np.median([found.degrees(units[a] - units[b]) for a, b in combinations(at, 2)]))
-        errors[:, at] *= np.sqrt(degrees / generator.chisquare(degrees, draws))[:, None]
+    values, drawn = study.seen.reshape(-1, seeds), np.random.default_rng(1)
+    errors = seed_errors(values, names, list(study.sizes) * learners, draws, drawn)
     return errors.reshape(draws, learners, sizes)
 
 

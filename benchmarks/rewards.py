@@ -24,7 +24,7 @@ from torch import Tensor
 from sumcurve.decoding.extract_rewrite import chosen, rewrite, rewriter
 from sumcurve.models.extract_rewrite import ExtractRewrite, Slots
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.rouge.rewards import Reference, f1_of_ngrams, words
+from sumcurve.rouge_engine.rewards import Reference, f1_of_ngrams, words
 from sumcurve.settings.models import ExtractRewriteSettings, RecurrentSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.training import Optimizer, PhaseSettings, Stop

@@ -22,8 +22,8 @@ from typing import Protocol
 
 from rouge_score.rouge_scorer import RougeScorer
 
-from sumcurve.rouge.scorer import METRICS, Scorer
-from sumcurve.rouge.stemmers import nltk_stemmer
+from sumcurve.rouge_engine.scorer import METRICS, Scorer
+from sumcurve.rouge_engine.stemmers import nltk_stemmer
 
 Pairs = tuple[list[list[str]], list[list[str]]]  # candidates, references
 ENDINGS = ("", "", "", "s", "ed", "ing", "ly", "ation", "ness", "able", "ies", "ement")

@@ -12,7 +12,7 @@ BUDGETS = {
     "sources": 2500,
     "settings": 1300,
     "statistics": 1350,
-    "rouge": 1500,
+    "rouge_engine": 1500,
     "corpora": 4000,
     "harvest": 1000,
     "curves": 1200,
@@ -26,6 +26,7 @@ BUDGETS = {
     "study": 2200,
     "watch": 650,
     "share": 500,
+    "interface": 700,
     "cli": 600,
     "__main__": 300,
 }

@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 
-from sumcurve.cli import efficiency, make, power, raw, rouge, studies, tables, tools
+from sumcurve.cli import efficiency, make, power, raw, results, rouge, studies, tables, tools
 from sumcurve.cli.messages import ERRORS, refused
 from sumcurve.study.doors import CAPABILITIES
 
@@ -16,7 +16,7 @@ def parser() -> argparse.ArgumentParser:
     """Every verb, whose namespace holds `run`, a function of it."""
     arguments = argparse.ArgumentParser(prog="sumcurve", description=__doc__)
     verbs = arguments.add_subparsers(dest="verb", required=True, metavar="verb")
-    for group in (raw, make, tables, studies, tools):
+    for group in (raw, make, tables, studies, tools, results):
         group.add_parsers(verbs)
     for tool in (rouge, power, efficiency):
         tool.add_parser(verbs)

@@ -1,4 +1,4 @@
-"""What `pip install sumcurve` brings: the four tools, with the dependencies alone. Locks hold all that is declared."""
+"""What `pip install sumcurve` brings: the tools, with the dependencies alone. Locks hold all that is declared."""
 
 import ast
 import json
@@ -47,6 +47,8 @@ TOOLS = {
     "rouge": ("--references", "references.txt", "--candidates", "candidates.txt", "--compare", "others.txt"),
     "power": ("--sd-items", "18", "--sd-seed", "0.8", "--effect", "2.2", "--items", "1000", "--seeds", "3"),
     "efficiency": ("cano-bojar-2020", "--compare", "cano-bojar-2020"),
+    "compare": ("scores.csv", "--group", "group"),
+    "curve": ("curve.csv", "-q"),
     "oracle": ("--input", "articles.jsonl", "--output", "certificates.jsonl"),
 }
 
@@ -81,6 +83,9 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "references.txt").write_text("the cat sat\na dog ran far\n")
     (tmp_path / "candidates.txt").write_text("the cat\na dog ran\n")
     (tmp_path / "others.txt").write_text("a hat\nno dog\n")
+    rows = "".join(f"{item},{item % 20},{item % 3},{item % 7}\n" for item in range(60))
+    (tmp_path / "scores.csv").write_text("item,group,ours,theirs\n" + rows)
+    (tmp_path / "curve.csv").write_text("size,score\n100,20\n200,23\n400,25\n800,28\n")
     articles = [
         {"id": "a", "sentences": "The cat sat. A dog ran far. It rained.", "abstract": "A cat sat. It rained."},
         {"id": "b", "sentences": ["One two three.", "Four five."], "abstract": ["Four five six."]},

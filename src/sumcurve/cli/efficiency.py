@@ -193,12 +193,6 @@ def _seeds(row: "EfficiencyRow") -> str:
 
 def _aligned(rows: Sequence[Sequence[str]], first: int, end: int | None = None) -> list[str]:
     """Lines of a table; columns from `first` to before `end` are set flush right."""
-    right = range(len(rows[0]))[first:end]
-    widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.rjust(width) if index in right else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    from sumcurve.tables.result import aligned
+
+    return aligned(rows, range(len(rows[0]))[first:end])

@@ -4,18 +4,13 @@ import argparse
 import csv
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from sumcurve.cli.rouge import METRICS, POINTS, SYSTEMS
 from sumcurve.machine.arguments import CommandError, check_written, positive
 from sumcurve.store.records import write_json
 
-if TYPE_CHECKING:
-    from sumcurve.statistics.power import Aim, Noise
-
-SEEDS = (2, 3, 5, 10, 20)  # for which `power` lists the items needed
 ROUNDING = 1e-12  # share of a score, below which a spread is none
 
 POWER = """\
@@ -77,100 +72,27 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 def run_power(arguments: argparse.Namespace) -> None:
     """Print what was asked for and write the file asked for."""
-    from sumcurve.statistics.power import Aim, Noise
-
     check_written([arguments.json], arguments.per_item or [])
     if arguments.metric and not arguments.per_item:
         raise CommandError(f"--metric {arguments.metric}: no --per-item, whose column it is; add it")
+    from sumcurve.interface.power import power
+
     metric = arguments.metric or METRICS[0]
-    sd_items = _sd_items(arguments.per_item, metric) if arguments.per_item else arguments.sd_items
-    try:
-        sd_seed = _sd_seed(arguments)
-        noise = Noise(sd_items, sd_seed, arguments.design_effect, arguments.paired, arguments.systems)
-        aim = Aim(arguments.effect, arguments.power, arguments.level)
-    except ValueError as error:
-        raise CommandError(str(error)) from error
-    _check_finite(noise, aim, arguments.items, arguments.seeds)
-    rows = _answers(noise, aim, arguments.items, arguments.seeds)
-    if noise.systems > 2:
-        alone = [row | {"question": "alone", "answer": f"alone: {row['answer']}"} for row in rows]
-        together = _answers(noise, replace(aim, family=True), arguments.items, arguments.seeds)
-        family = f"all pairs of {noise.systems}"
-        rows = alone + [row | {"question": family, "answer": f"{family}: {row['answer']}"} for row in together]
+    result = power(
+        _sd_items(arguments.per_item, metric) if arguments.per_item else arguments.sd_items,
+        _sd_seed(arguments),
+        arguments.effect,
+        arguments.power,
+        arguments.level,
+        items=arguments.items,
+        seeds=arguments.seeds,
+        paired=arguments.paired,
+        systems=arguments.systems,
+        design_effect=arguments.design_effect,
+    )
     if arguments.json:
-        write_json(arguments.json, {"noise": asdict(noise), "aim": asdict(aim), "answers": rows})
-    points = "point" if aim.effect == 1 else "points"
-    print(
-        f"To see a difference of {aim.effect:g} {points} with power {aim.power:g} in a t-test of level {aim.level:g},"
-    )
-    grouped = f" and a design effect of {noise.design_effect:g}" if noise.design_effect != 1 else ""
-    print(
-        f"where items' differences have SD {noise.sd_items:.4g}{grouped} and mean scores between "
-        f"{'paired ' if noise.paired else ''}seeds SD {noise.sd_seed:.4g}:"
-    )
-    for row in rows:
-        print(f"  {row['answer']}")
-    if not noise.sd_seed:
-        print("No noise of seeds was given: this is about two trained models, not about their methods.")
-
-
-def _check_finite(noise: "Noise", aim: "Aim", items: int | None, seeds: int | None) -> None:
-    """CommandError for numbers beyond which the power cannot be computed."""
-    from sumcurve.statistics.power import MOST_ITEMS, MOST_SDS, MOST_SEEDS, power
-
-    for name, value, most in (("items", items, MOST_ITEMS), ("seeds", seeds, MOST_SEEDS)):
-        if value and value > most:
-            raise CommandError(f"--{name} {value}: no study has more than {most:,}; give a smaller number")
-    if aim.effect > MOST_SDS * noise.sd_items:
-        raise CommandError(
-            f"--effect {aim.effect:g}: more than {MOST_SDS:,} times the items' SD of {noise.sd_items:.4g}; give the "
-            "difference in points"
-        )
-    if not math.isfinite(power(noise, aim, items or MOST_ITEMS, seeds or 2)):
-        raise CommandError(
-            f"--design-effect {noise.design_effect:g} gives no finite power with --effect {aim.effect:g}; it is 1 for "
-            "independent items, above 1 in groups"
-        )
-
-
-def _answers(noise: "Noise", aim: "Aim", items: int | None, seeds: int | None) -> list[dict[str, Any]]:
-    """Each answer with the numbers in it; `items` or `seeds` is null where no number is enough."""
-    from sumcurve.statistics.power import Unreachable, items_needed, power, seeds_needed, visible_effect
-
-    rows: list[dict[str, Any]] = []
-    several = noise.sd_seed > 0
-    if items and (seeds or not several):
-        count = seeds or 1
-        row: dict[str, Any] = {"items": items, "seeds": count, "power": float(power(noise, aim, items, count))}
-        with_seeds = f" and {_seeds(count)}" if several else ""
-        answer = f"{items:,} items{with_seeds}: power {row['power']:.3f}"
-        try:
-            row["effect"] = visible_effect(noise, aim, items, count)
-            answer += f"; the least difference seen with power {aim.power:g} is {row['effect']:.3g} points"
-        except Unreachable as error:
-            answer += f" ({error})"
-        rows.append(row | {"answer": answer})
-    if items and several:
-        try:
-            needed: int | None = seeds_needed(noise, aim, items)
-            answer = f"{items:,} items: {_seeds(needed)} of each system"
-        except Unreachable as error:
-            needed, answer = None, f"{items:,} items: {error}"
-        rows.append({"items": items, "seeds": needed, "answer": answer})
-    for count in [seeds] if seeds else SEEDS if several else [1]:
-        if items and not seeds and several:
-            break
-        try:
-            needed = items_needed(noise, aim, count)
-            answer = f"{needed:,} items"
-        except Unreachable as error:
-            needed, answer = None, str(error)
-        rows.append({"items": needed, "seeds": count, "answer": (f"{_seeds(count)}: " if several else "") + answer})
-    return rows
-
-
-def _seeds(count: int | None) -> str:
-    return f"{count:,} {'seed' if count == 1 else 'seeds'}"
+        write_json(arguments.json, result.to_dict())
+    print("\n".join(result.sentences))
 
 
 @dataclass
@@ -278,7 +200,10 @@ def _sd_seed(arguments: argparse.Namespace) -> float:
     sd_seed: float = arguments.sd_seed
     if arguments.seed_scores:
         lists = [_numbers(text) for text in arguments.seed_scores]
-        sd_seed = (paired_sd if arguments.paired else pooled_sd)(lists)
+        try:
+            sd_seed = (paired_sd if arguments.paired else pooled_sd)(lists)
+        except ValueError as error:
+            raise CommandError(str(error)) from error
         if sd_seed <= ROUNDING * max(abs(score) for scores in lists for score in scores):
             beside = " but for what all systems share" if arguments.paired else ""
             raise CommandError(

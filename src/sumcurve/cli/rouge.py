@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +12,13 @@ from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import csv_text, write_json, write_text
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from sumcurve.rouge.scorer import Scorer
-    from sumcurve.rouge.texts import Texts
+    from sumcurve.interface.rouge import Outcome, Scored
+    from sumcurve.rouge_engine.scorer import Scorer
+    from sumcurve.rouge_engine.texts import Texts
 
 METRICS = tuple(metric.name for metric in RougeF1.metrics)  # unless others are asked for
 MODES = ("rouge-score", "rouge-1.5.5", "unicode", "characters")
 FEW = 100  # resamples below which the ends of an interval are a handful of draws
-CHUNK = 16_384  # items scored between two moves of the progress bar
 SYSTEMS = ("candidates", "compare")  # how a file of per-item scores names them
 PARTS = ("precision", "recall", "f")
 POINTS = 100  # scores are shares in files, percent ("points") on paper
@@ -44,56 +40,6 @@ An item without a word in its references scores 0 and stays, as in rouge-score a
 of the items' differences, corrected over the metrics (Holm), and on how many items candidates win, tie and lose. That
 two systems' intervals overlap is no test.
 """
-
-
-@dataclass
-class Scored:
-    """Shares of one system by metric, each ``[items]``, and which summaries, or items' references, have no word."""
-
-    precision: "dict[str, NDArray[np.float64]]"
-    recall: "dict[str, NDArray[np.float64]]"
-    f: "dict[str, NDArray[np.float64]]"
-    empty: "NDArray[np.bool_]"
-    empty_references: "NDArray[np.bool_]"
-
-
-@dataclass
-class Interval:
-    """The ends of a mean's interval."""
-
-    low: float
-    high: float
-
-
-@dataclass
-class Difference:
-    """First minus second system: mean difference of F, its interval, p of it alone and corrected over the metrics.
-
-    `wins` counts the items on which the first system is better.
-    """
-
-    mean: float
-    low: float
-    high: float
-    p: float
-    p_holm: float
-    wins: int
-    ties: int
-    losses: int
-
-
-@dataclass
-class Outcome:
-    """What `sumcurve rouge` found: every system's scores and intervals of F, and each metric's comparison if any."""
-
-    signature: str
-    scored: list[Scored]
-    intervals: list[dict[str, Interval]]
-    family: dict[str, Difference]
-
-    @property
-    def metrics(self) -> list[str]:
-        return list(self.intervals[0])
 
 
 def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -140,19 +86,22 @@ def run_rouge(arguments: argparse.Namespace) -> None:
     """Print the scores and write the files asked for."""
     read = (arguments.references, arguments.candidates, arguments.compare)
     check_written((arguments.per_item, arguments.json), read)
-    scorer = _scorer(arguments)
+    from sumcurve.interface.rouge import outcome_of, scored, scorer_of
+
+    metrics = [metric.strip() for metric in arguments.metrics.split(",") if metric.strip()]
+    scorer = scorer_of(metrics, arguments.mode, arguments.stem, arguments.multi, arguments.threads)
     references, *systems = _files(arguments)
     _warn_of_long_items(scorer, systems, references)
-    scored = [_score(scorer, system, references) for system in systems]
-    if scored[0].empty_references.all():
+    scores = [
+        scored(scorer, [item[0] for item in system.items], references.items, system.path.name) for system in systems
+    ]
+    if scores[0].empty_references.all():
         raise CommandError(
             f"{references.path}: none of its {len(references):,} items has a reference with a word in mode "
             f"{scorer.mode}; give the references, or --mode unicode or characters for other scripts"
         )
     settings = Bootstrap(seed=arguments.seed, resamples=arguments.resamples)
-    intervals = [_intervals(system, settings) for system in scored]
-    family = _differences(scored[0], scored[1], settings) if arguments.compare else {}
-    outcome = Outcome(scorer.signature_for(references.items), scored, intervals, family)
+    outcome = outcome_of(scores, scorer.signature_for(references.items), settings)
     if arguments.per_item:
         write_text(arguments.per_item, _per_item(systems, outcome))
     if arguments.json:
@@ -163,7 +112,7 @@ def run_rouge(arguments: argparse.Namespace) -> None:
 
 def _files(arguments: argparse.Namespace) -> "list[Texts]":
     """References, candidates and what they are compared with, all in one order: that of the first file with ids."""
-    from sumcurve.rouge.texts import TextError, in_order_of, read_texts
+    from sumcurve.rouge_engine.texts import TextError, in_order_of, read_texts
 
     if arguments.compare_column and not arguments.compare:
         raise CommandError(f"--compare-column {arguments.compare_column}: no --compare, whose column it is; add it")
@@ -180,21 +129,10 @@ def _files(arguments: argparse.Namespace) -> "list[Texts]":
         raise CommandError(str(error)) from error
 
 
-def _scorer(arguments: argparse.Namespace) -> "Scorer":
-    from sumcurve.rouge.scorer import Scorer
-    from sumcurve.rouge.stemmers import MissingExceptions
-
-    metrics = [metric.strip() for metric in arguments.metrics.split(",") if metric.strip()]
-    try:
-        return Scorer(metrics, arguments.mode, arguments.stem, arguments.multi, arguments.threads)
-    except (ValueError, MissingExceptions) as error:
-        raise CommandError(str(error)) from error
-
-
 def _warn_of_long_items(scorer: "Scorer", systems: "Sequence[Texts]", references: "Texts") -> None:
     """Before minutes of silence."""
-    from sumcurve.rouge.scorer import tokenize
-    from sumcurve.rouge.texts import long_item
+    from sumcurve.rouge_engine.scorer import tokenize
+    from sumcurve.rouge_engine.texts import long_item
 
     if whole := {"rougeL", "rougeLsum"} & set(scorer.metrics):
         for system in systems:
@@ -204,60 +142,7 @@ def _warn_of_long_items(scorer: "Scorer", systems: "Sequence[Texts]", references
                 print(warning, file=sys.stderr)
 
 
-def _score(scorer: "Scorer", system: "Texts", references: "Texts") -> Scored:
-    """Scores of all items, in pieces so that a terminal sees how far they are."""
-    import numpy as np
-    from tqdm import tqdm
-
-    texts = [item[0] for item in system.items]
-    pieces = []
-    with tqdm(total=len(texts), desc=system.path.name, unit="item", disable=None, leave=False) as bar:
-        for start in range(0, len(texts), CHUNK):
-            stop = min(start + CHUNK, len(texts))
-            pieces.append(scorer.score(texts[start:stop], references.items[start:stop]))
-            bar.update(stop - start)
-
-    def joined(part: str) -> "dict[str, NDArray[np.float64]]":
-        columns = [getattr(piece, part) for piece in pieces]
-        return {metric: np.concatenate([column[metric] for column in columns]) for metric in scorer.metrics}
-
-    return Scored(
-        joined("precision"),
-        joined("recall"),
-        joined("f"),
-        np.concatenate([piece.empty for piece in pieces]),
-        np.concatenate([piece.empty_references for piece in pieces]),
-    )
-
-
-def _intervals(scored: Scored, settings: Bootstrap) -> dict[str, Interval]:
-    """Of every metric's mean F."""
-    import numpy as np
-
-    from sumcurve.statistics.ungrouped import bca_intervals
-
-    ends = bca_intervals(np.stack([*scored.f.values()]), settings.confidence, settings.resamples, settings.seed)
-    return {metric: Interval(*pair) for metric, pair in zip(scored.f, ends.tolist(), strict=True)}
-
-
-def _differences(first: Scored, second: Scored, settings: Bootstrap) -> dict[str, Difference]:
-    """Of every metric's F, on the same items."""
-    import numpy as np
-
-    from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
-
-    differences = np.stack([first.f[metric] - second.f[metric] for metric in first.f])
-    ends = bca_intervals(differences, settings.confidence, settings.resamples, settings.seed)
-    p = sign_flip_p(differences, settings.resamples, settings.seed)
-    counts = np.stack([(differences > 0).sum(axis=1), (differences == 0).sum(axis=1), (differences < 0).sum(axis=1)])
-    columns = np.column_stack([differences.mean(axis=1), ends, p, holm(p)]).tolist()
-    return {
-        metric: Difference(*values, *outcomes)
-        for metric, values, outcomes in zip(first.f, columns, counts.T.tolist(), strict=True)
-    }
-
-
-def _per_item(systems: Sequence["Texts"], outcome: Outcome) -> str:
+def _per_item(systems: Sequence["Texts"], outcome: "Outcome") -> str:
     """CSV with one row per system and item; `item` counts them, `id` is empty where the file has none."""
     parts = [(metric, part) for metric in outcome.metrics for part in PARTS]
     rows: list[list[Any]] = []
@@ -271,7 +156,7 @@ def _per_item(systems: Sequence["Texts"], outcome: Outcome) -> str:
     return csv_text(["system", "item", "id", "empty", *(f"{metric}_{part}" for metric, part in parts)], rows)
 
 
-def _result(outcome: Outcome) -> dict[str, Any]:
+def _result(outcome: "Outcome") -> dict[str, Any]:
     """The JSON's content. Under "comparison" each metric has the second system's means, too."""
     first = outcome.scored[0]
     result: dict[str, Any] = {"signature": outcome.signature, "items": len(first.empty)}
@@ -288,12 +173,12 @@ def _result(outcome: Outcome) -> dict[str, Any]:
     return result
 
 
-def _means(scored: Scored, metric: str) -> dict[str, float]:
+def _means(scored: "Scored", metric: str) -> dict[str, float]:
     return {part: float(getattr(scored, part)[metric].mean()) for part in PARTS}
 
 
 def _report(
-    outcome: Outcome, references: "Texts", systems: "Sequence[Texts]", settings: Bootstrap, official: bool
+    outcome: "Outcome", references: "Texts", systems: "Sequence[Texts]", settings: Bootstrap, official: bool
 ) -> Iterator[str]:
     """What is printed: empty references, each system's scores, the comparison, notes and signature."""
     level = f"{100 * settings.confidence:g} %"
@@ -344,9 +229,9 @@ def _named(file: "Texts") -> str:
     return f"{file.path}, column {file.column!r}" if file.column else str(file.path)
 
 
-def _official(scored: Scored, metrics: Sequence[str], peer: int) -> Iterator[str]:
+def _official(scored: "Scored", metrics: Sequence[str], peer: int) -> Iterator[str]:
     """The averages as ROUGE-1.5.5 prints them with -c 95 -r 1000: means of its bootstrap's means."""
-    from sumcurve.rouge.scorer import bootstrap_155
+    from sumcurve.rouge_engine.scorer import bootstrap_155
 
     for metric in metrics:
         name = "ROUGE-" + metric.removeprefix("rouge").removesuffix("sum")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sumcurve.corpora.store import Corpus
-from sumcurve.rouge.rewards import Reference, f1_of_ngrams, words
+from sumcurve.rouge_engine.rewards import Reference, f1_of_ngrams, words
 from sumcurve.store.records import read_jsonl, write_jsonl
 
 BEST = "best.jsonl"

@@ -184,7 +184,11 @@ def read_results(path: Path, scores: Sequence[str] = ()) -> Results:
 
     Without `scores`, every column of numbers is a score unless its name is in `NO_SCORES`.
     """
-    header, lines = read_lines(path)
+    return results_of(path, *read_lines(path), scores)
+
+
+def results_of(path: Path | str, header: Sequence[str], lines: Sequence[Line], scores: Sequence[str] = ()) -> Results:
+    """The results in rows that were read from a file, or come from elsewhere."""
     for key in KEYS:
         if key not in header:
             remedy = "this looks like a published table, which --compare takes" if "interval" in header else "add it"
@@ -364,7 +368,7 @@ def read_lines(path: Path) -> tuple[list[str], list[Line]]:
     return header, lines
 
 
-def _given_scores(path: Path, header: Sequence[str], scores: Sequence[str]) -> tuple[str, ...]:
+def _given_scores(path: Path | str, header: Sequence[str], scores: Sequence[str]) -> tuple[str, ...]:
     for name in scores:
         if name not in header or name in {*KEYS, *SECONDS, "seed"} or scores.count(name) > 1:
             raise ResultsError(
@@ -373,7 +377,7 @@ def _given_scores(path: Path, header: Sequence[str], scores: Sequence[str]) -> t
     return tuple(scores)
 
 
-def _columns_of_numbers(path: Path, header: Sequence[str], lines: Sequence[Line]) -> tuple[str, ...]:
+def _columns_of_numbers(path: Path | str, header: Sequence[str], lines: Sequence[Line]) -> tuple[str, ...]:
     columns = []
     for name in header:
         read = [_decimal(line.cells[name]) is not None for line in lines]

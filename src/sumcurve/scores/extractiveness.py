@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sumcurve.rouge.rewards import ngrams, repetition
+from sumcurve.rouge_engine.rewards import ngrams, repetition
 from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
 from sumcurve.store.records import Record
 

@@ -122,7 +122,7 @@ class ReadsByRouge(Scorer):
         import numpy as np
 
         from sumcurve.corpora.derangement import derangements
-        from sumcurve.rouge.scorer import score_items, signature
+        from sumcurve.rouge_engine.scorer import score_items, signature
 
         groups = _groups(records, "reading_rouge")
         summaries = [row["summary"] for row in summaries_of(output, records)]

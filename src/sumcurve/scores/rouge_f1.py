@@ -22,7 +22,7 @@ class RougeF1(Scorer):
     )
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
-        from sumcurve.rouge.scorer import score_items, signature
+        from sumcurve.rouge_engine.scorer import score_items, signature
 
         summaries = [row["summary"] for row in summaries_of(output, records)]
         references = [record.all_references for record in records]

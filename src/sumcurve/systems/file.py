@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from sumcurve.rouge.texts import separator_of
+from sumcurve.rouge_engine.texts import separator_of
 from sumcurve.settings.base import NonNegative, Percent, Sha256
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, tokenizing

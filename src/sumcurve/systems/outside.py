@@ -10,7 +10,7 @@ from pydantic import Field
 
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import cut
-from sumcurve.rouge.texts import TextError, places_by_id, read_texts
+from sumcurve.rouge_engine.texts import TextError, places_by_id, read_texts
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.records import RecordError
 from sumcurve.systems.system import SystemSettings

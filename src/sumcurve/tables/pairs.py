@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal
 
 from scipy import stats
@@ -51,30 +52,44 @@ def tested(
     unranked: Mapping[Cell, str],
 ) -> dict[tuple[Cell, Cell], Pair]:
     """Every pair's difference; those whose methods are known are one family of tests, without what is `unranked`."""
-    same = {(left.cell, right.cell) for left, right in pairs if left.summaries and left.summaries == right.summaries}
-    cells = [(left.cell, right.cell) for left, right in pairs]
-    testable = [pair for pair in cells if pair not in same and _testable(design, pair) and not {*pair} & {*unranked}]
-    whole = family(design, testable, seed=settings.seed, level=LEVEL) if testable else Family((), None)
+    untested = {}
+    for left, right in pairs:
+        cells = left.cell, right.cell
+        if left.summaries and left.summaries == right.summaries:
+            untested[cells] = "the same summaries, byte for byte"
+        elif why := next((unranked[cell] for cell in cells if cell in unranked), ""):
+            untested[cells] = why
+    every = [(left.cell, right.cell) for left, right in pairs]
+    return compared(design, every, metric.higher_is_better, settings.seed, untested)
+
+
+def compared(
+    design: Design,
+    pairs: Sequence[tuple[Cell, Cell]],
+    higher_is_better: bool | None,
+    seed: int,
+    untested: Mapping[tuple[Cell, Cell], str] = MappingProxyType({}),
+) -> dict[tuple[Cell, Cell], Pair]:
+    """Every pair's difference; one family of tests of all but the `untested`, each with the reason.
+
+    A method is tested where it has several seeds; where no system has, the tests are of these very outputs.
+    """
+    testable = [pair for pair in pairs if pair not in untested and _testable(design, pair)]
+    whole = family(design, testable, seed=seed, level=LEVEL) if testable else Family((), None)
     test_of = {(test.first, test.second): test for test in whole.tests}
     pairs_of = {}
-    for first, second in cells:
+    for first, second in pairs:
         test = test_of.get((first, second))
         result = difference(design, first, second)
         p = None if test is None else test.p_family
         interval = (test.interval if test is not None else None) or (result.low, result.high)
         ahead: Cell | Literal[""] | None = None
-        why = ""
-        if (first, second) in same:
-            why = "the same summaries, byte for byte"
-        elif {first, second} & {*unranked}:
-            why = unranked.get(first) or unranked[second]
-        elif result.why:
-            why = result.why
-        elif test is None:
+        why = untested.get((first, second)) or result.why
+        if not why and test is None:
             kinds = {design.kinds[design.place(first)], design.kinds[design.place(second)]}
             why = f"one seed: of {THESE_WEIGHTS}" if "single" in kinds else "neither is trained"
-        elif p is not None:
-            winner = first if (result.mean > 0) == metric.higher_is_better else second
+        elif not why and p is not None:
+            winner = first if (result.mean > 0) == higher_is_better else second
             ahead = winner if p < LEVEL else ""
         seen = None if p is None else _seen(result, whole.level)
         pairs_of[first, second] = Pair(first, second, result, interval, p, ahead, why, seen)
@@ -83,7 +98,7 @@ def tested(
 
 def _testable(design: Design, pair: tuple[Cell, Cell]) -> bool:
     kinds = {design.kinds[design.place(cell)] for cell in pair}
-    return "replicated" in kinds and "single" not in kinds
+    return "single" not in kinds and ("replicated" in kinds or set(design.kinds) == {"fixed"})
 
 
 def _seen(result: Estimate, level: float | None) -> float | None:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-def records_for(sizes: NDArray[np.int64], curves: Array, scores: Array) -> Array:
+def records_for(sizes: NDArray[np.int64] | Array, curves: Array, scores: Array) -> Array:
     """The records with which each curve ``[draws, sizes]`` first has its score ``[draws]``, linear in log records.
 
     The smallest size where it is there already, the largest where it is never.

@@ -1,6 +1,6 @@
 """Who is ahead, and who is expected ahead on up to four times the data: fitted learning curves, with probabilities."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,37 +8,13 @@ import numpy as np
 import pandas as pd
 
 from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fits, NoCurve, fit_curves, measured
+from sumcurve.curves.scale import CEILING, Scale
 from sumcurve.curves.verdict import digits, verdicts
 from sumcurve.statistics.design import Cell, Design
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table, Value
 
-CEILING = 100.0
 ONE_SEED = "one seed; what another training would give is not known"
-
-
-@dataclass(frozen=True)
-class Scale:
-    """What curves are fitted to: offset + factor · score, within 0 to 100 and higher where the system is better."""
-
-    offset: float
-    factor: float
-
-    @classmethod
-    def of(cls, means: Sequence[float], higher_is_better: bool) -> "Scale":
-        """The scores themselves where they will do, such as points; else their range is spread over 20 to 80."""
-        least, most = min(means), max(means)
-        if higher_is_better and 0 <= least <= most <= CEILING:
-            return cls(0.0, 1.0)
-        factor = (1 if higher_is_better else -1) * 0.6 * CEILING / ((most - least) or 1.0)
-        return cls(CEILING / 2 - factor * (most + least) / 2, factor)
-
-    def back(self, fitted: float) -> float:
-        return (fitted - self.offset) / self.factor
-
-    def difference(self, fitted: float) -> float:
-        """Of two fitted values as one of scores, positive where the first is better."""
-        return fitted / abs(self.factor)
 
 
 @dataclass(frozen=True)

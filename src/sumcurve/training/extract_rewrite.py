@@ -22,8 +22,8 @@ from sumcurve.models.batch import collate as collate_examples
 from sumcurve.models.extract_rewrite import Document, DocumentBatch, ExtractRewrite, Slots, collate, read_document
 from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.rouge.rewards import Reference, repetition, words
-from sumcurve.rouge.scorer import score_items
+from sumcurve.rouge_engine.rewards import Reference, repetition, words
+from sumcurve.rouge_engine.scorer import score_items
 from sumcurve.settings.models import ExtractRewriteSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Rouge

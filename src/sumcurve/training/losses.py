@@ -20,7 +20,7 @@ from sumcurve.models.emission import Emission, in_single
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import ReadoutSummarizer, Summarizer
 from sumcurve.models.vocabulary import BOS, PAD, UNK, Vocabulary
-from sumcurve.rouge.rewards import rouge_l_f1, words
+from sumcurve.rouge_engine.rewards import rouge_l_f1, words
 from sumcurve.settings.training import PhaseSettings
 
 

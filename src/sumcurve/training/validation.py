@@ -11,9 +11,9 @@ from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.models.batch import DECODED_TOGETHER, Batch, Example, batches
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.rouge.rewards import repetition, rouge_l_f1, words
-from sumcurve.rouge.scorer import score_items
-from sumcurve.rouge.tokens import CJK
+from sumcurve.rouge_engine.rewards import repetition, rouge_l_f1, words
+from sumcurve.rouge_engine.scorer import score_items
+from sumcurve.rouge_engine.tokens import CJK
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Rouge
 from sumcurve.settings.training import PhaseSettings

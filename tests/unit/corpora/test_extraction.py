@@ -3,7 +3,7 @@ import random
 from rouge_score import rouge_scorer
 
 from sumcurve.corpora.extraction import annotate, best_sentence, extraction_labels, read_best
-from sumcurve.rouge.rewards import words
+from sumcurve.rouge_engine.rewards import words
 from sumcurve.store.records import Record, read_jsonl, write_jsonl
 
 SCORER = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sumcurve.corpora import tokens
 from sumcurve.corpora.tokenizers import TOKENIZERS, own_case, tokenizer
-from sumcurve.rouge.tokens import tokenize as rouge_tokens
+from sumcurve.rouge_engine.tokens import tokenize as rouge_tokens
 from sumcurve.settings.corpus import Prepare
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.text("aB水獭。！ .,'5\n“”", max_size=40)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 from pydantic import BaseModel
 
-from sumcurve.rouge.scorer import score_items
+from sumcurve.rouge_engine.scorer import score_items
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.run import write_scores
 from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sumcurve.curves.efficiency import Point, relative_cost_deficiency, relative_score_efficiency
+from sumcurve.curves.scale import Scale
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.family import family
 from sumcurve.study.tables import made
@@ -15,7 +16,7 @@ from sumcurve.tables.answers import doubling
 from sumcurve.tables.pairs import LEVEL
 from sumcurve.tables.reach import records_for
 from sumcurve.tables.results import Results
-from sumcurve.tables.verdicts import Scale, learn
+from sumcurve.tables.verdicts import learn
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from sumcurve.models.batch import collate as collate_examples
 from sumcurve.models.batch import encode
 from sumcurve.models.extract_rewrite import read_document
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.rouge.rewards import repetition, words
+from sumcurve.rouge_engine.rewards import repetition, words
 from sumcurve.settings.models import ExtractRewriteSettings, RecurrentSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.training import Optimizer, PhaseSettings, Stop, Training

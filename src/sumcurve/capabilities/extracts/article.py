@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sumcurve.machine.compiled import njit
-from sumcurve.rouge.kernels import BREAK, GAP, LETTER, tokenise
-from sumcurve.rouge.tokens import Mode, token_ids
+from sumcurve.rouge_engine.kernels import BREAK, GAP, LETTER, tokenise
+from sumcurve.rouge_engine.tokens import Mode, token_ids
 
 SCORERS = (
     "set",

@@ -27,7 +27,7 @@ from sumcurve.capabilities.extracts.evaluate import Found
 from sumcurve.capabilities.extracts.improve import f1_greedy
 from sumcurve.capabilities.extracts.optimum import Optimum, reach
 from sumcurve.capabilities.extracts.searches import Variant, search
-from sumcurve.rouge.scorer import tokenize
+from sumcurve.rouge_engine.scorer import tokenize
 
 ORDERS = {metric: order for order, metric in enumerate(METRICS, start=1)}
 EXACT = "exact"

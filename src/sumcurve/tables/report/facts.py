@@ -77,10 +77,14 @@ def _rows(text: str) -> list[Record]:
 
 @dataclass(frozen=True)
 class Corpus:
-    """The tables' rows of one corpus, and the metric that its sentences quote: the first that ranks methods."""
+    """The tables' rows of one corpus, and the metric that its sentences quote: the first that ranks methods.
+
+    `chosen` is a column of table scores to be shown in place of that metric's.
+    """
 
     name: str
     tables: Records
+    chosen: str = ""
 
     def rows(self, table: str, **cells: str) -> list[Record]:
         """The rows of this corpus whose cells are these."""
@@ -118,6 +122,8 @@ class Corpus:
     @property
     def column(self) -> str:
         """The column of table scores that has the metric of `metric`, or the first metric."""
+        if self.chosen:
+            return self.chosen
         columns = list(self.rows("scores")[0])
         first = columns[columns.index("seeds") + 1]
         known = {

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from sumcurve.tables import chart
-from sumcurve.tables.chart import Panel
+from sumcurve.tables.chart import Panel, Specification
 from sumcurve.tables.report.facts import Corpus, effect
 from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.report.leaderboard import leaderboard
@@ -16,6 +16,14 @@ COLUMNS = ("method", "system", "step", "x", "score", "low", "high", "reads")
 
 def write_figure(corpus: Corpus, titles: Titles, folder: Path, name: str, heading: str = "") -> bool:
     """Draw the first metric of a corpus into `folder` as name.svg; False where no method has two sizes."""
+    drawn = figure(corpus, titles)
+    if drawn is not None:
+        chart.save(chart.sheet([drawn], heading) if heading else drawn, folder, name)
+    return drawn is not None
+
+
+def figure(corpus: Corpus, titles: Titles) -> Specification | None:
+    """The metric that is shown of a corpus against records; None where no method has two sizes."""
     scores = corpus.rows("scores")
     rows = []
     for place, row in enumerate(row for row in scores if row["records"] and int(row["records"]) > 0):
@@ -27,7 +35,7 @@ def write_figure(corpus: Corpus, titles: Titles, folder: Path, name: str, headin
         rows.append((row["method"], system, place, float(row["records"]), *ends, row.get("reads_source") != "no"))
     points = pd.DataFrame(rows, columns=[*COLUMNS]).astype({"low": float, "high": float})
     if points.groupby("method").size().max() < 2 if len(points) else True:
-        return False
+        return None
     blind = [entry for entry in leaderboard(corpus, titles, baselines=1) if entry.role in ("baseline", "outside")]
     lead = [row for row in scores if row["method"] == "lead" and all(entry.method != "lead" for entry in blind)]
     levels = [(entry.title, entry.score) for entry in blind] + [
@@ -39,9 +47,11 @@ def write_figure(corpus: Corpus, titles: Titles, folder: Path, name: str, headin
     )
     ticks = sorted(set(points.x))
     panel = Panel(
-        f"{corpus.metric} on the test set", "training records (logarithmic)", points, frame, ticks[::-1][:6][::-1]
+        f"{corpus.chosen or corpus.metric} on the test set",
+        "training records (logarithmic)",
+        points,
+        frame,
+        ticks[-6:],
     )
     looks = chart.looks_of(set(points.method))
-    drawn = chart.curves(panel, looks, WIDTH, HEIGHT)
-    chart.save(chart.sheet([drawn], heading) if heading else drawn, folder, name)
-    return True
+    return chart.curves(panel, looks, WIDTH, HEIGHT)

@@ -14,7 +14,7 @@ from sumcurve.capabilities.extracts.article import (
     tokenized,
     value,
 )
-from sumcurve.rouge.tokens import tokenize
+from sumcurve.rouge_engine.tokens import tokenize
 
 TESTED = [scorer for scorer in SCORERS if scorer != "rouge-1.5.5-m"]  # its exception table may not be installed
 SENTENCE = st.lists(

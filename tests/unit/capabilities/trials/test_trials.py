@@ -209,7 +209,7 @@ def test_two_stages_of_a_method_and_a_program_are_runs_that_become_rows_and_a_ch
     """The program says the first words of a source, two or twelve."""
     from sumcurve.corpora.store import Corpus
     from sumcurve.corpora.tokens import tokenize
-    from sumcurve.rouge.scorer import score_items
+    from sumcurve.rouge_engine.scorer import score_items
     from sumcurve.settings.study import Rouge
     from sumcurve.training.history import METRICS
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import zstandard
 
-from sumcurve.rouge.texts import TextError, in_order_of, read_texts, sentences
+from sumcurve.rouge_engine.texts import TextError, in_order_of, read_texts, sentences
 
 
 @pytest.fixture

@@ -20,9 +20,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import sumcurve.rouge.kernels as rouge_kernels
-from sumcurve.rouge.kernels import BREAK, GAP, LETTER, MARK, SINGLE
-from sumcurve.rouge.stemmers import Stemmer, nltk_stemmer, stemmer_155
+import sumcurve.rouge_engine.kernels as rouge_kernels
+from sumcurve.rouge_engine.kernels import BREAK, GAP, LETTER, MARK, SINGLE
+from sumcurve.rouge_engine.stemmers import Stemmer, nltk_stemmer, stemmer_155
 
 Mode = Literal["rouge-score", "rouge-1.5.5", "unicode", "characters"]
 MODES: tuple[Mode, ...] = ("rouge-score", "rouge-1.5.5", "unicode", "characters")

@@ -7,8 +7,8 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 
-from sumcurve.rouge import kernels as rouge_kernels
-from sumcurve.rouge.kernels import LSUM, S4, SU4, L
+from sumcurve.rouge_engine import kernels as rouge_kernels
+from sumcurve.rouge_engine.kernels import LSUM, S4, SU4, L
 
 Sentences = list[list[int]]
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 from rouge_score.tokenize import tokenize
 
-from sumcurve.rouge import stemmers as rouge_stemmers
-from sumcurve.rouge.stemmers import MissingExceptions, Porter155, exceptions, nltk_stemmer, stemmer_155
+from sumcurve.rouge_engine import stemmers as rouge_stemmers
+from sumcurve.rouge_engine.stemmers import MissingExceptions, Porter155, exceptions, nltk_stemmer, stemmer_155
 
 try:
     distribution("py-rouge")

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sumcurve
-import sumcurve.rouge.kernels as rouge_kernels
-from sumcurve.rouge.tokens import RULES, Mode, stemmer_of, token_ids, tokenize, tokens
+import sumcurve.rouge_engine.kernels as rouge_kernels
+from sumcurve.rouge_engine.tokens import RULES, Mode, stemmer_of, token_ids, tokenize, tokens
 from sumcurve.settings.study import Rouge
 
 __all__ = ["METRICS", "Mode", "Scorer", "Scores", "bootstrap_155", "score_items", "signature", "token_ids", "tokenize"]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer, tokenizers
 
-from sumcurve.rouge.rewards import Reference, f1_of_ngrams, repetition, rouge_l_f1, words
+from sumcurve.rouge_engine.rewards import Reference, f1_of_ngrams, repetition, rouge_l_f1, words
 
 TOKENS = st.lists(st.sampled_from("abc"), max_size=9)
 SCORER = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sumcurve.rouge.tokens import MODES, token_ids, tokenize
+from sumcurve.rouge_engine.tokens import MODES, token_ids, tokenize
 
 # Every code point between two letters: what a character is, and what it does to its neighbours.
 EVERY = " ".join(f"a{chr(point)}b" for point in range(sys.maxunicode + 1))

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from sumcurve.rouge import scorer as rouge
-from sumcurve.rouge.scorer import METRICS, Scorer, bootstrap_155, score_items, signature
+from sumcurve.rouge_engine import scorer as rouge
+from sumcurve.rouge_engine.scorer import METRICS, Scorer, bootstrap_155, score_items, signature
 from sumcurve.settings.study import Rouge
 
 try:

@@ -1,0 +1,87 @@
+"""The best extracts of articles in Python: what `sumcurve oracle` writes of files."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sumcurve.capabilities.extracts.article import Article, OracleError
+from sumcurve.capabilities.extracts.certificates import EXACT, Request, certificate
+from sumcurve.corpora.tokens import sentences
+from sumcurve.machine.arguments import CommandError
+from sumcurve.tables.result import Result
+from sumcurve.tables.table import Column, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Text = str | Sequence[str]
+
+
+@dataclass(frozen=True, repr=False)
+class OracleResult(Result):
+    """What `oracle` found: `certificates` as `sumcurve oracle` writes them, and each article's extract."""
+
+    certificates: tuple[dict[str, Any], ...] = ()
+    extracts: tuple[list[str], ...] = ()
+
+
+def oracle(
+    articles: "Iterable[tuple[Text, Text] | Mapping[str, Any]] | pd.DataFrame",
+    metric: str = "rouge1",
+    *,
+    algorithm: str = EXACT,
+    scorer: str = "rouge-score",
+    seconds: float | None = 15.0,
+) -> OracleResult:
+    """The extract of each article with the best F1 of ROUGE-1 or -2 against its abstract, proven unless it says not.
+
+    An article is a pair of source and abstract, or a mapping (a row of a data frame) with these keys and perhaps `id`;
+    a text is a string, which is split into sentences, or a list of sentences. `seconds` bound one proof, and None does
+    not. `algorithm` and `scorer` are those of `sumcurve oracle`. CommandError for what is no article.
+    """
+    rows = articles.to_dict("records") if hasattr(articles, "to_dict") else articles
+    try:
+        request = Request(metric, scorer, algorithm, seconds=seconds if algorithm == EXACT else Request.seconds)
+        read = [_article(number, row) for number, row in enumerate(rows, start=1)]
+        best = [certificate(article, request) for article in read]
+    except OracleError as error:
+        raise CommandError(str(error)) from error
+    if not best:
+        raise CommandError("no article; give a list of pairs of source and abstract")
+    extracts = [
+        [article.sentences[place] for place in row["sentences"]] for article, row in zip(read, best, strict=True)
+    ]
+    cells = [
+        {
+            **{name: row[name] for name in ("id", "status")},
+            "value": 100 * row["value"],
+            "bound": 100 * row["bound"],
+            "sentences": ", ".join(str(place) for place in row["sentences"]),
+            "extract": " ".join(extract),
+        }
+        for row, extract in zip(best, extracts, strict=True)
+    ]
+    columns = [
+        Column("id", "id"),
+        Column("status", "status"),
+        *(Column(name, name, "number") for name in ("value", "bound")),
+        Column("sentences", "sentences"),
+        Column("extract", "extract"),
+    ]
+    proven = sum(row["status"] == "proven" for row in best)
+    mean = 100 * sum(row["value"] for row in best) / len(best)
+    sentence = f"Mean {metric} F1 of the best extracts: {mean:.2f} over {len(best):,} articles, {proven:,} proven."
+    table = Table("extracts", "The best extracts; sentences are counted from 0", columns, cells)
+    return OracleResult([sentence], [table], tuple(best), tuple(extracts))
+
+
+def _article(number: int, row: Any) -> Article:
+    if isinstance(row, Mapping):
+        if missing := [key for key in ("source", "abstract") if key not in row]:
+            raise CommandError(f"article {number}: no {missing[0]!r}; it has {', '.join(map(str, row))}")
+        name, texts = str(row.get("id", number)), (row["source"], row["abstract"])
+    else:
+        if isinstance(row, str) or len(row) != 2:
+            raise CommandError(f"article {number}: give a pair of source and abstract")
+        name, texts = str(number), tuple(row)
+    return Article(name, *(sentences(text) if isinstance(text, str) else [*text] for text in texts))

@@ -1,0 +1,197 @@
+"""Per-item scores of several systems, from any file or data frame: long, wide, or a file a system.
+
+A *long* table has a row for every item and system, and columns for item, system and scores; with a column of seeds a
+system has several rows an item. A *wide* table has a row for every item and a column for every system. Files of one
+system each are named after it: `NAME=FILE`, or the file.
+
+What lm-evaluation-harness writes with `--log_samples` (`samples_TASK_TIME.jsonl` in a folder for each model) is a file
+a system, named after its folder: items are its `doc_id`, scores are those that its key `metrics` names. Where a file
+has several filters, their names stand behind the metric's, as in its results: `exact_match,strict-match`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sumcurve.curves.results_file import NO_SCORES, Line
+from sumcurve.interface.sheets import Sheet, is_number, sheet_of
+from sumcurve.machine.arguments import CommandError
+
+if TYPE_CHECKING:
+    pass
+
+ITEM = ("item", "id", "doc_id", "item_id", "example_id", "question_id")  # names of columns, whatever their case
+SYSTEM = ("system", "model", "method")
+SEED, GROUP, RECORDS = ("seed",), ("group", "cluster"), ("records",)
+KEYS = {*ITEM, *SYSTEM, *SEED, *GROUP, *RECORDS, *NO_SCORES, "empty"}  # never taken for scores
+HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}  # of its samples
+HASHES = ("doc_hash", "prompt_hash", "target_hash")
+SAMPLES = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How columns are called, where a caller says it; None is found by its name. `metrics` () are all numbers."""
+
+    item: str | None = None
+    system: str | None = None
+    metrics: tuple[str, ...] = ()
+    group: str | None = None
+    seed: str | None = None
+    records: str | None = None
+
+
+@dataclass(frozen=True)
+class Score:
+    """One row: a system's scores of one item, by metric; `seed` and `group` are "" and `records` None where unknown."""
+
+    place: str
+    item: str
+    system: str
+    seed: str
+    group: str
+    records: int | None
+    values: Mapping[str, float]
+    content: str = ""  # identifies the item, beside its id
+
+
+Source = "str | Path | pd.DataFrame | Sequence[Mapping[str, Any]]"
+
+
+def read_items(sources: Any, columns: Columns) -> list[Score]:
+    """The scores of a table or file, of several files, or of a mapping from systems to files or lists of numbers."""
+    if isinstance(sources, Mapping):
+        return [score for name, source in sources.items() for score in _of_system(str(name), source, columns)]
+    many = not isinstance(sources, str | Path) and isinstance(sources, Sequence)
+    listed = [*sources] if many and all(isinstance(source, str | Path) for source in sources) else [sources]
+    sheets = [sheet_of(source) for source in listed]
+    paths = [Path(source) if isinstance(source, str | Path) else None for source in listed]
+    if any(_is_samples(sheet) for sheet in sheets):
+        several = len({_task(path) for path in paths if path}) > 1
+        return [
+            score
+            for sheet, path in zip(sheets, paths, strict=True)
+            for score in _samples(sheet, path.absolute().parent.name if path else "", path, several, columns)
+        ]
+    scores: list[Score] = []
+    for sheet, path in zip(sheets, paths, strict=True):
+        system = columns.system or sheet.known(SYSTEM)
+        if system is None and len(sheets) == 1:
+            return _wide(sheet, columns)
+        scores += _long(sheet, columns, system, path.stem if path else "")
+    return scores
+
+
+def _of_system(name: str, source: Any, columns: Columns) -> list[Score]:
+    """Those of one system, from its file, its table, or its numbers in the order of the items."""
+    numbers = not isinstance(source, str | Path) and not hasattr(source, "columns")
+    if numbers and not any(isinstance(value, Mapping) for value in source):
+        source = [{"item": number, "score": value} for number, value in enumerate(source, start=1)]
+    sheet = sheet_of(source)
+    if _is_samples(sheet):
+        return _samples(sheet, name, Path(source), False, columns)
+    return _long(sheet, columns, None, name)
+
+
+def _long(sheet: Sheet, columns: Columns, system: str | None, name: str) -> list[Score]:
+    """A row for every item of every system; without a column of systems all are of the one named."""
+    if system is not None:
+        system = sheet.column(system, SYSTEM, "system", "--system")
+    item = sheet.column(columns.item, ITEM, "item", "--item")
+    keys = _keys(sheet, columns, item, system)
+    metrics = _metrics(sheet, columns.metrics, (item, system, *keys.values()))
+    return [
+        _score(line, line.text(item), line.text(system) if system else name, keys, {name: name for name in metrics})
+        for line in sheet.lines
+    ]
+
+
+def _wide(sheet: Sheet, columns: Columns) -> list[Score]:
+    """A column of scores for every system."""
+    item = sheet.column(columns.item, ITEM, "item", "--item")
+    keys = _keys(sheet, columns, item, None)
+    systems = _metrics(sheet, columns.metrics, (item, *keys.values()))
+    if len(systems) < 2:
+        raise CommandError(
+            f"{sheet.name}: one column of scores, {systems[0]}, and none that names systems: add one (--system), or a "
+            "column of scores for each system"
+        )
+    return [
+        _score(line, line.text(item), system, keys, {"score": system}) for line in sheet.lines for system in systems
+    ]
+
+
+def _keys(sheet: Sheet, columns: Columns, item: str, system: str | None) -> dict[str, str]:
+    """The columns of seeds, groups and records that there are, by what they are."""
+    keys = {}
+    for key, names in (("seed", SEED), ("group", GROUP), ("records", RECORDS)):
+        wanted = getattr(columns, key)
+        name = sheet.column(wanted, names, key, f"--{key}") if wanted else sheet.known(names)
+        if name is not None and name not in (item, system):
+            keys[key] = name
+    return keys
+
+
+def _metrics(sheet: Sheet, wanted: Sequence[str], without: Iterable[str | None]) -> list[str]:
+    if wanted:
+        return [sheet.column(name, (), "score", "--metric") for name in wanted]
+    named = [column for column in sheet.columns if column.casefold() in KEYS]
+    metrics = sheet.numeric([*named, *filter(None, without)])
+    if not metrics:
+        raise CommandError(
+            f"{sheet.name}: no column of scores among {', '.join(sheet.columns)}: a number in every row; name it "
+            "(--metric)"
+        )
+    return metrics
+
+
+def _score(line: Line, item: str, system: str, keys: Mapping[str, str], metrics: Mapping[str, str]) -> Score:
+    """A row's scores; `keys` and `metrics` map what is meant to its column."""
+    for column in (*keys.values(), *metrics.values()):
+        line.cells.setdefault(column, "")
+    remedy = "write a plain number, such as 0.5; every item needs a score of every system"
+    cells = {key: line.cells[column] for key, column in keys.items()}
+    records = line.count(keys["records"], "write a whole number above 0") if cells.get("records") else None
+    values = {metric: float(line.number(column, remedy)) for metric, column in metrics.items()}
+    content = next((line.cells[name] for name in HASHES if line.cells.get(name)), "")
+    return Score(line.place, item, system, cells.get("seed", ""), cells.get("group", ""), records, values, content)
+
+
+def _is_samples(sheet: Sheet) -> bool:
+    return "doc_id" in sheet.columns and bool({"resps", "filtered_resps", "doc_hash"} & {*sheet.columns})
+
+
+def _task(path: Path) -> str:
+    named = SAMPLES.fullmatch(path.name)
+    return named["task"] if named else path.stem
+
+
+def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns: Columns) -> list[Score]:
+    """Those of one system in samples of lm-evaluation-harness; of several tasks an item has its task's name."""
+    filters = list(dict.fromkeys(line.cells.get("filter", "") for line in sheet.lines))
+    rows: dict[str, Score] = {}
+    for line in sheet.lines:
+        cells = line.cells
+        own = cells.get("filter", "")
+        listed = cells.get("metrics", "").split(",") if cells.get("metrics") else [*cells]
+        plain = [key for key in listed if key not in {*HARNESS, *HASHES} and "." not in key]
+        scored = {key: key for key in plain if is_number(cells.get(key, ""))}
+        if len(filters) > 1:
+            scored = {f"{key},{own}": key for key in scored}
+        if columns.metrics:
+            scored = {key: column for key, column in scored.items() if key in columns.metrics}
+        item = line.text(columns.item or "doc_id")
+        item = f"{_task(path)}/{item}" if several and path else item
+        keys = {"group": columns.group} if columns.group else {}
+        score = _score(line, item, name, keys, scored)
+        if item in rows and {*score.values} & {*rows[item].values}:
+            raise CommandError(f"{line.place}: {item} comes a second time, after {rows[item].place}; keep one")
+        values = {**(rows[item].values if item in rows else {}), **score.values}
+        rows[item] = Score(**{**vars(score), "values": values})
+    if not any(score.values for score in rows.values()):
+        known = sorted({key for line in sheet.lines for key, value in line.cells.items() if is_number(value)} - HARNESS)
+        wanted = f" {', '.join(columns.metrics)}" if columns.metrics else " that is a number"
+        raise CommandError(f"{sheet.name}: no metric{wanted}; there are: {', '.join(known)}")
+    return [*rows.values()]

@@ -1,0 +1,150 @@
+"""How many items and seeds it takes to see a difference: what `sumcurve power` prints (`statistics.power`)."""
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sumcurve.machine.arguments import CommandError
+from sumcurve.statistics.power import (
+    MOST_ITEMS,
+    MOST_SDS,
+    MOST_SEEDS,
+    Aim,
+    Noise,
+    Unreachable,
+    items_needed,
+    seeds_needed,
+    visible_effect,
+)
+from sumcurve.statistics.power import power as power_of
+from sumcurve.tables.result import Result
+from sumcurve.tables.table import Column, Table
+
+SEEDS = (2, 3, 5, 10, 20)  # for which the items needed are listed
+
+
+@dataclass(frozen=True, repr=False)
+class PowerResult(Result):
+    """What `power` found: `answers` are rows with `items`, `seeds` and, of both, `power` and least `effect`."""
+
+    noise: Noise = None  # type: ignore[assignment]
+    aim: Aim = None  # type: ignore[assignment]
+    answers: tuple[dict[str, Any], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"noise": asdict(self.noise), "aim": asdict(self.aim), "answers": [*self.answers]}
+
+
+def power(
+    sd_items: float,
+    sd_seed: float = 0.0,
+    effect: float = 1.0,
+    power: float = 0.8,
+    level: float = 0.05,
+    *,
+    items: int | None = None,
+    seeds: int | None = None,
+    paired: bool = False,
+    systems: int = 2,
+    design_effect: float = 1.0,
+) -> PowerResult:
+    """Items and seeds that show a true difference of `effect` with this power; of both given, the power that they have.
+
+    `sd_items` is the standard deviation of per-item differences, `sd_seed` that of a system's mean between seeds, in
+    the unit of the effect. Without noise of seeds the answer is about two trained models. `paired`: the n-th seed
+    shares its records over systems. Of more than two systems every answer is also given for the family of all pairs.
+    Items in groups count for fewer by their `design_effect`.
+
+    CommandError for numbers of which there is no power.
+    """
+    try:
+        noise, aim = Noise(sd_items, sd_seed, design_effect, paired, systems), Aim(effect, power, level)
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    _check_finite(noise, aim, items, seeds)
+    rows = _answers(noise, aim, items, seeds)
+    if noise.systems > 2:
+        alone = [row | {"question": "alone", "answer": f"alone: {row['answer']}"} for row in rows]
+        together = _answers(noise, replace(aim, family=True), items, seeds)
+        family = f"all pairs of {noise.systems}"
+        rows = alone + [row | {"question": family, "answer": f"{family}: {row['answer']}"} for row in together]
+    columns = [
+        Column("question", None),
+        Column("items", "items", "count"),
+        Column("seeds", "seeds", "count"),
+        Column("power", "power", "number", 3),
+        Column("effect", "least difference", "number", 3),
+        Column("answer", None),
+    ]
+    table = Table("answers", f"For a difference of {effect:g} with power {power:g} at level {level:g}", columns, rows)
+    return PowerResult([*_sentences(noise, aim, rows)], [table], noise, aim, tuple(rows))
+
+
+def _sentences(noise: Noise, aim: Aim, rows: list[dict[str, Any]]) -> list[str]:
+    points = "point" if aim.effect == 1 else "points"
+    grouped = f" and a design effect of {noise.design_effect:g}" if noise.design_effect != 1 else ""
+    pairing = "paired " if noise.paired else ""
+    lines = [
+        f"To see a difference of {aim.effect:g} {points} with power {aim.power:g} in a t-test of level {aim.level:g},",
+        f"where items' differences have SD {noise.sd_items:.4g}{grouped} and mean scores between {pairing}seeds SD "
+        f"{noise.sd_seed:.4g}:",
+        *(f"  {row['answer']}" for row in rows),
+    ]
+    if not noise.sd_seed:
+        lines.append("No noise of seeds was given: this is about two trained models, not about their methods.")
+    return lines
+
+
+def _check_finite(noise: Noise, aim: Aim, items: int | None, seeds: int | None) -> None:
+    """CommandError for numbers beyond which the power cannot be computed."""
+    for name, value, most in (("items", items, MOST_ITEMS), ("seeds", seeds, MOST_SEEDS)):
+        if value and value > most:
+            raise CommandError(f"--{name} {value}: no study has more than {most:,}; give a smaller number")
+    if aim.effect > MOST_SDS * noise.sd_items:
+        raise CommandError(
+            f"--effect {aim.effect:g}: more than {MOST_SDS:,} times the items' SD of {noise.sd_items:.4g}; give the "
+            "difference in points"
+        )
+    if not math.isfinite(power_of(noise, aim, items or MOST_ITEMS, seeds or 2)):
+        raise CommandError(
+            f"--design-effect {noise.design_effect:g} gives no finite power with --effect {aim.effect:g}; it is 1 for "
+            "independent items, above 1 in groups"
+        )
+
+
+def _answers(noise: Noise, aim: Aim, items: int | None, seeds: int | None) -> list[dict[str, Any]]:
+    """Each answer with the numbers in it; `items` or `seeds` is null where no number is enough."""
+    rows: list[dict[str, Any]] = []
+    several = noise.sd_seed > 0
+    if items and (seeds or not several):
+        count = seeds or 1
+        row: dict[str, Any] = {"items": items, "seeds": count, "power": float(power_of(noise, aim, items, count))}
+        with_seeds = f" and {_seeds(count)}" if several else ""
+        answer = f"{items:,} items{with_seeds}: power {row['power']:.3f}"
+        try:
+            row["effect"] = visible_effect(noise, aim, items, count)
+            answer += f"; the least difference seen with power {aim.power:g} is {row['effect']:.3g} points"
+        except Unreachable as error:
+            answer += f" ({error})"
+        rows.append(row | {"answer": answer})
+    if items and several:
+        try:
+            needed: int | None = seeds_needed(noise, aim, items)
+            answer = f"{items:,} items: {_seeds(needed)} of each system"
+        except Unreachable as error:
+            needed, answer = None, f"{items:,} items: {error}"
+        rows.append({"items": items, "seeds": needed, "answer": answer})
+    for count in [seeds] if seeds else SEEDS if several else [1]:
+        if items and not seeds and several:
+            break
+        try:
+            needed = items_needed(noise, aim, count)
+            answer = f"{needed:,} items"
+        except Unreachable as error:
+            needed, answer = None, str(error)
+        rows.append({"items": needed, "seeds": count, "answer": (f"{_seeds(count)}: " if several else "") + answer})
+    return rows
+
+
+def _seeds(count: int | None) -> str:
+    return f"{count:,} {'seed' if count == 1 else 'seeds'}"

@@ -1,0 +1,253 @@
+"""ROUGE of summaries with intervals, and of two systems on the same items: what `sumcurve rouge` prints of files."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from sumcurve.machine.arguments import CommandError
+from sumcurve.rouge_engine.scorer import METRICS, Mode, Multi, References, Scorer, Text
+from sumcurve.rouge_engine.stemmers import MissingExceptions
+from sumcurve.settings.study import Bootstrap
+from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
+from sumcurve.tables.result import Result
+from sumcurve.tables.table import Column, Table, Value, probability, span
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHUNK = 16_384  # items scored between two moves of the progress bar
+PARTS = ("precision", "recall", "f")
+POINTS = 100  # scores are shares in files, percent ("points") on paper
+LEVEL = 0.05
+NOT_SHOWN = "no significant difference"
+NAMES = ("candidates", "compare")  # of the systems
+
+
+@dataclass
+class Scored:
+    """Shares of one system by metric, each ``[items]``, and which summaries, or items' references, have no word."""
+
+    precision: dict[str, NDArray[np.float64]]
+    recall: dict[str, NDArray[np.float64]]
+    f: dict[str, NDArray[np.float64]]
+    empty: NDArray[np.bool_]
+    empty_references: NDArray[np.bool_]
+
+
+@dataclass
+class Interval:
+    """The ends of a mean's interval."""
+
+    low: float
+    high: float
+
+
+@dataclass
+class Difference:
+    """First minus second system: mean difference of F, its interval, p of it alone and corrected over the metrics.
+
+    `wins` counts the items on which the first system is better.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    p_holm: float
+    wins: int
+    ties: int
+    losses: int
+
+
+@dataclass
+class Outcome:
+    """Every system's scores and intervals of F, and each metric's comparison if any."""
+
+    signature: str
+    scored: list[Scored]
+    intervals: list[dict[str, Interval]]
+    family: dict[str, Difference]
+
+    @property
+    def metrics(self) -> list[str]:
+        return list(self.intervals[0])
+
+
+@dataclass(frozen=True, repr=False)
+class RougeResult(Result):
+    """What `rouge` found: `tables` are `scores` and, with two systems, `differences`, in points (percent)."""
+
+    outcome: Outcome = None  # type: ignore[assignment]
+
+    @property
+    def signature(self) -> str:
+        """All that decides the scores, to be published with them."""
+        return self.outcome.signature
+
+    @property
+    def items(self) -> "pd.DataFrame":
+        """Every item's precision, recall and F as shares, for `compare` and `power`."""
+        import pandas as pd
+
+        frames = []
+        for name, scored in zip(NAMES, self.outcome.scored, strict=False):
+            columns = {f"{metric}_{part}": getattr(scored, part)[metric] for metric in scored.f for part in PARTS}
+            frame = pd.DataFrame({"system": name, "item": np.arange(1, len(scored.empty) + 1), **columns})
+            frames.append(frame)
+        return pd.concat(frames, ignore_index=True)
+
+
+def rouge(
+    candidates: Text | Sequence[Text],
+    references: References | Sequence[References],
+    compare: Text | Sequence[Text] | None = None,
+    stem: bool = False,
+    metrics: Sequence[str] = METRICS,
+    *,
+    mode: Mode = "rouge-score",
+    multi: Multi | None = None,
+    seed: int = Bootstrap().seed,
+    resamples: int = Bootstrap().resamples,
+    threads: int | None = None,
+) -> RougeResult:
+    """Precision, recall and F of candidates against references, with 95 % intervals of F; BCa bootstrap over items.
+
+    `candidates` is a list of texts, one for each item, or one text. A text is a string, with a sentence a line (which
+    rougeLsum reads), or a list of sentences. `references` has a text for each item, or a list of texts where an item
+    has several. `compare` are a second system's texts of the same items: the differences are tested (sign flips, Holm
+    over metrics). `stem` as in rouge-score's `use_stemmer`; modes and metrics are those of `Scorer`.
+
+    CommandError for what cannot be scored.
+    """
+    if isinstance(candidates, str):  # one item
+        candidates, references = [candidates], [references]  # type: ignore[list-item]
+        compare = [compare] if isinstance(compare, str) else compare
+    scorer = scorer_of(metrics, mode, stem, multi, threads)
+    systems = [candidates, *([] if compare is None else [compare])]
+    settings = Bootstrap(seed=seed, resamples=resamples)
+    try:
+        scores = [scored(scorer, texts, references, name) for texts, name in zip(systems, NAMES, strict=False)]
+        outcome = outcome_of(scores, scorer.signature_for(references), settings)
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    if scores[0].empty_references.all():
+        raise CommandError(f"no reference has a word in mode {scorer.mode}; for other scripts: mode='unicode'")
+    return RougeResult([*_sentences(outcome)], [*_tables(outcome)], outcome)
+
+
+def scorer_of(metrics: Sequence[str], mode: Mode, stem: bool, multi: Multi | None, threads: int | None) -> Scorer:
+    """The scorer; CommandError for settings that do not go together."""
+    try:
+        return Scorer(metrics, mode, stem, multi, threads)
+    except (ValueError, MissingExceptions) as error:
+        raise CommandError(str(error)) from error
+
+
+def outcome_of(scores: Sequence[Scored], signature: str, settings: Bootstrap) -> Outcome:
+    """Scores of one system or two, with intervals and, of two, each metric's difference."""
+    family = differences(scores[0], scores[1], settings) if len(scores) > 1 else {}
+    return Outcome(signature, [*scores], [intervals(system, settings) for system in scores], family)
+
+
+def scored(scorer: Scorer, texts: Sequence[Text], references: Sequence[References], name: str) -> Scored:
+    """Scores of all items, in pieces so that a terminal sees how far they are."""
+    pieces = []
+    with tqdm(total=len(texts), desc=name, unit="item", disable=None, leave=False) as bar:
+        for start in range(0, len(texts), CHUNK):
+            stop = min(start + CHUNK, len(texts))
+            pieces.append(scorer.score(texts[start:stop], references[start:stop]))
+            bar.update(stop - start)
+
+    def joined(part: str) -> "dict[str, NDArray[np.float64]]":
+        columns = [getattr(piece, part) for piece in pieces]
+        return {metric: np.concatenate([column[metric] for column in columns]) for metric in scorer.metrics}
+
+    return Scored(
+        joined("precision"),
+        joined("recall"),
+        joined("f"),
+        np.concatenate([piece.empty for piece in pieces]),
+        np.concatenate([piece.empty_references for piece in pieces]),
+    )
+
+
+def intervals(scored: Scored, settings: Bootstrap) -> dict[str, Interval]:
+    """Of every metric's mean F."""
+    ends = bca_intervals(np.stack([*scored.f.values()]), settings.confidence, settings.resamples, settings.seed)
+    return {metric: Interval(*pair) for metric, pair in zip(scored.f, ends.tolist(), strict=True)}
+
+
+def differences(first: Scored, second: Scored, settings: Bootstrap) -> dict[str, Difference]:
+    """Of every metric's F, on the same items."""
+    pairs = np.stack([first.f[metric] - second.f[metric] for metric in first.f])
+    ends = bca_intervals(pairs, settings.confidence, settings.resamples, settings.seed)
+    p = sign_flip_p(pairs, settings.resamples, settings.seed)
+    counts = np.stack([(pairs > 0).sum(axis=1), (pairs == 0).sum(axis=1), (pairs < 0).sum(axis=1)])
+    columns = np.column_stack([pairs.mean(axis=1), ends, p, holm(p)]).tolist()
+    return {
+        metric: Difference(*values, *outcomes)
+        for metric, values, outcomes in zip(first.f, columns, counts.T.tolist(), strict=True)
+    }
+
+
+def _title(metric: str) -> str:
+    return metric.replace("rouge", "ROUGE-")
+
+
+def _f(outcome: Outcome, place: int, metric: str) -> tuple[float, float | None, float | None]:
+    """A system's mean F in points with its interval, which one item has not."""
+    values, ends = outcome.scored[place].f[metric], outcome.intervals[place][metric]
+    low, high = (None, None) if len(values) == 1 else (POINTS * ends.low, POINTS * ends.high)
+    return POINTS * float(values.mean()), low, high
+
+
+def _sentences(outcome: Outcome) -> Iterator[str]:
+    first = outcome.scored[0]
+    over = f"over {len(first.empty):,} {'item' if len(first.empty) == 1 else 'items'}"
+    if missing := int(first.empty_references.sum()):
+        yield f"WARNING: {missing:,} items have no word in their references; they score 0 and stay in every mean."
+    if not outcome.family:
+        yield f"{', '.join(f'{_title(metric)} {span(*_f(outcome, 0, metric))}' for metric in outcome.metrics)}, {over}."
+    for metric, test in outcome.family.items():
+        difference = span(POINTS * test.mean, POINTS * test.low, POINTS * test.high)
+        better = "worse" if test.mean < 0 else "better"
+        shown = f"candidates are significantly {better} than compare" if test.p_holm < LEVEL else NOT_SHOWN
+        p = f"p = {probability(test.p_holm)}".replace("= <", "< ")
+        yield f"{_title(metric)}: {shown}: {difference}, {p} (Holm), {over}."
+
+
+def _tables(outcome: Outcome) -> Iterator[Table]:
+    rows: list[Mapping[str, Any]] = []
+    for place, (name, scored_system) in enumerate(zip(NAMES, outcome.scored, strict=False)):
+        for metric in outcome.metrics:
+            means = {part: POINTS * float(getattr(scored_system, part)[metric].mean()) for part in PARTS}
+            f = Value(*_f(outcome, place, metric))
+            rows.append({"system": name, "metric": metric, **means, "f": f, "items": len(scored_system.empty)})
+    columns = [
+        Column("system", "system" if len(outcome.scored) > 1 else None),
+        Column("metric", "metric"),
+        *(Column(part, part, "number") for part in PARTS[:2]),
+        Column("f", "F", "number", interval=True),
+        Column("items", "items", "count"),
+    ]
+    yield Table("scores", "ROUGE in percent", columns, rows, [outcome.signature])
+    if outcome.family:
+        tests = [
+            {
+                "metric": metric,
+                "difference": Value(POINTS * test.mean, POINTS * test.low, POINTS * test.high),
+                **{name: getattr(test, name) for name in ("p", "p_holm", "wins", "ties", "losses")},
+            }
+            for metric, test in outcome.family.items()
+        ]
+        columns = [
+            Column("metric", "metric"),
+            Column("difference", "difference of F", "number", interval=True),
+            *(Column(name, title, "p") for name, title in (("p", "p"), ("p_holm", "p (Holm)"))),
+            *(Column(name, name, "count") for name in ("wins", "ties", "losses")),
+        ]
+        yield Table("differences", "Candidates minus compare, on the same items", columns, tests)

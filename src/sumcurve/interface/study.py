@@ -1,0 +1,186 @@
+"""A study's finished tables as data frames."""
+
+import difflib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from sumcurve.machine.arguments import CommandError
+from sumcurve.store import manifest
+from sumcurve.store.records import read_jsonl
+from sumcurve.tables.report.facts import Corpus, read_tables
+from sumcurve.tables.report.findings import Titles, findings
+from sumcurve.tables.result import Result
+from sumcurve.tables.table import Column, Table
+
+if TYPE_CHECKING:
+    import altair as alt
+
+TABLES = Path("results/tables")  # of a checkout, below which a study is found by its name
+KEYS = ("corpus", "method", "role", "percent", "records", "seeds")  # columns of table scores that are no metrics
+
+
+@dataclass(frozen=True, repr=False)
+class Tables:
+    """The tables of one study: `study.comparisons`, or any of `study.names` so, or by `study.table(name)`."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The study's."""
+        return self.folder.name
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Of all tables."""
+        return sorted(path.stem for path in self.folder.glob("*.csv"))
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table as its CSV has it; CommandError says which there are."""
+        if name not in self.names:
+            near = difflib.get_close_matches(name, self.names, 1)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
+            raise CommandError(f"{self.folder}: no table {name!r}{meant} There are: {', '.join(self.names)}")
+        return pd.read_csv(self.folder / f"{name}.csv")
+
+    def __getattr__(self, name: str) -> pd.DataFrame:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self.table(name)
+        except CommandError as error:
+            raise AttributeError(str(error)) from None
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self.names})
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """Mean scores, a row for every system, size and metric, with `mean`, `low` and `high` (95 %).
+
+        Table scores_long where the study has it, else made of table scores, which has a column for every metric.
+        """
+        if "scores_long" in self.names:
+            return self.table("scores_long")
+        wide = self.table("scores")
+        keys = [name for name in KEYS if name in wide]
+        rows = []
+        for metric in self.metrics:
+            ends = {"mean": metric, "low": f"{metric}_low", "high": f"{metric}_high"}
+            known = wide[wide[metric].notna()]
+            rows.append(known[keys].assign(metric=metric, **{name: known[column] for name, column in ends.items()}))
+        return pd.concat(rows, ignore_index=True).sort_values([*keys[:2]], kind="stable", ignore_index=True)
+
+    @cached_property
+    def metrics(self) -> list[str]:
+        """Columns of table scores that are metrics: those with an interval."""
+        columns = pd.read_csv(self.folder / "scores.csv", nrows=0).columns
+        return [name for name in columns if f"{name}_low" in columns]
+
+    @cached_property
+    def _titles(self) -> Titles:
+        """Methods' titles, of the checkout that the tables are in; elsewhere names stand for themselves."""
+        import yaml
+
+        files = (self.folder.absolute().parents[2] / "config" / "methods").glob("*.yaml")
+        return Titles({path.stem: yaml.safe_load(path.read_text())["title"] for path in files})
+
+    @property
+    def findings(self) -> Result:
+        """What came out, a sentence a question, the most important first, each with the table behind it."""
+        from sumcurve.study.doors import CAPABILITIES
+
+        every = findings(
+            read_tables(self.folder), self._titles, [capability.findings for capability in CAPABILITIES.values()]
+        )
+        rows = [
+            {"corpus": finding.corpus, "question": finding.head, "finding": finding.text, "table": finding.table}
+            for finding in every
+        ]
+        columns = [Column(name, name) for name in ("corpus", "question", "finding", "table")]
+        sentences = [finding.sentence for finding in every]
+        return Result(sentences, [Table("findings", f"Findings of {self.name}", columns, rows)])
+
+    def summaries(self, method: str | None = None, records: int | None = None, seed: int | None = None) -> pd.DataFrame:
+        """What systems wrote of each test item, from the study's finished output folders; of some systems, if named.
+
+        Columns corpus, method, records, seed, search, id, summary (a sentence a line). CommandError where the folders
+        are not here: git has a study's tables alone.
+        """
+        outputs = self.folder.absolute().parents[1] / "outputs"
+        sealed = [json.loads(path.read_text()) for path in sorted(self.folder.glob("manifest-*.json"))]
+        names = [Path(name).name for made in sealed for name in made["inputs"] if name.startswith("outputs/")]
+        if not names:
+            raise CommandError(f"{self.folder}: no manifest that names outputs: make the study's tables again")
+        here = [name for name in names if (outputs / name / manifest.MANIFEST).is_file()]
+        if not here:
+            raise CommandError(
+                f"{outputs} has none of the {len(names)} output folders of {self.name}: summaries are not kept with "
+                f"tables; make the study (`make study STUDY={self.name}`), or fetch its folders (`make pull`)"
+            )
+        seeds = self.table("seeds")
+        if method is not None and method not in set(seeds.method):
+            raise CommandError(f"{self.name}: no method {method!r}; there are: {', '.join(seeds.method.unique())}")
+        for column, wanted in (("method", method), ("records", records), ("seed", seed)):
+            seeds = seeds if wanted is None else seeds[seeds[column] == wanted]
+        by_stem = {row.run.rpartition("-")[0]: row for row in seeds[seeds.part == "study"].itertuples(index=False)}
+        rows: list[dict[str, Any]] = []
+        for name in here:
+            row = by_stem.get(name.rpartition("-")[0])  # an output is named as its run, but for the digest
+            if row is None or not (outputs / name / "summaries.jsonl").is_file():
+                continue
+            manifest.verify(outputs / name)
+            system = {key: getattr(row, key) for key in ("corpus", "method", "records", "seed", "search")}
+            rows += [
+                {**system, "id": item["id"], "summary": "\n".join(item["summary"])}
+                for item in read_jsonl(outputs / name / "summaries.jsonl")
+            ]
+        if not rows:
+            raise CommandError(f"{self.name}: no summaries of that system, size and seed among {len(here)} folders")
+        return pd.DataFrame(rows).astype({"records": "Int64", "seed": "Int64"})
+
+    def plot(self, metric: str | None = None, corpus: str | None = None) -> "alt.Chart | alt.LayerChart":
+        """A metric against training records with 95 % bands, a line for every method, as an Altair chart.
+
+        By default the metric that the study's findings quote, of the corpus with the most sizes.
+        """
+        if metric is not None and metric not in self.metrics:
+            raise CommandError(f"{self.name}: no metric {metric!r}; there are: {', '.join(self.metrics)}")
+        try:
+            import altair as alt
+
+            from sumcurve.tables.chart import INK, configured
+            from sumcurve.tables.report.figure import figure
+        except ModuleNotFoundError as error:
+            raise CommandError(f"a plot needs {error.name}: pip install 'sumcurve[study]'") from error
+
+        tables = read_tables(self.folder)
+        names = list(dict.fromkeys(row["corpus"] for row in tables["scores"]))
+        if corpus is not None and corpus not in names:
+            raise CommandError(f"{self.name}: no corpus {corpus!r}; there are: {', '.join(names)}")
+        chosen = corpus or max(names, key=lambda name: len(Corpus(name, tables).sizes))
+        drawn = figure(Corpus(chosen, tables, metric or ""), self._titles)
+        if drawn is None:
+            raise CommandError(f"{self.name}, {chosen}: no method has two sizes with {metric or 'a score'}")
+        return alt.Chart.from_dict(configured(drawn, INK, "white"))
+
+    def __repr__(self) -> str:
+        return f"study {self.name} ({self.folder}): tables {', '.join(self.names)}"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{self.name}</b>: {', '.join(self.names)}</p>{self.findings._repr_html_()}"
+
+
+def load(study: str | Path) -> Tables:
+    """The tables of a study: of a folder, or by its name below results/tables. CommandError where there are none."""
+    for folder in (Path(study), TABLES / study):
+        if (folder / "scores.csv").is_file():
+            return Tables(folder)
+    known = sorted(path.parent.name for path in TABLES.glob("*/scores.csv"))
+    there = f"; below {TABLES}: {', '.join(known)}" if known else ""
+    raise CommandError(f"{study}: no folder with a study's tables (scores.csv){there}")

@@ -1,0 +1,188 @@
+"""Comparisons of anybody's items, against the study's own tables and against the forms that they come in."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sumcurve as sc
+from sumcurve.curves.errors import ResultsError
+from sumcurve.machine.arguments import CommandError
+from sumcurve.statistics.design import Design, Replicates
+from sumcurve.statistics.family import family
+from sumcurve.tables.results import Results
+
+ITEMS = 60
+
+
+def scores(systems: dict[str, float], seeds: tuple[int, ...] = (), seed: int = 0) -> pd.DataFrame:
+    """A row for every item, system and seed: items are easy or hard for all, in groups of three."""
+    generator = np.random.default_rng(seed)
+    easy = generator.normal(0, 10, ITEMS)
+    rows = []
+    for name, level in systems.items():
+        for run in seeds or ("",):
+            luck = generator.normal(0, 1) if seeds else 0
+            values = 50 + level + luck + easy + generator.normal(0, 4, ITEMS)
+            rows += [(f"i{item}", f"g{item // 3}", name, run, value) for item, value in enumerate(values.tolist())]
+    frame = pd.DataFrame(rows, columns=["item", "group", "system", "seed", "score"])
+    return frame if seeds else frame.drop(columns="seed")
+
+
+def test_a_study_s_items_give_the_study_s_own_pairs(study, evidence, settings) -> None:
+    """All sizes and seeds of a corpus, and its blind baselines; seeds that draw records, and no size of all records."""
+    outputs = [
+        replace(output, percent=None)
+        for output in evidence((1, 2, 3))
+        if output.corpus == "notes" and output.part == "study" and output.search != "paper" and output.role != "bound"
+    ]
+    results = Results(replace(study, outputs=outputs, statistics=[], evidence={}), settings)
+    rows = [
+        {"item": name, "group": group, "system": output.method, "records": output.records, "seed": output.seed}
+        | dict(zip((metric.name for metric in items.metrics), values, strict=True))
+        for output in results.outputs
+        for items in [output.scores["rouge"]]
+        for name, group, values in zip(items.ids, items.groups, items.values.T.tolist(), strict=True)
+    ]
+    found = sc.compare(pd.DataFrame(rows))
+    largest = max(results.sizes("notes"))
+    assert len(found.pairs_of) == 3
+    for metric, pairs in found.pairs_of.items():
+        own = results.pairs("notes", metric, largest)
+        tested = {cells: pair for cells, pair in own.items() if pair.p is not None}
+        assert len(tested) > 2
+        assert {cells for cells, pair in pairs.items() if pair.p is not None} == {*tested}
+        for cells, pair in tested.items():
+            mine = pairs[cells]
+            assert mine.difference.mean == pytest.approx(pair.difference.mean, abs=1e-9)
+            assert mine.interval == pytest.approx(pair.interval, abs=1e-9)
+            assert (mine.p, mine.seen) == pytest.approx((pair.p, pair.seen))
+            assert mine.ahead == pair.ahead
+
+
+def test_single_runs_are_tested_over_items_as_one_family() -> None:
+    frame = scores({"a": 6, "b": 1, "c": 0})
+    found = sc.compare(frame)
+    wide = frame.pivot(index="item", columns="system", values="score").loc[frame.item.unique()]
+    design = Design([Replicates(name, None, (), wide[[name]].to_numpy().T) for name in wide], frame.group[:ITEMS], None)
+    own = family(design, [(("a", None), ("b", None)), (("a", None), ("c", None)), (("b", None), ("c", None))])
+    pairs = found.to_pandas("pairs")
+    assert pairs.p.tolist() == pytest.approx([test.p_family for test in own.tests])
+    assert pairs.difference_low.tolist() == pytest.approx([test.interval[0] for test in own.tests])
+    assert pairs.better.tolist() == ["a", "a", "no significant difference"]
+    assert (pairs.wins + pairs.ties + pairs.losses == ITEMS).all()
+    assert found.sentences[0].startswith("a has the best mean and is significantly better than every other system")
+
+
+def test_the_form_of_the_items_decides_nothing(tmp_path) -> None:
+    frame = scores({"a": 3, "b": 0})
+    frame.to_csv(tmp_path / "long.csv", index=False)
+    shuffled = frame.sample(frac=1, random_state=1).rename(columns={"item": "doc", "system": "who", "score": "x"})
+    wide = frame.pivot(index=["item", "group"], columns="system", values="score").reset_index()
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    for name, own in frame.groupby("system"):
+        own.drop(columns="system").to_json(tmp_path / f"{name}.jsonl", orient="records", lines=True)
+    files = [tmp_path / f"{name}.jsonl" for name in "ab"]
+    forms = [
+        sc.compare(tmp_path / "long.csv"),
+        sc.compare(shuffled.sort_values("who"), item="doc", system="who", metric="x"),
+        sc.compare(tmp_path / "wide.csv"),
+        sc.compare(files),
+        sc.compare(dict(zip("ab", files, strict=True))),
+    ]
+    for form in forms:
+        pairs = form.to_pandas("pairs").drop(columns="metric")
+        pd.testing.assert_frame_equal(pairs, forms[0].to_pandas("pairs").drop(columns="metric"), atol=1e-9)
+    assert "<table>" in forms[0]._repr_html_()
+    assert json.dumps(forms[0].to_dict())
+
+
+def test_the_unit_and_the_direction_of_scores_change_no_verdict() -> None:
+    frame = scores({"a": 3, "b": 0, "c": -2})
+    plain, small = sc.compare(frame), sc.compare(frame.assign(score=frame.score * 1e-7))
+    turned = sc.compare(frame.assign(score=-frame.score), lower_is_better=True)
+    of = {name: form.to_pandas("pairs") for name, form in (("plain", plain), ("small", small), ("turned", turned))}
+    assert of["small"].difference.tolist() == pytest.approx((1e-7 * of["plain"].difference).tolist())
+    for name in ("small", "turned"):
+        assert of[name].p.tolist() == pytest.approx(of["plain"].p.tolist())
+        assert of[name].better.tolist() == of["plain"].better.tolist()
+        assert of[name].wins.tolist() == of["plain"].wins.tolist()
+
+
+def samples(folder, task: str, values: list[float], filters: tuple[str, ...] = ("none",)) -> None:
+    folder.mkdir(exist_ok=True)
+    rows = [
+        {
+            "doc_id": number,
+            "doc": {"question": f"q{number}", "subject": f"s{number // 3}"},
+            "target": "4",
+            "arguments": [["q", ""]],
+            "resps": [["5"]],
+            "filtered_resps": ["5"],
+            "filter": name,
+            "metrics": ["exact_match"],
+            "doc_hash": f"h{task}{number}",
+            "exact_match": value * (place + 1),
+        }
+        for place, name in enumerate(filters)
+        for number, value in enumerate(values)
+    ]
+    path = folder / f"samples_{task}_2026-01-02T03-04-05.678.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_samples_of_lm_evaluation_harness_are_named_after_their_folders(tmp_path) -> None:
+    draw = np.random.default_rng(3)
+    values = {name: (draw.random(30) < share).astype(float).tolist() for name, share in (("base", 0.4), ("tuned", 0.8))}
+    for name, own in values.items():
+        samples(tmp_path / name, "gsm8k", own, ("strict", "flexible"))
+        samples(tmp_path / name, "boolq", own[::-1])
+    files = {task: sorted(tmp_path.glob(f"*/samples_{task}_*")) for task in ("gsm8k", "boolq")}
+    found = sc.compare(files["gsm8k"], group="doc.subject")
+    assert [*found.pairs_of] == ["exact_match,strict", "exact_match,flexible"]
+    first = found.to_pandas("pairs").iloc[0]
+    assert (first["first"], first["second"]) == ("base", "tuned")
+    assert first.difference == pytest.approx(np.mean(values["base"]) - np.mean(values["tuned"]))
+    assert found.to_pandas("systems").groups.tolist() == [10] * 4
+    both = sc.compare([*files["boolq"], *files["gsm8k"]], metric=["exact_match,strict", "exact_match"], common=False)
+    assert [*both.pairs_of] == ["exact_match", "exact_match,strict"]
+    samples(tmp_path / "other", "boolq", values["base"])
+    changed = tmp_path / "other" / files["boolq"][0].name
+    changed.write_text(changed.read_text().replace("hboolq7", "another"))
+    with pytest.raises(CommandError, match="2 values of content"):
+        sc.compare([changed, files["boolq"][0]])
+
+
+REFUSED = {
+    "twice": (lambda frame: pd.concat([frame, frame[:1]]), {}, "row 121: item 'i0' of 'a' comes a second time"),
+    "lacking": (lambda frame: frame[1:], {}, "item 'i0' has no score of 'a' .*--common"),
+    "alone": (lambda frame: frame[:ITEMS], {}, "1 system"),
+    "no number": (lambda frame: frame.assign(score="x"), {"metric": "score"}, "row 1: column score holds 'x'"),
+    "empty": (lambda frame: frame.assign(score=[None, *frame.score[1:]]), {}, "row 1: column score holds ''"),
+    "no column": (lambda frame: frame, {"metric": "scor"}, "no column 'scor'; did you mean 'score'"),
+    "no item": (lambda frame: frame.drop(columns="item"), {}, "no column of items"),
+    "groups": (lambda frame: frame.assign(group=["z", *frame.group[1:]]), {}, "2 values of group"),
+}
+
+
+@pytest.mark.parametrize("harmed", REFUSED)
+def test_what_cannot_be_compared_is_named(harmed) -> None:
+    change, options, message = REFUSED[harmed]
+    with pytest.raises((CommandError, ResultsError), match=message):
+        sc.compare(change(scores({"a": 3, "b": 0})), **options)
+
+
+def test_items_that_one_system_lacks_are_left_out_where_asked_and_counted() -> None:
+    frame = scores({"a": 3, "b": 0})
+    assert sc.compare(frame[1:], common=True).to_pandas("systems")["items"].tolist() == [ITEMS - 1] * 2
+    assert "1 of 60 items are left out" in repr(sc.compare(frame[1:], common=True))
+
+
+def test_a_single_run_beside_methods_is_not_tested() -> None:
+    frame = scores({"a": 3, "b": 0, "c": 1}, seeds=(1, 2, 3))
+    frame = frame[(frame.system != "c") | (frame.seed == 1)]
+    pairs = sc.compare(frame).to_pandas("pairs")
+    assert pairs[pairs["second"] == "c"].p.isna().all()
+    assert pairs[pairs["second"] == "b"].p.notna().all()

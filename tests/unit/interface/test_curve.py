@@ -1,0 +1,96 @@
+"""Curves of anybody's trainings: the fits of the table verdicts, and what refuses."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sumcurve as sc
+from sumcurve.curves.errors import ResultsError
+from sumcurve.curves.runs import curves_of_runs
+from sumcurve.machine.arguments import CommandError
+
+SIZES = (100, 200, 400, 800, 1600)
+
+
+def trainings(seeds: tuple[int, ...] = (1, 2, 3), noise: float = 0.2, sizes: tuple[int, ...] = SIZES) -> pd.DataFrame:
+    """Two methods that rise by 3 and 2 points a doubling, the first ahead at all sizes."""
+    generator = np.random.default_rng(4)
+    rows = [
+        (method, size, seed, level + gain * np.log2(size / 1600) + generator.normal(0, noise))
+        for method, level, gain in (("steep", 40, 3), ("flat", 33, 2))
+        for size in sizes
+        for seed in seeds
+    ]
+    return pd.DataFrame(rows, columns=["method", "records", "seed", "score"])
+
+
+def test_what_a_curve_says_of_its_own_continuation() -> None:
+    found = sc.curve(trainings(), reach=[40.5, 60])
+    (verdict,) = found.to_pandas("verdicts").to_dict("records")
+    assert (verdict["verdict"], verdict["first"], verdict["second"]) == ("ahead throughout", "steep", "flat")
+    expected = found.to_pandas("expected").set_index(["method", "size"])
+    at = expected.loc[("steep", 3200)]
+    assert at.expected_low < 43 < at.expected_high
+    assert np.isnan(at.measured)
+    assert expected.index.get_level_values("size").max() == 4 * SIZES[-1]
+    needed = found.to_pandas("needed").set_index(["method", "score"])
+    near, far = needed.loc[("steep", 40.5)], needed.loc[("steep", 60.0)]
+    assert 1600 < near.records_low < near.records < near.records_high
+    assert near.reached > far.reached
+    assert pd.isna(far.records)
+    assert "> 6,400" in far.shown
+    assert found.bands["size"].max() == pytest.approx(4 * SIZES[-1])
+    assert json.dumps(found.to_dict())
+    assert found.plot().to_dict()["layer"]
+
+
+def test_the_unit_and_the_direction_change_no_verdict() -> None:
+    frame = trainings()
+    plain = sc.curve(frame)
+    shares = sc.curve(frame.assign(score=frame.score / 100))
+    losses = sc.curve(frame.assign(score=100 - frame.score), lower_is_better=True)
+    own, of_shares, of_losses = (found.to_pandas("verdicts").iloc[0] for found in (plain, shares, losses))
+    assert of_shares.difference == pytest.approx(own.difference / 100)
+    assert of_shares.ahead_four_times == pytest.approx(own.ahead_four_times)
+    assert (of_losses["first"], of_losses.verdict) == (own["first"], own.verdict)
+    assert of_losses.difference == pytest.approx(own.difference, rel=0.2)
+    low = losses.to_pandas("expected")
+    assert (low.expected_low <= low.expected).all()
+
+
+def test_noise_is_of_seeds_where_there_are_and_of_roughness_else() -> None:
+    generator = np.random.default_rng(5)
+    spread = {}
+    for name, seeds in (("paired", 20), ("single", 1)):
+        runs = {
+            (f"m{method}", float(size)): {str(seed): float(generator.normal(10, 2)) for seed in range(seeds)}
+            for method in range(40)
+            for size in SIZES
+        }
+        curves, how = curves_of_runs(runs)
+        spread[name] = float(np.median(curves.errors.std(axis=0))) * seeds**0.5
+        assert ("Single runs" in how) == (seeds == 1)
+        assert spread[name] == pytest.approx(2, rel=0.25)
+    uneven = {
+        ("m", float(size)): dict(zip("abc"[: 1 + size % 300 // 100], (1.0, 2.0, 3.0), strict=False)) for size in SIZES
+    }
+    assert "pooled" in curves_of_runs(uneven)[1]
+
+
+REFUSED = {
+    "three sizes": (lambda frame: frame[frame.records < 800], {}, "3 sizes; a learning curve needs 4.*add sizes"),
+    "twice": (lambda frame: frame.drop(columns="seed"), {}, "row 2: steep has a score at 100 already"),
+    "size": (lambda frame: frame.assign(records=0), {}, "row 1: column records holds '0'"),
+    "score": (lambda frame: frame.assign(score="x"), {"score": "score"}, "row 1: column score holds 'x'"),
+    "two scores": (lambda frame: frame.assign(other=1.0), {}, r"several columns of numbers \(score, other\)"),
+    "best": (lambda frame: frame, {"best": 20}, "--best 20, and scores"),
+}
+
+
+@pytest.mark.parametrize("harmed", REFUSED)
+def test_what_has_no_curve_is_refused(harmed) -> None:
+    change, options, message = REFUSED[harmed]
+    with pytest.raises((CommandError, ResultsError), match=message):
+        sc.curve(change(trainings()), **options)

@@ -1,0 +1,108 @@
+"""The functions of `import sumcurve`: lazy, named like no room, and the same as the verbs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import sumcurve as sc
+from rooms import BUDGETS
+from sumcurve.__main__ import parser
+from sumcurve.machine.arguments import CommandError
+from unit.interface.test_compare import scores
+from unit.interface.test_curve import trainings
+
+ROOT = Path(__file__).parents[3]
+HEAVY = ("numpy", "pandas", "scipy", "numba", "torch", "altair")
+
+
+def run(*words: object) -> None:
+    arguments = parser().parse_args([str(word) for word in words])
+    arguments.run(arguments)
+
+
+def test_the_import_loads_nothing_and_each_function_has_a_page() -> None:
+    code = f"import sumcurve, sys; sumcurve.__all__, dir(sumcurve); assert not {{*{HEAVY}}} & {{*sys.modules}}"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert not {*sc.__all__} & {*BUDGETS}, "a room of this name would take the function's place once it is imported"
+    for name in sc.__all__:
+        assert getattr(sc, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'roug'"):
+        sc.roug  # noqa: B018
+
+
+@pytest.mark.parametrize("verb", ["compare", "curve"])
+def test_a_verb_writes_what_its_function_returns(verb, tmp_path, capsys) -> None:
+    table = scores({"a": 6, "b": 0}) if verb == "compare" else trainings()
+    table.to_csv(tmp_path / "in.csv", index=False)
+    result = getattr(sc, verb)(tmp_path / "in.csv")
+    run(verb, tmp_path / "in.csv", "--json", tmp_path / "out.json")
+    assert capsys.readouterr().out == f"{result!r}\n"
+    assert json.loads((tmp_path / "out.json").read_text()) == json.loads(json.dumps(result.to_dict()))
+    run(verb, tmp_path / "in.csv", "-q")
+    assert capsys.readouterr().out == "\n".join(result.sentences) + "\n"
+    with pytest.raises(CommandError, match="this file is read, and would be lost"):
+        run(verb, tmp_path / "in.csv", "--json", tmp_path / "in.csv")
+
+
+def test_files_of_systems_are_named_on_the_line(tmp_path, capsys) -> None:
+    for name, own in scores({"a": 6, "b": 0}).groupby("system"):
+        own[["item", "score"]].to_csv(tmp_path / f"{name}.csv", index=False)
+    run("compare", f"new={tmp_path / 'a.csv'}", tmp_path / "b.csv", "-q")
+    assert "new is significantly better than b" in capsys.readouterr().out
+    with pytest.raises(CommandError, match="two files of one system's name"):
+        run("compare", f"b={tmp_path / 'a.csv'}", tmp_path / "b.csv")
+
+
+def test_rouge_is_that_of_the_verb(tmp_path) -> None:
+    ours, theirs, references = (
+        ["the cat sat", "a dog ran"] * 6,
+        ["a cat", "no dog ran"] * 6,
+        ["the cat lay", "a dog"] * 6,
+    )
+    for name, texts in (("c", ours), ("d", theirs), ("r", references)):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
+    files = {name: tmp_path / f"{name}.txt" for name in "cdr"}
+    words = ["--references", files["r"], "--candidates", files["c"], "--compare", files["d"]]
+    run("rouge", *words, "--json", tmp_path / "out.json", "--stem")
+    out = json.loads((tmp_path / "out.json").read_text())
+    found = sc.rouge(ours, references, compare=theirs, stem=True)
+    assert found.signature == out["signature"]
+    for row in found.to_pandas("differences").to_dict("records"):
+        own = out["comparison"][row["metric"]]
+        assert (row["difference"], row["p_holm"]) == pytest.approx((100 * own["difference"], own["p_holm"]))
+    first = sc.compare(found.items, metric="rouge1_f")
+    assert first.to_pandas("pairs").difference[0] == pytest.approx(out["comparison"]["rouge1"]["difference"])
+    one_item = sc.rouge("the cat", ["a cat", "the cat"])
+    assert one_item.to_pandas().f.tolist() == [100.0] * 3
+    assert one_item.to_pandas().f_low.isna().all()
+    for wrong in (["a", "b"], ["a"]), (["a"], "a"), (["a"], [""]):
+        with pytest.raises(CommandError):
+            sc.rouge(*wrong)
+
+
+def test_power_efficiency_and_oracle_are_those_of_their_verbs(tmp_path, capsys) -> None:
+    run("power", "--sd-items", 18, "--sd-seed", 0.8, "--effect", 2.2, "--items", 1000)
+    assert capsys.readouterr().out == "\n".join(sc.power(18, 0.8, 2.2, items=1000).sentences) + "\n"
+    run("efficiency", "cano-bojar-2020", "--csv", tmp_path / "e.csv")
+    paper = sc.efficiency("cano-bojar-2020").to_pandas()
+    written = pd.read_csv(tmp_path / "e.csv", dtype={"interval": str})
+    assert paper.epsilon1.tolist() == pytest.approx(written.epsilon1.tolist())
+    assert paper.interval.tolist() == written.interval.tolist()
+    source, abstract = ["One two.", "Two three four.", "Five."], ["Two three."]
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "x", "sentences": source, "abstract": abstract}) + "\n")
+    run("oracle", "--input", tmp_path / "a.jsonl", "--output", tmp_path / "o.jsonl", "--jobs", 1)
+    row = json.loads((tmp_path / "o.jsonl").read_text())
+    (own,) = sc.oracle([{"id": "x", "source": source, "abstract": abstract}]).certificates
+    assert {key: own[key] for key in own if key not in ("seconds", "digest")} == {
+        key: row[key] for key in row if key not in ("seconds", "digest")
+    }
+    assert sc.oracle([(source, abstract)]).extracts == (["Two three four."],)
+    for wrong in ([], ["text"], [{"source": "a"}]):
+        with pytest.raises(CommandError):
+            sc.oracle(wrong)
+    with pytest.raises(CommandError, match="sd_items"):
+        sc.power(-1)

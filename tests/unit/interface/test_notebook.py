@@ -1,0 +1,27 @@
+"""The notebook runs, and every cell that ends in a value shows one."""
+
+import ast
+from pathlib import Path
+
+from sumcurve.tables.result import Result
+
+ROOT = Path(__file__).parents[3]
+NOTEBOOK = ROOT / "docs" / "tutorials" / "notebook.py"
+
+
+def test_every_cell_runs_and_shows_its_value(monkeypatch) -> None:
+    monkeypatch.chdir(ROOT)
+    names: dict[str, object] = {}
+    shown = []
+    for cell in NOTEBOOK.read_text().split("# %%\n")[1:]:
+        *statements, last = ast.parse(cell.split("# %% [markdown]")[0]).body
+        exec(compile(ast.Module(statements, []), str(NOTEBOOK), "exec"), names)
+        if isinstance(last, ast.Expr):
+            shown.append(eval(compile(ast.Expression(last.value), str(NOTEBOOK), "eval"), names))
+        else:
+            exec(compile(ast.Module([last], []), str(NOTEBOOK), "exec"), names)
+    assert len(shown) > 8
+    assert all(hasattr(value, "_repr_html_") or hasattr(value, "_repr_mimebundle_") for value in shown)
+    results = [value for value in shown if isinstance(value, Result)]
+    assert len(results) > 4
+    assert all(value.sentences and value.tables for value in results)
