@@ -192,11 +192,17 @@ def html() -> Environment:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = number
     environment.filters["effect"] = lambda effect: NOTHING if effect is None else span(*astuple(effect), 1)
-    environment.filters["parameters"] = lambda count: f"{significant(count / 1e6, 2)} M" if count else ""
+    environment.filters["parameters"] = _parameters
     environment.filters["significant"] = significant
     environment.filters["spaced"] = spaced
     environment.filters["scores"] = lambda scores: json.dumps([score and round(score, 4) for score in scores])
     return environment
+
+
+def _parameters(count: int | None) -> str:
+    if count is None:
+        return ""
+    return number(count) if count < 1e5 else f"{significant(count / 1e6, 2)} M"
 
 
 def _items(template: Any, reading: Reading, titles: Titles, most_bytes: int) -> list[Markup]:

@@ -148,7 +148,7 @@ def marked(sentences: Sequence[str], source_tokens: Sequence[str]) -> list[list[
 
 
 def glued(words: Sequence[str]) -> list[bool]:
-    """Of every token whether a reader sees it without a blank before it: "sin ( x ) ." is read as "sin(x)."."""
+    """Of every token whether a reader sees it without a blank before it: "sin ( x ) ." is read as "sin (x)."."""
     tight = []
     opened: set[str] = set()
     before = ""
