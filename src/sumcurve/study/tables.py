@@ -54,7 +54,8 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     captions = {name: heading(tables[name], results) for name in TABLES if tables[name].rows}
     write_readme(folder, results, records, all_findings, titles, captions)
     images = {path.stem: path.read_bytes() for path in sorted((folder / FIGURES).glob("*.svg"))}
-    write_page(folder / PAGES / REPORT, results, {name: tables[name] for name in TABLES}, all_findings, images)
+    report = folder / PAGES / REPORT
+    write_page(report, results, {name: tables[name] for name in TABLES}, all_findings, images, folder.name)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 

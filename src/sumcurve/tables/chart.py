@@ -1,4 +1,4 @@
-"""The one way in which figures are drawn: layers of Vega-Lite by Altair, as SVG by vl-convert or by the report's page.
+"""The one way in which figures are drawn: layers of Vega-Lite by Altair, as SVG by vl-convert.
 
 Equal data give equal bytes of SVG on every machine: text is measured in Liberation Sans, which vl-convert brings (its
 widths are Arial's), and places are written in hundredths of a pixel.
@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -45,7 +45,7 @@ class Panel:
     method, by rising `step`; of `costs` at x lines may turn back, and intervals are bars.
     `levels` (method, score, low, high, bound): what is not trained, of which a `bound` may be out of sight. `fitted`
     (method, x, score, low, high): curves beyond the data. `above` (name, score): bounds to be written. `front` (x,
-    score): the best for its cost. `zero` is the place of 0 on the axis, left of a break. `tooltip` names more columns.
+    score): the best for its cost. `zero` is the place of 0 on the axis, left of a break.
     """
 
     title: str
@@ -58,7 +58,6 @@ class Panel:
     front: Sequence[tuple[float, float]] = ()
     zero: float | None = None
     costs: bool = False
-    tooltip: Sequence[str] = ()
 
     @property
     def near(self) -> tuple[float, float]:
@@ -92,108 +91,86 @@ def looks_of(names: Iterable[str]) -> dict[str, tuple[str, str]]:
     }
 
 
-def curves(panel: Panel, looks: Looks, width: int | Literal["container"], height: int) -> Specification:
-    """Scores over sizes or costs with intervals: a name beside each line, or on a page values under the pointer."""
-    page = width == "container"
+def curves(panel: Panel, looks: Looks, width: int, height: int) -> Specification:
+    """Scores over sizes or costs with intervals, a name beside each line."""
     least, most, here, above = panel.ends()
-    if not page:
-        most = least + (most - least) / (1 - len(above) * LINE / height)
+    most = least + (most - least) / (1 - len(above) * LINE / height)
     methods = [name for name in looks if name in set(panel.points.method)]
-    grey, within = ("currentColor", "Canvas") if page else (GREY, "white")
     domain = [*methods, *here.method]
-    names = alt.Legend(values=methods, orient="bottom", title=None, columns=3, symbolOpacity=1) if page else None
-    coloured = [*(looks[name][0] for name in methods), *[grey] * len(here)]
-    colour = alt.Color("method:N", scale=alt.Scale(domain=domain, range=coloured), legend=names)
+    coloured = [*(looks[name][0] for name in methods), *[GREY] * len(here)]
+    colour = alt.Color("method:N", scale=alt.Scale(domain=domain, range=coloured), legend=None)
     shaped = alt.Scale(domain=domain, range=[*(looks[name][1] for name in methods), *["circle"] * len(here)])
-    shape = alt.Shape("method:N", scale=shaped, legend=names)
+    shape = alt.Shape("method:N", scale=shaped, legend=None)
     dashed = alt.Scale(domain=sorted(here.method), range=[DASHES[place % len(DASHES)] for place in range(len(here))])
     dash = alt.StrokeDash("method:N", scale=dashed, legend=None)
-    x, y = _axes(panel, (least, most), panel.title if page else None)
+    x, y = _axes(panel, (least, most))
     low_end, high_end = alt.Y("low:Q"), alt.Y2("high:Q")
-    picked = alt.selection_point(fields=["method"], bind="legend", name="picked")
-
-    def opacity(plain: float, pale: float) -> dict[str, Any]:
-        if not page:
-            return {"opacity": alt.value(plain)}
-        return {"opacity": alt.when(picked).then(alt.value(plain)).otherwise(alt.value(pale))}
-
     levels, fitted = alt.Chart(here), alt.Chart(panel.fitted)
     joined = panel.points if panel.zero is None else panel.points[panel.points.x != panel.zero]
     lines = alt.Chart(joined)
-    bands, pale = (lines.mark_rule(size=1.2), (0.5, 0.1)) if panel.costs else (lines.mark_area(clip=True), (0.14, 0.03))
+    bands, plain = (lines.mark_rule(size=1.2), 0.5) if panel.costs else (lines.mark_area(clip=True), 0.14)
     layers = [
-        bands.encode(x=x, y=low_end, y2=high_end, color=colour, **opacity(*pale)),
-        levels.mark_rule(color=grey).encode(
-            y=y, strokeDash=dash, **({"tooltip": [*panel.tooltip[:-1]]} if page else {})
-        ),
+        bands.encode(x=x, y=low_end, y2=high_end, color=colour, opacity=alt.value(plain)),
+        levels.mark_rule(color=GREY).encode(y=y, strokeDash=dash),
     ]
     if panel.front:
         best = alt.Chart(pd.DataFrame(panel.front, columns=["x", "score"]))
         layers.append(best.mark_line(interpolate="step-after", color=GREY, size=5, opacity=0.3).encode(x=x, y=y))
     if len(panel.fitted):
         layers += [
-            fitted.mark_area(clip=True).encode(x=x, y=low_end, y2=high_end, color=colour, **opacity(0.07, 0)),
-            fitted.mark_line(clip=True, strokeDash=FITTED, size=1.3).encode(x=x, y=y, color=colour, **opacity(1, 0.12)),
+            fitted.mark_area(clip=True).encode(x=x, y=low_end, y2=high_end, color=colour, opacity=alt.value(0.07)),
+            fitted.mark_line(clip=True, strokeDash=FITTED, size=1.3).encode(
+                x=x, y=y, color=colour, opacity=alt.value(1)
+            ),
         ]
-    layers.append(lines.mark_line(size=1.8).encode(x=x, y=y, color=colour, order="step:Q", **opacity(1, 0.12)))
+    layers.append(lines.mark_line(size=1.8).encode(x=x, y=y, color=colour, order="step:Q", opacity=alt.value(1)))
     if panel.zero is not None:
         lone = panel.points[panel.points.x == panel.zero]
         gap = {"x": [(panel.zero * joined.x.min()) ** 0.5]}
         layers += [
-            alt.Chart(lone).mark_rule().encode(x=x, y=low_end, y2=high_end, color=colour, **opacity(0.6, 0.1)),
-            alt.Chart(pd.DataFrame(gap)).mark_text(text="//", color=grey).encode(x=x, y=alt.value(height)),
+            alt.Chart(lone).mark_rule().encode(x=x, y=low_end, y2=high_end, color=colour, opacity=alt.value(0.6)),
+            alt.Chart(pd.DataFrame(gap)).mark_text(text="//", color=GREY).encode(x=x, y=alt.value(height)),
         ]
-    for frame, fill in ((panel.points[panel.points.reads], None), (panel.points[~panel.points.reads], within)):
+    for frame, fill in ((panel.points[panel.points.reads], None), (panel.points[~panel.points.reads], "white")):
         if len(frame):
             filling: dict[str, Any] = {"filled": fill is None} | ({"fill": fill} if fill else {})
             mark = alt.Chart(frame).mark_point(size=42, opacity=1, **filling)
-            layers.append(mark.encode(x=x, y=y, color=colour, shape=shape, **opacity(1, 0.12)))
-    if above and not page:
+            layers.append(mark.encode(x=x, y=y, color=colour, shape=shape, opacity=alt.value(1)))
+    if above:
         text = [f"↑ {name} {score:.1f}" for name, score in above]
         at: dict[str, Any] = {"align": "right", "baseline": "top", "lineHeight": LINE, "color": GREY}
-        layers.append(alt.Chart(pd.DataFrame({"n": [0]})).mark_text(text=text, **at).encode(*_at(int(width) - 2, 2)))
-    layers += _names(panel, here, colour, grey, width, height, (least, most))
-    if page:  # a finger needs more room than a point
-        touched = pd.concat([panel.fitted, panel.points])
-        target = alt.Chart(touched).mark_circle(opacity=0, size=420)
-        layers.append(target.encode(x=x, y=y, tooltip=[*panel.tooltip]).add_params(picked))
-    return together("layer", layers, width=width, height=height, **({} if page else {"title": panel.title}))
+        layers.append(alt.Chart(pd.DataFrame({"n": [0]})).mark_text(text=text, **at).encode(*_at(width - 2, 2)))
+    layers += _names(panel, here, colour, width, height, (least, most))
+    return together("layer", layers, width=width, height=height, title=panel.title)
 
 
-def dots(
-    panel: Panel, looks: Looks, order: Sequence[str], width: int | Literal["container"], named: bool = True
-) -> Specification:
+def dots(panel: Panel, looks: Looks, order: Sequence[str], width: int, named: bool = True) -> Specification:
     """Scores of one size with intervals, a row for every system in this order; a far bound is written at the side."""
-    page = width == "container"
     least, most = panel.near
     rows = pd.concat([panel.points.assign(bound=False), panel.levels.assign(system=panel.levels.method, reads=True)])
     far = rows.bound & (rows.score > most + (most - least))
     methods = [name for name in looks if name in set(panel.points.method)]
     domain = [*methods, *panel.levels.method]
-    grey = "currentColor" if page else GREY
-    ranges = zip(*(looks.get(name, (grey, "circle")) for name in domain), strict=True)
+    ranges = zip(*(looks.get(name, (GREY, "circle")) for name in domain), strict=True)
     colours, shapes = (alt.Scale(domain=domain, range=[*values]) for values in ranges)
     colour = alt.Color("method:N", scale=colours, legend=None)
     shape = alt.Shape("method:N", scale=shapes, legend=None)
     axis = alt.Axis(ticks=False, domain=False, labels=named, grid=False)
     y = alt.Y("system:N", title=None, scale=alt.Scale(domain=[*order]), axis=axis)
-    x = alt.X("score:Q", title=panel.title if page else None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+    x = alt.X("score:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
     drawn = alt.Chart(rows[~far])
     layers = [
         drawn.mark_rule(size=2.6, opacity=0.45).encode(y=y, x=alt.X("low:Q"), x2="high:Q", color=colour),
         drawn.mark_point(filled=True, size=48, opacity=1).encode(y=y, x=x, color=colour, shape=shape),
     ]
-    if far.any() and not page:
+    if far.any():
         written = rows[far].assign(text=[f"{score:.1f} →" for score in rows[far].score])
         mark = alt.Chart(written).mark_text(align="right", color=GREY)
         layers.append(mark.encode(y=y, x=alt.value(width), text="text:N"))
-    if page:
-        layers.append(drawn.mark_circle(opacity=0, size=420).encode(y=y, x=x, tooltip=[*panel.tooltip]))
-    height = ROW * len(order)
-    return together("layer", layers, width=width, height=height, **({} if page else {"title": panel.title}))
+    return together("layer", layers, width=width, height=ROW * len(order), title=panel.title)
 
 
-def _axes(panel: Panel, ends: tuple[float, float], y_title: str | None) -> tuple[alt.X, alt.Y]:
+def _axes(panel: Panel, ends: tuple[float, float]) -> tuple[alt.X, alt.Y]:
     every = pd.concat([panel.points.x, panel.fitted.x]).astype(float)
     margin = (every.max() / every.min()) ** 0.04 if every.max() > every.min() else 1.2
     label = "format(datum.value, ',~r')" if every.max() >= 1 else "datum.value"
@@ -202,7 +179,7 @@ def _axes(panel: Panel, ends: tuple[float, float], y_title: str | None) -> tuple
     axis = alt.Axis(values=[*panel.ticks], labelExpr=label, grid=False, labelOverlap="greedy", labelFlush=False)
     scale = alt.Scale(type="log", nice=False, domain=[every.min() / margin, every.max() * margin])
     heights = alt.Scale(domain=[*ends], nice=False, zero=False)
-    y = alt.Y("score:Q", title=y_title, scale=heights, axis=alt.Axis(tickCount=6, domain=False, ticks=False))
+    y = alt.Y("score:Q", title=None, scale=heights, axis=alt.Axis(tickCount=6, domain=False, ticks=False))
     return alt.X("x:Q", title=panel.x_title, axis=axis, scale=scale), y
 
 
@@ -210,29 +187,25 @@ def _names(
     panel: Panel,
     levels: pd.DataFrame,
     colour: alt.Color,
-    grey: str,
-    width: int | Literal["container"],
+    width: int,
     height: int,
     ends: tuple[float, float],
 ) -> list[alt.Chart]:
     """Names right of the panel, moved apart where lines end close together, with a leader to each line."""
-    page = width == "container"
     last = panel.points.sort_values("x", kind="stable").groupby("method", sort=True).tail(1)
     level = pd.DataFrame({"method": levels.method, "system": levels.method, "score": levels.score, "level": True})
-    rows = level if page else pd.concat([last[["method", "system", "score"]].assign(level=False), level])
+    rows = pd.concat([last[["method", "system", "score"]].assign(level=False), level])
     if rows.empty:
         return []
     rows = rows.sort_values("score", kind="stable")
     rows = rows.assign(place=spread(rows.score.tolist(), LINE / height * (ends[1] - ends[0])))
     names = alt.Chart(rows)
-    ink = alt.when(alt.datum.level).then(alt.value(grey)).otherwise(alt.value(INK))
-    text = names.mark_text(align="left", baseline="middle", dx=4 if page else 15)
+    ink = alt.when(alt.datum.level).then(alt.value(GREY)).otherwise(alt.value(INK))
+    text = names.mark_text(align="left", baseline="middle", dx=15)
     text = text.encode(x=alt.value("width"), y=alt.Y("place:Q"), text="system:N", color=ink)
-    if page:
-        return [text]
     leader: dict[str, Any] = {
         "x": alt.value(width),
-        "x2": alt.value(int(width) + 12),
+        "x2": alt.value(width + 12),
         "y": alt.Y("score:Q"),
         "y2": "place:Q",
     }

@@ -18,7 +18,7 @@ from sumcurve.tables.chart import LINE, Panel
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
 from sumcurve.tables.evidence import BLIND, is_beside
 from sumcurve.tables.results import Results
-from sumcurve.tables.table import number, span
+from sumcurve.tables.table import number
 from sumcurve.tables.verdicts import bands
 
 FIGURES: Mapping[str, str] = {  # by name the title
@@ -104,7 +104,7 @@ def panel_of(
     """What is drawn of a metric; `rows` are those of the corpus in the frame of table scores."""
     scored = rows[rows[metric.name].notna()]
     ends = {"score": metric.name, "low": f"{metric.name}_low", "high": f"{metric.name}_high"}
-    columns = scored[["method", "role", "records", "reads_source", "seeds"]]
+    columns = scored[["method", "role", "records", "reads_source"]]
     scored = columns.assign(**{name: scored[column].astype(float) for name, column in ends.items()})
     trained = scored[scored.records.notna()]
     marks = {system.cell: results.name(system).shown for system in results.of(corpus)}
@@ -127,21 +127,15 @@ def panel_of(
             "x": x,
             **{name: trained[name] for name in ends},
             "reads": trained.reads_source != "no",
-            "training records": [number(size) for size in sizes],
-            "seeds": pd.to_numeric(trained.seeds),
         }
     ).dropna(subset="x")
-    points = with_spans(points, metric)
     others = scored[scored.records.isna()]
     bound = [role == "bound" for role in others.role]
     levels = others[["method", *ends]].assign(bound=pd.Series(bound, index=others.index, dtype=bool))
-    levels = with_spans(levels.assign(system=levels.method, **{"training records": "not trained"}), metric)
     optimum = results.optimum(corpus, metric.name) if len(every) > 1 else None
     beyond = bands(results)
     beyond = beyond[(beyond.corpus == corpus) & (beyond.metric == metric.name) & beyond.beyond & fitted & (not seconds)]
     beyond = beyond.rename(columns={"records": "x", "middle": "score"})[["method", "x", "score", "low", "high"]]
-    sizes_beyond = [f"{number(int(size))} (fitted, not measured)" for size in beyond.x]
-    beyond = with_spans(beyond.assign(system=beyond.method, **{"training records": sizes_beyond}), metric)
     ticks: list[float] = [*every]
     if seconds:
         ticks = [digit * 10.0**power for power in range(-3, 7) for digit in (1, 3)]
@@ -158,14 +152,7 @@ def panel_of(
         front_of(results, corpus, metric, points) if seconds else (),
         zero,
         seconds,
-        ("system", "training records", metric.title, "seeds"),
     )
-
-
-def with_spans(rows: pd.DataFrame, metric: Metric) -> pd.DataFrame:
-    """The rows with a column of the metric's title: scores and intervals as tables show them."""
-    values = zip(rows.score, rows.low, rows.high, strict=True)
-    return rows.assign(**{metric.title: [span(score, low, high, metric.decimals) for score, low, high in values]})
 
 
 def front_of(results: Results, corpus: str, metric: Metric, points: pd.DataFrame) -> list[tuple[float, float]]:

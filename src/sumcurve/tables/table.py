@@ -182,9 +182,17 @@ class Table:
         below = [f"\\par\\footnotesize {_tex(note)}" for note in notes]
         return body.replace("\\end{table}", "\n".join([*below, "\\end{table}"]))
 
-    def html_table(self) -> str:
-        """The `<table>` alone, for a page that has its caption and notes."""
-        return _html_table(self.shown()[0])
+    def html_table(self) -> tuple[str, list[tuple[str, str]]]:
+        """The `<table>` alone, and heading and cell of columns that say the same in every row and that it leaves out.
+
+        A heading has the column's name in the CSV as `data-column`.
+        """
+        shown = self.shown()[0]
+        names = [column.name for column in self.columns if column.title is not None]
+        places = range(shown.shape[1])
+        varied = [place for place in places if len(shown) < 2 or shown.iloc[:, place].nunique() > 1]
+        constant = [(shown.columns[place], shown.iloc[0, place]) for place in places if place not in varied]
+        return _html_table(shown.iloc[:, varied], [names[place] for place in varied]), constant
 
     def _for_people(self) -> tuple[pd.DataFrame, str, list[str]]:
         shown, reasons = self.shown()
@@ -367,8 +375,9 @@ def _html(shown: pd.DataFrame, caption: str, notes: Sequence[str]) -> str:
     )
 
 
-def _html_table(shown: pd.DataFrame) -> str:
+def _html_table(shown: pd.DataFrame, names: Sequence[str] = ()) -> str:
     right = _right(shown)
+    columns = [f' data-column="{html.escape(name)}"' for name in names] or [""] * shown.shape[1]
     flush_right, parted = ' class="number"', ' class="rule"'
 
     def inside(cell: str) -> str:
@@ -377,8 +386,8 @@ def _html_table(shown: pd.DataFrame) -> str:
 
     def row(cells: Sequence[str], tag: str, rule: bool = False) -> str:
         inner = "".join(
-            f"<{tag}{flush_right if flush else ''}>{inside(cell)}</{tag}>"
-            for cell, flush in zip(cells, right, strict=True)
+            f"<{tag}{flush_right if flush else ''}{name if tag == 'th' else ''}>{inside(cell)}</{tag}>"
+            for cell, flush, name in zip(cells, right, columns, strict=True)
         )
         return f"<tr{parted if rule else ''}>{inner}</tr>"
 

@@ -15,6 +15,8 @@ from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.tables import scores as scores_table
 from sumcurve.tables.chart import COLOURS, SHAPES, configured, curves, looks_of, shortened, spread
 from sumcurve.tables.figures import SMALL, block, panel_of, pareto, write_figures
+from sumcurve.tables.report.chart import charts
+from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.results import Results
 
 METRICS = tuple(RougeF1.metrics)
@@ -61,8 +63,8 @@ def test_curves_bands_and_names_hold_the_numbers_of_the_table(framed, evidence) 
             ends = [row[metric.name], row[f"{metric.name}_low"], row[f"{metric.name}_high"]]
             assert [here[name] for name in ("score", "low", "high")] == pytest.approx(ends)
         assert band == line
-        names = {f"{results.marked('notes', (name, None))}" for name in rows.method[rows.role != "bound"]}
-        assert {row["system"] for row in written(chart)} == {results.study.titles.get(name, name) for name in names}
+        names = {results.study.titles.get(name, name) for name in rows.method[rows.role != "bound"]}
+        assert {row["system"] for row in written(chart)} == names
 
 
 def test_bytes_repeat_and_what_nothing_knows_has_no_panel(framed, evidence, tmp_path) -> None:
@@ -81,7 +83,7 @@ def test_bytes_repeat_and_what_nothing_knows_has_no_panel(framed, evidence, tmp_
         for name, svg in svgs.items()
     }
     assert set(texts) == {"curves", "seconds"}
-    assert {"albums", "ROUGE-2 (points)", "best-sentence"} <= {*texts["curves"]}
+    assert {"albums", "ROUGE-2 (points)", "ABS", "PCOV", "best-sentence"} <= {*texts["curves"]}
     assert "these weights" in " ".join(texts["curves"])
 
 
@@ -93,7 +95,7 @@ def test_what_does_not_read_is_in_no_front_and_hollow(framed, evidence, more_met
     for outputs in (gated, blind):
         results, frame = framed(outputs)
         panel = panel_of(results, frame[frame.corpus == "notes"], "notes", METRICS[0], seconds=True)
-        (score,) = panel.points.score[(panel.points.method == "pcov") & (panel.points["training records"] == "500")]
+        score, *_ = panel.points.score[panel.points.method == "pcov"]
         fronts.append(score in [height for _, height in panel.front])
     assert fronts == [True, False]
     filled, hollow = marks(curves(panel, LOOKS, *SMALL), "point")
@@ -114,10 +116,25 @@ def test_a_zero_shot_row_stands_at_0_left_of_the_first_size_and_is_not_joined(fr
     rows = frame[frame.corpus == "notes"]
     panel = panel_of(results, rows, "notes", METRICS[0])
     (lone,) = panel.points[panel.points.x == panel.zero].to_dict("records")
-    assert (lone["method"], lone["system"], lone["training records"]) == ("pcov", "pcov-zero-shot", "0")
+    assert (lone["method"], lone["system"]) == ("pcov", "pcov-zero-shot")
     assert panel.zero < rows.records[rows.records > 0].min()
     ((line, _),) = marks(curves(panel, LOOKS, *SMALL), "line")
     assert panel.zero not in {row["x"] for row in line}
+
+
+def test_a_page_draws_what_table_scores_has(framed, long_curves) -> None:
+    outputs = long_curves({"pcov": (20.0, 6.0), "abs": (10.0, 5.0)})
+    lead = next(output for output in outputs if output.method == "lead")
+    results, frame = framed([*outputs, *(replace(lead, method=name) for name in ("lexrank", "random"))])
+    drawn = charts(results, frame, LOOKS, Titles({"pcov": "PCOV"}))["notes"]
+    panel = drawn["panels"]["rouge1"]
+    trained = frame[frame.records.notna()]
+    cells = {(row.method, row.records): row.rouge1 for row in trained.itertuples()}
+    assert {(name, size): score for name, _, score, *_, size in panel["points"]} == pytest.approx(cells, rel=1e-5)
+    assert sorted(title for title, _ in panel["levels"]) == ["Lead", "LexRank", "random sentences"]
+    assert any(size > 2000 for _, size, *_ in panel["fitted"])
+    assert [title for title, *_ in drawn["methods"].values()] == ["abs", "PCOV"]
+    assert drawn["costs"].keys() == {f"{name}|{size}" for name, size in cells}
 
 
 def test_looks_are_told_apart() -> None:

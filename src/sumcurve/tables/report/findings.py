@@ -21,6 +21,9 @@ BASELINES = {  # titles of systems of the core that are not trained
     "random": "random sentences",
     "sumbasic": "SumBasic",
     "best-sentence": "best single sentence",
+    "gold": "reference",
+    "shuffled-gold": "shuffled reference",
+    "source": "whole source",
 }
 
 
@@ -125,21 +128,23 @@ def interval(effect: Effect | None, decimals: int = 1) -> str:
 
 def _best(best: Sequence[Fact], titles: Titles) -> Said | None:
     """The largest size."""
-    if not best:
-        return None
-    fact = best[-1]
-    leader = titles.all(fact.methods)
+    return (*leader(best[-1], titles), best) if best else None
+
+
+def leader(fact: Fact, titles: Titles) -> tuple[str, str]:
+    """Head and text of a fact of `facts.best`: who is best at a size, and how sure that is."""
+    first = titles.all(fact.methods)
     single = f"; {titles.all(fact.note.split(', '))} {_is(fact.note)} a single run, not tested" if fact.note else ""
     if fact.outcome == "better":
         others = f" and {titles.all(fact.against[1:])}" if fact.against[1:] else ""
         lead = f"by {interval(fact.effect)} {fact.metric}"
-        text = f"{leader}, significantly better than {titles[fact.against[0]]} ({lead}){others}{single}."
+        text = f"{first}, significantly better than {titles[fact.against[0]]} ({lead}){others}{single}."
     elif fact.outcome == "single run":
-        text = f"{leader} in the mean; a single run, not tested."
+        text = f"{first} in the mean; a single run, not tested."
     else:
         level = titles.all(fact.against or fact.methods)
-        text = f"{leader} in the mean, with no significant difference from {level}{single}."
-    return f"Best with {number(fact.records[0])} records", text, best
+        text = f"{first} in the mean, with no significant difference from {level}{single}."
+    return f"Best with {number(fact.records[0])} records", text
 
 
 def _sizes(best: Sequence[Fact], titles: Titles) -> Said | None:

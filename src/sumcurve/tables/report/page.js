@@ -1,27 +1,200 @@
-"use strict";
 (() => {
   for (const part of document.querySelectorAll(".needs-script")) part.hidden = false;
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const make = (tag, attributes = {}, ...inside) => {
+    const element = Object.assign(document.createElement(tag), attributes);
+    element.append(...inside);
+    return element;
+  };
+  const options = (select, pairs) => {
+    const before = select.value;
+    select.replaceChildren(...pairs.map(([value, text]) => make("option", { value }, text)));
+    if (pairs.some(([value]) => value === before)) select.value = before;
+  };
 
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const specifications = JSON.parse(document.getElementById("specifications").textContent);
-  for (const [name, specification] of Object.entries(specifications)) {
-    vegaEmbed(`#${CSS.escape(name)}`, specification, {
-      renderer: "svg",
-      actions: false,
-      tooltip: { theme: dark ? "dark" : "light" },
-    }).catch(console.error);
+  // --- the chart, and the same of every metric
+
+  const controls = document.getElementById("controls");
+  const hidden = new Set();
+  const embed = (element, chart) => {
+    if (!chart) return element.replaceChildren("Nothing to draw: these costs were not measured.");
+    const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    return vegaEmbed(element, chart, { renderer: "svg", actions: false, tooltip: { theme } }).catch(console.error);
+  };
+  const draw = () => {
+    const { corpus: { value: name }, metric, x } = controls.elements;
+    const corpus = data.charts[name];
+    const costs = Object.values(corpus.costs);
+    options(metric, Object.entries(corpus.panels).map(([key, panel]) => [key, panel.title]));
+    options(x, Object.keys(X_TITLES).filter((unit) => unit === "records" || costs.some((cost) => cost[unit])).map((unit) => [unit, unit]));
+    embed(document.getElementById("chart"), specification(corpus, corpus.panels[metric.value], x.value, hidden, false));
+    document.getElementById("multiples").replaceChildren(...Object.values(corpus.panels).map((panel) => {
+      const figure = make("div", { className: "chart" });
+      requestAnimationFrame(() => embed(figure, specification(corpus, panel, x.value, hidden, true)));
+      return figure;
+    }));
+  };
+  const chooseCorpus = () => {
+    const name = controls.elements.corpus.value;
+    const boards = [...document.querySelectorAll(".board")];
+    for (const board of boards) board.open = board.dataset.corpus === name;
+    const legend = document.getElementById("methods");
+    legend.replaceChildren(legend.firstElementChild, ...Object.entries(data.charts[name].methods).map(([method, [title, colour]]) => {
+      const box = make("input", { type: "checkbox", checked: !hidden.has(method), value: method });
+      const swatch = make("span", { className: "swatch" });
+      swatch.style.background = colour;
+      return make("label", {}, box, swatch, title);
+    }));
+    draw();
+  };
+  if (controls) {
+    controls.elements.corpus.addEventListener("change", chooseCorpus);
+    controls.elements.metric.addEventListener("change", draw);
+    controls.elements.x.addEventListener("change", draw);
+    document.getElementById("methods").addEventListener("change", ({ target }) => {
+      if (target.checked) hidden.delete(target.value);
+      else hidden.add(target.value);
+      draw();
+    });
+    chooseCorpus();
   }
 
-  // a link to a closed table opens it
-  const open = () => {
-    const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
-    if (target instanceof HTMLDetailsElement) target.open = true;
+  // --- is more data worth it: one size at a time
+
+  const worth = document.querySelector("#more-data form");
+  if (worth) {
+    const { of, size } = worth.elements;
+    const slide = () => {
+      for (const part of document.querySelectorAll(".worth")) {
+        part.hidden = part.dataset.of !== of.value;
+        if (part.hidden) continue;
+        const sizes = [...part.querySelectorAll(".size")];
+        size.max = sizes.length - 1;
+        sizes.forEach((one, at) => { one.hidden = at !== Number(size.value); });
+        const { records } = sizes[size.value].dataset;
+        worth.querySelector("output").value = records;
+        size.setAttribute("aria-valuetext", `${records} records`);
+      }
+    };
+    size.max = 99;
+    size.value = document.querySelectorAll(".worth:not([hidden]) .size").length - 1;
+    worth.addEventListener("input", slide);
+    worth.addEventListener("submit", (event) => event.preventDefault());
+    slide();
+  }
+
+  // --- training curves: sizes that are shown
+
+  for (const runs of document.querySelectorAll(".runs")) {
+    runs.addEventListener("change", () => {
+      const shown = new Set([...runs.querySelectorAll("input:checked")].map((box) => box.value));
+      for (const run of runs.querySelectorAll("g")) run.style.display = shown.has(run.dataset.records) ? "" : "none";
+    });
+  }
+
+  // --- tables: sorted by a click on a heading, filtered, copied, and a cell traced
+
+  const copy = async (text, said) => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = make("textarea", { value: text });
+      said.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+    said.textContent = "copied";
   };
-  addEventListener("hashchange", open);
-  open();
+  const textOf = (cell) => cell.textContent.trim();
+  const numberOf = (cell) => {
+    const text = textOf(cell).replace(/,/g, "").replace(/−/g, "-").match(/-?\d+(\.\d+)?(e-?\d+)?/);
+    return text ? Number(text[0]) : NaN;
+  };
+  const csv = (rows) => rows.map((row) => row.map((text) => (/[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text)).join(",")).join("\n");
+  const latex = (rows, flush) => {
+    const lines = rows.map((row) => `${row.map((text) => [...text].map((sign) => data.tex[sign] ?? sign).join("")).join(" & ")} \\\\`);
+    return [`\\begin{tabular}{${flush}}`, "\\toprule", lines[0], "\\midrule", ...lines.slice(1), "\\bottomrule", "\\end{tabular}"].join("\n");
+  };
+
+  const sort = (table, at) => {
+    const head = table.tHead.rows[0].cells[at];
+    const falling = head.ariaSort ? head.ariaSort === "ascending" : head.classList.contains("number");
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    head.ariaSort = falling ? "descending" : "ascending";
+    const sign = falling ? -1 : 1;
+    const key = head.classList.contains("number") ? numberOf : textOf;
+    const order = (one, two) => {
+      const [first, second] = [key(one.cells[at]), key(two.cells[at])];
+      if (key === textOf) return sign * first.localeCompare(second);
+      if (Number.isNaN(first) || Number.isNaN(second)) return Number.isNaN(first) - Number.isNaN(second);
+      return sign * (first - second);
+    };
+    table.tBodies[0].append(...[...table.tBodies[0].rows].sort(order));
+    table.classList.add("sorted");
+  };
+
+  const prepare = (details) => {
+    const table = details.querySelector("table");
+    const rows = [...table.tBodies[0].rows];
+    const heads = [...table.tHead.rows[0].cells];
+    const words = make("input", { type: "search", placeholder: "filter rows", ariaLabel: "Filter rows" });
+    const chosen = [];
+    heads.forEach((head, at) => {
+      if (["corpus", "metric"].includes(head.dataset.column)) {
+        const select = make("select", { ariaLabel: textOf(head) });
+        const known = [...new Set(rows.map((row) => textOf(row.cells[at])))];
+        options(select, [["", `every ${textOf(head)}`], ...known.map((text) => [text, text])]);
+        chosen.push([select, at]);
+      }
+      const button = make("button", { type: "button", className: "sort" }, ...head.childNodes);
+      button.addEventListener("click", () => sort(table, at));
+      head.append(button);
+    });
+    const said = make("span", { role: "status" });
+    const shown = () => [heads, ...[...table.tBodies[0].rows].filter((row) => !row.hidden).map((row) => [...row.cells])]
+      .map((row) => row.map(textOf));
+    const asCsv = make("button", { type: "button" }, "Copy CSV");
+    asCsv.addEventListener("click", () => copy(csv(shown()), said));
+    const asLatex = make("button", { type: "button" }, "Copy LaTeX");
+    const flush = heads.map((head) => (head.classList.contains("number") ? "r" : "l")).join("");
+    asLatex.addEventListener("click", () => copy(latex(shown(), flush), said));
+    const filter = () => {
+      const wanted = words.value.toLowerCase().split(/\s+/);
+      let count = 0;
+      for (const row of rows) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !wanted.every((word) => text.includes(word)) ||
+          !chosen.every(([select, at]) => !select.value || textOf(row.cells[at]) === select.value);
+        count += !row.hidden;
+      }
+      said.textContent = `${count} of ${rows.length} rows`;
+    };
+    const bar = make("div", { className: "tools" }, words, ...chosen.map(([select]) => select), asCsv, asLatex, said);
+    bar.addEventListener("input", filter);
+    details.querySelector(".wide").before(bar);
+
+    const trace = details.querySelector(".trace");
+    const button = make("button", { type: "button" }, "Copy");
+    button.addEventListener("click", () => copy(trace.textContent, said));
+    trace.after(" ", button, " (choose a cell)");
+    rows.forEach((row, at) => { row.dataset.number = at + 1; });
+    table.tBodies[0].addEventListener("click", ({ target }) => {
+      const cell = target.closest("td");
+      if (!cell) return;
+      table.querySelector(".traced")?.classList.remove("traced");
+      cell.classList.add("traced");
+      const place = [details.dataset.table, cell.parentElement.dataset.number, heads[cell.cellIndex].dataset.column];
+      trace.textContent = trace.textContent.replace(/CELL=.*/, `CELL=${place.join(":")}`);
+    });
+  };
+  for (const details of document.querySelectorAll("details.table")) {
+    details.addEventListener("toggle", () => prepare(details), { once: true });
+  }
+
+  // --- summaries
 
   const form = document.getElementById("filter");
-  if (!form) return;
   const STEP = 10;
   let limit = STEP;
   const more = document.getElementById("more");
@@ -88,14 +261,30 @@
     }
   };
 
-  form.addEventListener("change", () => {
+  form?.addEventListener("change", () => {
+    document.getElementById("summaries").classList.toggle("tokens", form.elements.tokens.checked);
     limit = STEP;
     show();
   });
-  form.addEventListener("submit", (event) => event.preventDefault());
-  more.addEventListener("click", () => {
+  form?.addEventListener("submit", (event) => event.preventDefault());
+  more?.addEventListener("click", () => {
     limit += STEP;
     show();
   });
-  show();
+
+  // a link to a closed table opens it, one to an item that is not shown shows it
+  const open = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (target instanceof HTMLDetailsElement) target.open = true;
+    const section = target && target.closest("section.corpus");
+    if (!section) return;
+    const choice = form.querySelector(`input[name=corpus][value="${CSS.escape(section.dataset.corpus)}"]`);
+    if (choice) choice.checked = true;
+    limit = Math.max(limit, [...section.querySelectorAll(".item")].indexOf(target) + 1);
+    show();
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", open);
+  if (form) show();
+  open();
 })();

@@ -1,16 +1,16 @@
-"""The page that people read of a study: what came out, the figure, the tables, and the summaries themselves.
+"""The page that people read of a study: the answer, findings, worth of data, summaries, training curves, tables.
 
-One file that asks nothing of the network, by a policy that the browser enforces; figures and tables need no script. It
-holds other people's text: it is made beside the tables, into a folder that git ignores, and stands in no manifest.
+One file that asks nothing of the network, by a policy that the browser enforces; figures and tables need no script;
+links lead to files beside it. It holds other people's text: it is made beside the tables, into a folder that git
+ignores, and stands in no manifest.
 """
 
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -21,78 +21,128 @@ from markupsafe import Markup
 from sumcurve.store.records import write_text
 from sumcurve.tables.figures import FIGURES, looks_of
 from sumcurve.tables.report.chart import charts, javascript
-from sumcurve.tables.report.findings import Finding
-from sumcurve.tables.report.readme import first_sentence
-from sumcurve.tables.report.summaries import RUN, Reading
+from sumcurve.tables.report.facts import Corpus, rows_of
+from sumcurve.tables.report.findings import SHOWN, Finding, Titles, counted
+from sumcurve.tables.report.leaderboard import Entry, leaderboard
+from sumcurve.tables.report.readme import SIGNIFICANCE, first_sentence
+from sumcurve.tables.report.sizes import Size, sizes
+from sumcurve.tables.report.summaries import RUN, Reading, spaced
+from sumcurve.tables.report.training import HEIGHT, WIDTH, drawings
 from sumcurve.tables.results import Results
-from sumcurve.tables.table import Table, number
+from sumcurve.tables.table import NOTHING, TEX, Table, number, significant, span
 
 HERE = Path(__file__).parent
 PLAIN = " !$&'()*+,-./:;=?@[]^_`{|}~"  # what the address of an image may hold as it is
+Scale = Callable[[float], float]
 ITEMS_BYTES = 1_000_000  # of the page, for the items of all corpora
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A table on the page: its heading, its `<table>`, and the notes that it has to itself."""
+    """A table on the page: its heading, its `<table>`, what is `constant` in it, and the notes that it has to itself.
+
+    `cell` is the address of one of its cells for `make trace`.
+    """
 
     name: str
     heading: str
     table: Markup
+    constant: Sequence[tuple[str, str]]
+    cell: str
     notes: Sequence[str]
 
 
+@dataclass(frozen=True)
+class Board:
+    """The leaderboard of a corpus; `scale` is the place of a score on its bars, in percent."""
+
+    corpus: str
+    metric: str
+    entries: Sequence[Entry]
+    scale: Scale
+    notes: str
+
+
 def write_page(
-    path: Path, results: Results, tables: Mapping[str, Table], findings: Sequence[Finding], figures: Mapping[str, bytes]
+    path: Path,
+    results: Results,
+    tables: Mapping[str, Table],
+    findings: Sequence[Finding],
+    figures: Mapping[str, bytes],
+    study_name: str,
 ) -> None:
     """Write the page; `figures` are the SVG images that a browser without scripts shows, by name."""
-    write_text(path, page(results, tables, findings, figures))
+    write_text(path, page(results, tables, findings, figures, study_name))
 
 
 def page(
-    results: Results, tables: Mapping[str, Table], findings: Sequence[Finding], figures: Mapping[str, bytes]
+    results: Results,
+    tables: Mapping[str, Table],
+    findings: Sequence[Finding],
+    figures: Mapping[str, bytes],
+    study_name: str,
 ) -> str:
     """The page as HTML; all that comes from records is escaped."""
-    scores = tables["scores"].frame()
-    looks = looks_of(scores)
-    specifications = {
-        f"chart-{corpus}-{name}": chart
-        for corpus in results.corpora
-        for name, chart in charts(results, scores, corpus, looks).items()
-    }
-    style, script = ((HERE / name).read_text() for name in ("page.css", "page.js"))
-    scripts = [javascript(), script] if specifications else [script]
-    common = _common(results)
+    scores, records = tables["scores"].frame(), rows_of(tables)
+    titles = Titles(results.study.titles)
+    drawn = charts(results, scores, looks_of(scores), titles)
+    style, *texts = ((HERE / name).read_text() for name in ("page.css", "chart.js", "page.js"))
+    scripts = ["\n".join(texts)]
+    if drawn:
+        scripts.insert(0, javascript())
     name, _, about = results.study.title.partition(". ")
+    corpora = sorted(results.corpora, key=lambda corpus: -len(results.sizes(corpus)))
+    if findings:
+        corpora.sort(key=lambda corpus: corpus != findings[0].corpus)
+    common = _common(results)
     readings = [Reading(results, examples) for examples in results.study.examples if examples.items]
     environment = html()
     item = environment.from_string((HERE / "item.html").read_text())
     share = ITEMS_BYTES // max(1, len(readings))
+    worth = [part for corpus in corpora for part in _worth(results, Corpus(corpus, records), titles)]
+    trainings = [
+        (corpus, results.sizes(corpus), here) for corpus in corpora if (here := drawings(results, corpus, titles))
+    ]
+    parts = {
+        "findings": ("Findings", findings),
+        "more-data": ("More data", worth),
+        "summaries": ("Summaries", readings),
+        "training": ("Training curves", trainings),
+        "tables": ("Tables", True),
+        "provenance": ("Provenance", True),
+    }
     return environment.from_string((HERE / "page.html").read_text()).render(
         study=results.study,
+        study_name=study_name,
         name=name,
         about=about,
-        unread=any(results.reads(system) is False for system in results.systems),
         caveat=results.caveat,
-        findings=[(corpus, list(here)) for corpus, here in groupby(findings, key=lambda finding: finding.corpus)],
-        titles={statistics.corpus: statistics.title for statistics in results.study.statistics},
-        charts={
-            corpus: [
-                (f"chart-{corpus}-{metric.name}", metric.title)
-                for metric in results.drawn([corpus])
-                if f"chart-{corpus}-{metric.name}" in specifications
-            ]
-            for corpus in results.corpora
-            if results.sizes(corpus)
-        },
-        beyond=any(row["basis"] == "fit" for row in tables["answers"].rows),
+        parts=[(identity, title) for identity, (title, content) in parts.items() if content],
+        findings=findings,
+        shown=SHOWN,
+        several=len(corpora) > 1,
+        significance=" ".join(filter(None, (counted(findings, len(findings)), SIGNIFICANCE))),
+        boards=[board for corpus in corpora if (board := _board(Corpus(corpus, records), titles)).entries],
+        charts=[corpus for corpus in corpora if corpus in drawn],
+        worth=worth,
+        worth_untold=any(results.reads(system) is False for system in results.systems),
+        unread=any(results.unread(corpus, metric.name) for corpus in drawn for metric in results.ranking),
         share=results.share,
-        specifications=Markup(_json(specifications)),
+        data=Markup(_json({"charts": drawn, "tex": TEX})),
         images=[(FIGURES[name], _data(figures[name])) for name in FIGURES if name in figures],
-        tables=[_shown(tables[name], results, common) for name in tables if tables[name].rows],
+        tables=[_shown(table, results, common) for table in tables.values() if table.rows],
         common=common,
-        readings=[(reading, _items(item, reading, share)) for reading in readings],
+        titles=titles,
+        readings=[(reading, _items(item, reading, titles, share)) for reading in readings],
+        trainings=trainings,
+        width=WIDTH,
+        height=HEIGHT,
         sections=[section for evidence in results.study.evidence.values() for section in evidence.sections(results)],
+        outputs=len(results.outputs),
+        folders=len(results.study.scores),
+        signatures={
+            scorer: items.signature for output in reversed(results.outputs) for scorer, items in output.scores.items()
+        },
         run=RUN,
         style=Markup(style),
         scripts=[Markup(text) for text in scripts],
@@ -100,7 +150,7 @@ def page(
             [
                 "default-src 'none'",
                 "img-src data:",
-                "style-src 'unsafe-inline'",  # Vega's tooltips bring theirs
+                "style-src 'unsafe-inline'",  # Vega's tooltips bring theirs, and bars their lengths
                 f"script-src 'unsafe-eval' {' '.join(map(_hash, scripts))}",  # Vega compiles its expressions
                 "base-uri 'none'",
                 "form-action 'none'",
@@ -109,20 +159,57 @@ def page(
     )
 
 
+def _board(corpus: Corpus, titles: Titles) -> Board:
+    entries = leaderboard(corpus, titles)
+    most = max((entry.score.high or entry.score.value for entry in entries), default=1.0)
+    notes = [
+        "Bars: score with its 95 % interval; records: the largest size; seconds: to the scored checkpoint.",
+        "Italic: not trained." if any(entry.role != "trained" for entry in entries) else "",
+        "† ignores its source." if not all(entry.reads for entry in entries) else "",
+        "¶ writes most summaries by one sentence template." if any(entry.template for entry in entries) else "",
+        "The best single sentence sees the reference." if any(entry.role == "bound" for entry in entries) else "",
+    ]
+    return Board(corpus.name, corpus.metric, entries, _scale(most), " ".join(filter(None, notes)))
+
+
+def _scale(most: float) -> Scale:
+    return lambda score: round(100 * min(1.0, max(0.0, score / most)), 1)
+
+
+def _worth(results: Results, corpus: Corpus, titles: Titles) -> list[tuple[str, str, Scale, list[Size]]]:
+    """By metric of a corpus of two sizes or more every size, with the scale of its bars."""
+    made = []
+    for metric in results.ranked(corpus.name) if len(results.sizes(corpus.name)) > 1 else ():
+        here = sizes(results, corpus, metric, titles)
+        scores = [gain.score for size in here for gain in size.gains]
+        made.append((corpus.name, metric.title, _scale(max(score.high or score.value for score in scores)), here))
+    return made
+
+
 @cache
 def html() -> Environment:
     """What makes templates into HTML; all that comes from records is escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = number
+    environment.filters["effect"] = lambda effect: NOTHING if effect is None else span(*astuple(effect), 1)
+    environment.filters["parameters"] = _parameters
+    environment.filters["significant"] = significant
+    environment.filters["spaced"] = spaced
     environment.filters["scores"] = lambda scores: json.dumps([score and round(score, 4) for score in scores])
     return environment
 
 
-def _items(template: Any, reading: Reading, most_bytes: int) -> list[Markup]:
+def _parameters(count: int | None) -> str:
+    if count is None:
+        return ""
+    return number(count) if count < 1e5 else f"{significant(count / 1e6, 2)} M"
+
+
+def _items(template: Any, reading: Reading, titles: Titles, most_bytes: int) -> list[Markup]:
     """As many items, in the order of the draw, as there is room for; at least one."""
     rendered: list[Markup] = []
     for example in reading.items:
-        text = template.render(item=example, reading=reading, place=len(rendered))
+        text = template.render(item=example, reading=reading, titles=titles, place=len(rendered))
         most_bytes -= len(text.encode())
         if rendered and most_bytes < 0:
             break
@@ -145,7 +232,10 @@ def _shown(table: Table, results: Results, common: Sequence[str]) -> Shown:
             note = note.replace(sentence, "")
         notes.append(" ".join(note.split()))
     kept = [*reasons, *(note for note in notes if note)]
-    return Shown(table.name, first_sentence(table.caption, results.title("")), Markup(table.html_table()), kept)
+    inner, constant = table.html_table()
+    last = [column.name for column in table.columns if column.title is not None][-1]
+    heading = first_sentence(table.caption, results.title("")).rstrip(":")
+    return Shown(table.name, heading, Markup(inner), constant, f"{table.name}:1:{last}", kept)
 
 
 def _data(svg: bytes) -> str:

@@ -1,5 +1,6 @@
-"""Test items with what every system wrote of them: copied words and new ones told apart, and each item's scores."""
+"""Test items with what every system wrote of them: copied words, new ones, how to read tokens, each item's scores."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +18,11 @@ RUN = 3  # words in the source's order from which on a copy is shown as one
 UNTRAINED = "not trained"
 Kind = Literal["new", "run", ""]
 Piece = tuple[str, Kind]
+BEHIND = re.compile(r"[.,;:!?%)\]}…]|''|['’]\w{1,2}|n['’]t")  # tokens without a blank before them
+BEFORE = frozenset(["(", "[", "{", "``", "$", "#", "@", "~"])  # without one behind them
+WITHIN = frozenset(["-", "/", "_", "\\"])  # without one on either side
+OPERATORS = frozenset("<>=!*+&|")  # without one between two of them
+QUOTES = frozenset("\"'`")  # of which the first opens and the second closes
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,38 @@ def marked(sentences: Sequence[str], source_tokens: Sequence[str]) -> list[list[
             at += max(length, 1)
         marked_sentences.append(pieces)
     return marked_sentences
+
+
+def glued(words: Sequence[str]) -> list[bool]:
+    """Of every token whether a reader sees it without a blank before it: "sin ( x ) ." is read as "sin (x)."."""
+    tight = []
+    opened: set[str] = set()
+    before = ""
+    after_opening = False
+    for word in words:
+        closing = word in opened
+        opening = word in QUOTES and not closing
+        behind = closing or (BEHIND.fullmatch(word) is not None and not opening)
+        within = word in WITHIN and before not in OPERATORS
+        both = within or before in WITHIN or (before == "." and word[:1].isalnum())
+        operators = before in OPERATORS and word in OPERATORS
+        tight.append(before != "" and (after_opening or behind or before in BEFORE or both or operators))
+        opened.symmetric_difference_update({word} & QUOTES)
+        before, after_opening = word, opening
+    return tight
+
+
+def spaced(pieces: Sequence[Piece]) -> list[tuple[str, Kind, bool]]:
+    """Pieces of a sentence, cut before every token that a reader sees without a blank; whether each is such a token."""
+    tight = iter(glued([word for text, _ in pieces for word in text.split()]))
+    cut: list[tuple[str, Kind, bool]] = []
+    for text, kind in pieces:
+        for place, word in enumerate(text.split()):
+            if (close := next(tight)) or not place:
+                cut.append((word, kind, close))
+            else:
+                cut[-1] = f"{cut[-1][0]} {word}", kind, cut[-1][2]
+    return cut
 
 
 def _common(words: Sequence[str], at: int, source: Sequence[str], place: int) -> int:

@@ -294,7 +294,7 @@ def test_the_report_shows_what_fooled_each_system_and_escapes_texts(told):
     strange = "<script>alert('x')</script> & more"
     changed = dataclasses.replace(one.evidence, targets=[[strange] for _ in one.evidence.items])
     results = preferring(told, changed)
-    html = page(results, made_of(results)[0], [], {})
+    html = page(results, made_of(results)[0], [], {}, "invented")
     assert strange not in html
     assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; more" in html
     (found,) = preferred(results)

@@ -18,7 +18,8 @@ def paged(settings):
         results = Results(study, settings)
         tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
         found = findings_of(rows_of(tables), Titles(study.titles))
-        return results, tables, found, page(results, {name: tables[name] for name in TABLES}, found, {"curves": SVG})
+        shown = {name: tables[name] for name in TABLES}
+        return results, tables, found, page(results, shown, found, {"answers": SVG, "curves": SVG}, "rich")
 
     return build
 
