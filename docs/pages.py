@@ -1,4 +1,4 @@
-"""Fill README.md and docs/*.md with numbers from recorded files: `make pages` (`make record` does so, too).
+"""Fill README.md and docs/**/*.md with numbers from recorded files: `make pages` (`make record` does so, too).
 
 A number in prose stands between two comments that say where it comes from:
 
@@ -40,7 +40,7 @@ SHOWN = "docstrings-large"  # whose results README.md shows: the largest study t
 # Those that are recorded, or will be
 RECORDED = (STUDY, "docstrings-large", "docstrings-all", "pretraining", "fairseq", "salience")
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
-METHODS, STUDIES = ROOT / "config" / "methods", ROOT / "docs" / "studies"
+METHODS, DOCS, STUDIES = ROOT / "config" / "methods", ROOT / "docs", ROOT / "docs" / "studies"
 FINDINGS = 6  # sentences of README.md
 SMALL = "Small models on one kind of text: rankings at this size say nothing about the full-size methods."
 MARK = "†"  # of a system that does not read its source
@@ -57,7 +57,7 @@ class PageError(ValueError):
 
 def pages() -> list[Path]:
     """The pages with markers."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if page.parent != STUDIES)]
 
 
 def path_of(file: str) -> Path:

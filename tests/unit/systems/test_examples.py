@@ -1,4 +1,4 @@
-"""The two programs that docs/programs.md shows, run as they stand there."""
+"""The two programs that docs/how-to/own-program.md shows, run as they stand there."""
 
 from collections import Counter
 from math import exp
