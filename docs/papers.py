@@ -367,8 +367,7 @@ PAPERS = (
                 "sheets, agreement and results; nobody has judged any here",
             ),
         ),
-        "Rules, scoring and what is decided where the paper is silent: [contrasts.md](../explanations/contrasts.md). Until people have "
-        "judged the contrasts, results on docstrings are called mechanics. The printed page was not at hand: "
+        "Rules and decisions: [contrasts.md](../explanations/contrasts.md). The printed page was not at hand: "
         "numbers of Tables 1 and 2 are not certain.",
     ),
     Paper(

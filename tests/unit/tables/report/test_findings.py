@@ -9,7 +9,7 @@ from sumcurve.capabilities.extracts.evidence import Oracles
 from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings
 from sumcurve.study.doors import TABLES
 from sumcurve.study.tables import made
-from sumcurve.tables.pairs import THESE_WEIGHTS
+from sumcurve.tables.pairs import SINGLE_RUN
 from sumcurve.tables.report.findings import findings
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import span
@@ -129,12 +129,12 @@ def test_one_seed_claims_nothing_of_methods(study, settings):
     texts = [one.text for one in found if one.question == "Who is ahead"]
     assert texts
     for text in texts:
-        assert THESE_WEIGHTS in text
+        assert SINGLE_RUN in text
         assert AHEAD not in text
     against = [one.text for one in found if one.question == "Against no training"]
     assert against
     for text in against:
-        assert THESE_WEIGHTS in text
+        assert SINGLE_RUN in text
         assert not [word for word in ("shown to differ", "head of it", "ehind it") if word in text]
 
 
