@@ -64,8 +64,8 @@ def table(results: Results) -> Table:
         f"whichever, would leave, of golds that have {AT}. By means: of log-probabilities over tokens. Another's "
         "source: the same system given the source of a record of another group, which is what a language model dodges; "
         "by the source: dodged less that, paired, in points.",
-        "Dodged and escaped are of contrasts that all systems can distinguish: one that exchanges two words unknown to a "
-        "system is its gold to it. Distinguishes: the share that the system does itself (all seeds); dodged of own is of "
+        "Dodged and escaped are of contrasts that all systems can distinguish: one that exchanges two words unknown to "
+        "one is its gold to it. Distinguishes: the share that the system does itself (all seeds); dodged of own is of "
         "these. Of every: of all contrasts, where one that it cannot distinguish is not dodged.",
         f"Ties: of what it distinguishes, contrasts whose score is exactly their gold's. {TIED} more than "
         f"{number(MOST_TIES)} %: such a system is left out of what dodged and escaped rank."
