@@ -121,7 +121,9 @@ def prepared(raw: Path, folder: Path, shards: int, workers: int, near: float | N
 
 def costs(raw: Path, count: int = 5000) -> dict[str, float]:
     """Microseconds a record of what the map step does to one."""
-    from sumcurve.corpora.prepare import digests_of, keyed, line_of, tokenized
+    from sumcurve.corpora.candidates import line_of
+    from sumcurve.corpora.parts import keyed
+    from sumcurve.corpora.prepare import digests_of, tokenized
     from sumcurve.sources.cleaning import Cleaner
     from sumcurve.sources.raw import RawRecord, Refused
 

@@ -5,11 +5,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from sumcurve.cli.make import make
 from sumcurve.corpora.store import Corpus
+from sumcurve.store import manifest
+from sumcurve.store.stage import Stage
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
 
@@ -29,6 +33,19 @@ def make_all(home: Path, plan: Plan, wanted: Iterable[str]) -> None:
         if not (home / "results" / key / "manifest.json").is_file():
             make_all(home, plan, plan.folder(key).inputs)
             make(home / "results" / key)
+
+
+def build(plan: Plan, key: str, home: Path, note: Callable[[str], None] = print, **facts: Any) -> Path:
+    """Make a folder, whose inputs are there, by its builder alone: in this process, with the sums that it has."""
+    folder, results = plan.folder(key), home / "results"
+    inputs = {one: results / one for one in folder.inputs} | {file.sha256: file.at(home) for file in folder.files}
+    facts |= {"threads": 1}
+    with manifest.building(results / key, folder.specification, facts) as written:
+        lease = SimpleNamespace(device="cpu", exclusive=False)
+        stage = Stage(written, folder.name, home, note=note, facts=facts, lease=lease)
+        facts |= {"device": "cpu"} if KINDS[folder.kind].gpu else {}
+        KINDS[folder.kind].builder(folder.specification, inputs, stage)
+    return results / key
 
 
 def sumcurve(home: Path, *arguments: str) -> str:

@@ -5,12 +5,10 @@ Needs fairseq's environment; the tests of what is said without it are in tests/u
 
 import json
 import math
-import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -33,15 +31,15 @@ from sumcurve.settings.models import TransformerSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store import manifest, resume
-from sumcurve.store.stage import Stage
 from sumcurve.study.collect import collect
-from sumcurve.study.kinds import KINDS
 from sumcurve.study.methods import read_method
 from sumcurve.study.plan import Plan
 from sumcurve.systems.families import build
 from sumcurve.tables import scores as scores_table
 from sumcurve.tables.results import Results
 from sumcurve.training.fit import Fitted
+from workplace import build as build_folder
+from workplace import configured
 
 ROOT = Path(__file__).parents[2]
 RAW = ROOT / "tests" / "data" / "tales.jsonl"
@@ -309,9 +307,7 @@ def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path) -> None:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path]:
     """The plan of a study of both Transformers on one corpus, and its results."""
     home = tmp_path_factory.mktemp("study")
-    config = home / "config"
-    shutil.copytree(ROOT / "config", config)
-    shutil.copy(ROOT / "recipes.yaml", home)
+    config = configured(home) / "config"
     study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
     tales = study["corpora"]["tales"] | {"percents": [100], "methods": None}
     tales["raw"]["path"] = str(RAW)
@@ -323,18 +319,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path]:
     }
     (config / "studies" / "tiny.yaml").write_text(yaml.safe_dump(study))
     plan = Plan.read(config, "tiny")
-    results = home / "results"
     for folder in plan.folders.values():  # inputs come first
-        inputs = {key: results / key for key in folder.inputs} | {file.sha256: file.at(home) for file in folder.files}
-        facts: dict = {"threads": 1}
-        with manifest.building(results / folder.key, folder.specification, facts) as written:
-            lease = SimpleNamespace(device="cpu", exclusive=False)
-            stage = Stage(written, folder.name, home, note=print, facts=facts, lease=lease)
-            facts |= {"device": "cpu"} if KINDS[folder.kind].gpu else {}
-            KINDS[folder.kind].builder(folder.specification, inputs, stage)
+        build_folder(plan, folder.key, home)
         assert resume.state(home, folder.name).with_suffix("").is_dir() == (folder.kind == "train")
         resume.forget(home, folder.name)
-    return plan, results
+    return plan, home / "results"
 
 
 def test_a_run_of_fairseq_holds_what_ours_hold(finished) -> None:

@@ -1,7 +1,6 @@
 """A pretrained model through every step of a study, to its tables: fine-tuned at two sizes, and before any training."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,11 @@ from sumcurve.corpora.tokens import tokenize
 from sumcurve.harvest.fetch import sha256_of_model
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store import manifest
-from sumcurve.store.stage import Stage
 from sumcurve.study.collect import collect
-from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
 from sumcurve.tables import scores as scores_table
 from sumcurve.tables.results import Results
+from workplace import build, configured
 
 ROOT = Path(__file__).parents[2]
 RAW = ROOT / "tests" / "data" / "tales.jsonl"
@@ -27,9 +25,7 @@ RAW = ROOT / "tests" / "data" / "tales.jsonl"
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path, list[str]]:
     """The plan of a study of one method and one corpus, its results, and what was said."""
     home = tmp_path_factory.mktemp("study")
-    config, said = home / "config", list[str]()
-    shutil.copytree(ROOT / "config", config)
-    shutil.copy(ROOT / "recipes.yaml", home)
+    config, said = configured(home) / "config", list[str]()
     rows = [json.loads(line) for line in RAW.read_text().splitlines()]
     texts = [sentence for row in rows[:200] for sentence in (*row["source"], *row["target"])]
     model = make_folder(home / "models" / "mine", "bart", texts)
@@ -48,15 +44,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path, list
     study |= {"scores": {"rouge": {}, "reading": {}, "reading_rouge": {}}}
     (config / "studies" / "tiny.yaml").write_text(yaml.safe_dump(study))
     plan = Plan.read(config, "tiny")
-    results = home / "results"
-    for folder in plan.folders.values():  # inputs come first
-        inputs = {key: results / key for key in folder.inputs} | {file.sha256: file.at(home) for file in folder.files}
-        facts: dict = {"threads": 1}
-        with manifest.building(results / folder.key, folder.specification, facts) as written:
-            stage = Stage(written, folder.name, home, note=said.append, facts=facts)
-            facts |= {"device": "cpu"} if KINDS[folder.kind].gpu else {}
-            KINDS[folder.kind].builder(folder.specification, inputs, stage)
-    return plan, results, said
+    for key in plan.folders:  # inputs come first
+        build(plan, key, home, said.append)
+    return plan, home / "results", said
 
 
 def test_what_is_written_is_kept_as_text_and_scored_in_the_corpus_s_words(finished) -> None:

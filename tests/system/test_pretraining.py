@@ -1,7 +1,6 @@
 """A BART made, pretrained and fine-tuned here, through every step of a study, to its tables."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,35 +14,22 @@ from sumcurve.capabilities.pretrained.tables import pretraining as pretraining_t
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store import manifest
 from sumcurve.store.records import read_jsonl
-from sumcurve.store.stage import Stage
 from sumcurve.study.collect import collect
-from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Folder, Plan
 from sumcurve.tables.results import Results
 from sumcurve.training.fit import digest_of
+from workplace import build, configured
 
 ROOT = Path(__file__).parents[2]
 RAW = ROOT / "tests" / "data" / "tales.jsonl"
 METHODS = {"scratch": "nothing", "tuned": "bodies", "paired": "pairs"}
 
 
-def build(plan: Plan, folder: Folder, home: Path) -> Path:
-    results = home / "results"
-    inputs = {key: results / key for key in folder.inputs} | {file.sha256: file.at(home) for file in folder.files}
-    facts: dict = {"threads": 1, "device": "cpu"} if KINDS[folder.kind].gpu else {}
-    with manifest.building(results / folder.key, folder.specification, facts) as written:
-        stage = Stage(written, folder.name, home, note=lambda text: None, facts=facts)
-        KINDS[folder.kind].builder(folder.specification, inputs, stage)
-    return results / folder.key
-
-
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path]:
     """The plan of a study of three methods and two sizes, and its home, with every folder made."""
     home = tmp_path_factory.mktemp("study")
-    config = home / "config"
-    shutil.copytree(ROOT / "config", config)
-    shutil.copy(ROOT / "recipes.yaml", home)
+    config = configured(home) / "config"
     for name, outside in METHODS.items():
         method = bart_method(outside)
         method["phases"]["nll"]["stop"] = {"every_updates": 6, "max_updates": 12}
@@ -59,8 +45,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path]:
     study["pretraining"] = pretraining(home / "fables.jsonl", rows, prepare={"duplicates": "keep"})
     (config / "studies" / "tiny.yaml").write_text(yaml.safe_dump(study))
     plan = Plan.read(config, "tiny")
-    for folder in plan.folders.values():  # inputs come first
-        build(plan, folder, home)
+    for key in plan.folders:  # inputs come first
+        build(plan, key, home)
     return plan, home
 
 
@@ -135,7 +121,7 @@ def test_the_pretraining_comes_to_the_same_bytes_again(finished: tuple[Plan, Pat
     for step in ("corpora", "annotations"):
         (tmp_path / "results" / step).symlink_to(home / "results" / step)
     (folder,) = plan.named("runs", "pretrain")
-    again = build(plan, folder, tmp_path)
+    again = build(plan, folder.key, tmp_path)
     first, second = (manifest.content(manifest.read(one)) for one in (home / "results" / folder.key, again))
     assert first == second
 

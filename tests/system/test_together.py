@@ -78,18 +78,16 @@ def different(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) ->
     return max(float((value - theirs[name]).abs().max()) for name, value in ours.items())
 
 
-def start_two(folder: Path, *what: str) -> None:
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", __file__]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([*command, str(folder), *what], env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-3000:]
-
-
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The weights of both processes, one file a method and rank."""
+    """What both processes made, once started: weights by method and rank, what they tell by disturbance and rank."""
     folder = tmp_path_factory.mktemp("together")
-    start_two(folder, *METHODS)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", __file__]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [*command, str(folder), *METHODS, *DISTURBED], env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
     return folder
 
 
@@ -112,40 +110,32 @@ def test_every_item_of_a_batch_is_computed_once() -> None:
     assert Group(2, 3).own(items[:2], 1) == []
 
 
-@pytest.fixture(scope="module")
-def disturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What both processes tell of trainings in which the second is disturbed, one file a case and rank."""
-    folder = tmp_path_factory.mktemp("disturbed")
-    start_two(folder, *DISTURBED)
-    return folder
-
-
 def both(case: str, folder: Path) -> list[dict[str, Any]]:
     return [json.loads((folder / f"{case}-{rank}.json").read_text()) for rank in range(2)]
 
 
-def test_scores_that_differ_between_processes_are_judged_once(disturbed: Path) -> None:
+def test_scores_that_differ_between_processes_are_judged_once(together: Path) -> None:
     """The first process's validations get better by 1 % each, the second's worse: by itself the second would run out of
     patience, and begin the last phase from other weights while the first waits for it."""
-    first, second = both("perturbed", disturbed)
+    first, second = both("perturbed", together)
     assert first["outcome"] == "finished"
     assert first["ended"] == [["nll", "most_updates"], ["coverage", "most_updates"]]
     assert first == second
 
 
-def test_processes_with_different_weights_are_refused(disturbed: Path) -> None:
-    for told in both("diverging", disturbed):
+def test_processes_with_different_weights_are_refused(together: Path) -> None:
+    for told in both("diverging", together):
         assert "1 differs from 0 (0: phase 'nll', update 4, weights " in told["outcome"]
         assert "delete the resume state and train in one process" in told["outcome"]
 
 
-def test_a_process_that_is_to_end_ends_all_of_them_once_the_state_is_written(disturbed: Path) -> None:
+def test_a_process_that_is_to_end_ends_all_of_them_once_the_state_is_written(together: Path) -> None:
     """Between two validations; what goes on from the state makes the weights of who was never ended."""
-    for told in both("ended", disturbed):
+    for told in both("ended", together):
         assert told["outcome"] == f"exit {128 + signal.SIGTERM}"
-    state = torch.load(disturbed / "ended.pt", weights_only=True)
+    state = torch.load(together / "ended.pt", weights_only=True)
     assert (state["validated"], state["update"]) == (2, 3)
-    again, whole = both("again", disturbed), both("whole", disturbed)
+    again, whole = both("again", together), both("whole", together)
     assert again == whole
     assert again[0] == again[1]
     assert again[0]["outcome"] == "finished"

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from argparse import Namespace
 from pathlib import Path
 from types import ModuleType
 
@@ -116,13 +115,6 @@ def test_the_command_needs_light_packages_only_and_writes_table_and_json(tmp_pat
     assert sum(row[-1] == "same bytes" for row in rows) == 2
 
 
-def test_without_time_everything_is_left_out_and_named(gpu: ModuleType) -> None:
-    report = gpu.run(Namespace(device="cpu", small=True, seconds=0.0, methods=["abs", "trans"]))
-    assert not report.rows
-    assert len(report.left_out) == 2 * 5
-    assert all(text.startswith(("abs, ", "trans, ")) and f"- {text}" in gpu.table(report) for text in report.left_out)
-
-
 def test_a_device_that_computes_something_else_is_found(gpu: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenth of a percent beyond the tolerance, in one precision."""
     true = gpu.losses_of
@@ -138,27 +130,6 @@ def test_a_device_that_computes_something_else_is_found(gpu: ModuleType, monkeyp
     assert len(report.failed) == 3
     assert "abs, all precisions: losses against the CPU's: ValueError: single differs by 0.002" in report.failed[0]
     assert all("weights differ by 0.5 where uninterrupted trainings do not" in text for text in report.failed[1:])
-
-
-def test_hours_of_the_published_trainings_are_records_over_what_a_second_trains(gpu: ModuleType) -> None:
-    """Ten epochs of the first phase and one of the second; of two precisions the faster; what was not measured is not
-    there."""
-    rows = [
-        gpu.Row("pcov", "nll", "single", 5.0, 16),
-        gpu.Row("pcov", "coverage", "single", 4.0, 16),
-        gpu.Row("pcov", "nll", "bf16", 8.0, 16),
-        gpu.Row("pcov", "coverage", "bf16", 8.0, 16),
-        gpu.Row("abs", "nll", "single", 10.0, 16),
-        gpu.Row("trans", "nll", "single"),
-    ]
-    lines = gpu.table2(gpu.Report({}, {}, {}, rows=rows), 10).splitlines()
-    found = {tuple(cell.strip() for cell in line.split("|")[1:4]): line.split("|")[4:6] for line in lines[2:-1]}
-    assert {key[1] for key in found} == {"ABS", "PCOV"}
-    assert len(found) == 12
-    precision, hours = found["CNNDM", "PCOV", "96,000"]
-    assert precision.strip() == "bf16"
-    assert float(hours) == pytest.approx(11 * 96_000 / 16 / 8 / 3600, abs=0.05)
-    assert float(lines[-1].split("|")[5]) == pytest.approx(sum(float(cells[1]) for cells in found.values()), abs=0.5)
 
 
 def test_tf32_is_on_for_trainings_that_ask_for_it_and_off_again_after_them(monkeypatch: pytest.MonkeyPatch) -> None:

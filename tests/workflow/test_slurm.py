@@ -222,10 +222,10 @@ def edited(checkout, file: str, old: str, new: str) -> Iterator[None]:
 
 def test_a_job_killed_for_memory_asks_for_twice_as_much(study, slurm):
     checkout, folder = study[0], study[1][2]
-    text = (checkout.path / "src" / "sumcurve" / "steps.py").read_text()
-    (row,) = re.findall(r'    "train": Kind\((?:.|\n)*?mem_mb=3000', text)
+    kinds = "src/sumcurve/training/folders.py"
+    (row,) = re.findall(r'    "train": Kind\((?:.|\n)*?mem_mb=3000', (checkout.path / kinds).read_text())
     with (
-        edited(checkout, "src/sumcurve/study/kinds.py", row, row.replace("3000", "350")),
+        edited(checkout, kinds, row, row.replace("3000", "350")),
         driver(checkout, target(folder)) as process,
     ):
         done(process, checkout)

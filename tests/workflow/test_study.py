@@ -162,8 +162,7 @@ def test_a_drawn_cell_of_every_table_leads_to_the_folders_of_its_row_and_to_the_
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [(None, "is missing"), (b"", "sha256"), (b'{"id": "1", "source": "a b", "target": "a"}\n' * 3, "sha256")],
+    ("content", "message"), [(None, "is missing"), (b'{"id": "1", "source": "a b", "target": "a"}\n' * 3, "sha256")]
 )
 def test_a_users_corpus_that_cannot_be_used_stops_with_its_name(finished, plan, content, message):
     """On the command line, as the workflow calls it: one line, no traceback, nothing taken for finished."""

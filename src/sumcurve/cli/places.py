@@ -1,16 +1,18 @@
 """Where verbs find settings and folders, and the arguments that name them."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sumcurve.capabilities.capability import Verbs
 from sumcurve.cli.messages import note
 from sumcurve.machine.locks import locked
 from sumcurve.study.kinds import STEPS
 from sumcurve.study.plan import Plan, PlanError, plan_holding
 
 CONFIG = Path("config")
+STUDY = "a file of config/studies without its ending [config.yaml's]"  # what the option --study takes
 PLACE = "results/STEP/FOLDER"  # of a folder, below a study's home
 
 
@@ -52,11 +54,20 @@ def results_of(text: str) -> Path:
     return path
 
 
-def add_results(command: argparse.ArgumentParser) -> None:
-    """The argument `path`: a results folder."""
-    command.add_argument("path", nargs="?", type=results_of, default=Path("results"))
-
-
-def add_study(command: argparse.ArgumentParser) -> None:
-    """The option `--study`: by default the study that config.yaml names."""
-    command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
+def add_verb(
+    verbs: Verbs,
+    verb: str,
+    text: str,
+    run: Callable[[argparse.Namespace], None],
+    *,
+    results: bool = False,
+    study: str = "",
+) -> argparse.ArgumentParser:
+    """Add a verb; with `results` it has the argument `path`, a results folder, and the option `--study` by its help."""
+    command = verbs.add_parser(verb, help=text)
+    if results:
+        command.add_argument("path", nargs="?", type=results_of, default=Path("results"))
+    if study:
+        command.add_argument("--study", help=study)
+    command.set_defaults(run=run)
+    return command

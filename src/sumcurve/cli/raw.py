@@ -9,7 +9,7 @@ from re import fullmatch
 from sumcurve.capabilities.capability import Verbs
 from sumcurve.cli.jobs import add_job
 from sumcurve.cli.messages import note
-from sumcurve.cli.places import CONFIG, add_study, home_of, lock
+from sumcurve.cli.places import CONFIG, STUDY, add_verb, home_of, lock
 from sumcurve.settings.base import on_the_hub
 from sumcurve.settings.config import HUB_LOCK
 from sumcurve.settings.content import Raw
@@ -36,13 +36,16 @@ def add_parsers(verbs: Verbs) -> None:
         "a pretrained model, a corpus of the hub at its commit, Debian's lists, or config/harvest's archives",
         lambda arguments: fetch(arguments.path),
     )
-    command = verbs.add_parser("pin", help="the sha256 that the hub states of a study's files -> config/hub.lock.yaml")
-    add_study(command)
-    command.set_defaults(run=lambda arguments: pin(arguments.study))
-    command = verbs.add_parser("model", help="what a method's file says of a pretrained model")
+    text = "the sha256 that the hub states of a study's files -> config/hub.lock.yaml"
+    add_verb(verbs, "pin", text, lambda arguments: pin(arguments.study), study=STUDY)
+    command = add_verb(
+        verbs,
+        "model",
+        "what a method's file says of a pretrained model",
+        lambda arguments: show_model(arguments.model, arguments.revision),
+    )
     command.add_argument("model", help="a folder, or a name of the hub, which is fetched")
     command.add_argument("--revision", help="of the hub's: the commit, 40 hex digits")
-    command.set_defaults(run=lambda arguments: show_model(arguments.model, arguments.revision))
 
 
 def harvest(path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sumcurve.capabilities.capability import Verbs
 from sumcurve.cli.messages import note
-from sumcurve.cli.places import CONFIG, add_results, add_study, lock
+from sumcurve.cli.places import CONFIG, STUDY, add_verb, lock
 from sumcurve.corpora.store import PARTS
 from sumcurve.machine import devices
 from sumcurve.machine.arguments import positive
@@ -24,31 +24,106 @@ if TYPE_CHECKING:
 
 
 def add_parsers(verbs: Verbs) -> None:
-    for add_parser in (
-        add_status,
-        add_verify,
-        add_plan,
-        add_pack,
-        add_merge,
-        add_prune,
-        add_reproduce,
-        add_trace,
-        add_metrics,
-        add_config,
-        add_add,
-        add_recipes,
-    ):
-        add_parser(verbs)
+    _add_results_verbs(verbs)
+    _add_settings_verbs(verbs)
 
 
-def add_status(verbs: Verbs) -> None:
-    command = verbs.add_parser(
-        "status", help="what of a study is finished, at work, waiting, failed, and the hours left"
+def _add_results_verbs(verbs: Verbs) -> None:
+    command = add_verb(
+        verbs,
+        "status",
+        "what of a study is finished, at work, waiting, failed, and the hours left",
+        lambda arguments: status(arguments.path, arguments.study, arguments.folders),
+        results=True,
+        study=STUDY,
     )
-    add_results(command)
-    add_study(command)
     command.add_argument("--folders", action="store_true", help="and the state of every folder")
-    command.set_defaults(run=lambda arguments: status(arguments.path, arguments.study, arguments.folders))
+    command = add_verb(
+        verbs,
+        "verify",
+        "hash all that a study asks for and name what is damaged",
+        lambda arguments: verify_study(arguments.path, arguments.study, arguments.record),
+        results=True,
+        study=STUDY,
+    )
+    command.add_argument("--record", action="store_true", help="and refuse what is missing or made by uncommitted code")
+    command = add_verb(
+        verbs,
+        "plan",
+        "what a study would cost before it starts: jobs, records, hours, disk",
+        lambda arguments: show_plan(arguments.path, arguments.study, arguments.records),
+        results=True,
+        study=STUDY,
+    )
+    command.add_argument("--records", type=positive, help="of a training part, where nothing says how many it has")
+    command = add_verb(
+        verbs,
+        "pack",
+        "what tables need of trainings, without weights, in small archives",
+        lambda arguments: pack(arguments.runs, arguments.study, arguments.to, arguments.results),
+        study=STUDY,
+    )
+    command.add_argument("runs", nargs="*", type=Path, metavar="RUN", help="results/runs/… [all of the study]")
+    command.add_argument("--to", type=Path, required=True, help="the folder that gets an archive of each training")
+    command.add_argument("--results", type=Path, default=Path("results"))
+    command = add_verb(
+        verbs,
+        "merge",
+        "take up packs that were made elsewhere",
+        lambda arguments: merge(arguments.path, arguments.study, arguments.results),
+        study="that asks for them [any]",
+    )
+    command.add_argument("path", type=Path, help="the folder of the packs")
+    command.add_argument("--results", type=Path, default=Path("results"))
+    command = add_verb(
+        verbs,
+        "prune",
+        "list results that no study needs, and delete them when told to",
+        lambda arguments: prune(arguments.path, arguments.yes),
+        results=True,
+    )
+    command.add_argument("--yes", action="store_true", help="delete them without a question")
+    command = add_verb(
+        verbs,
+        "reproduce",
+        "compare a study that was rebuilt elsewhere with the recorded one",
+        lambda arguments: reproduced(arguments.path, arguments.study),
+        study=STUDY,
+    )
+    command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
+    text = "walk a cell of a table back to the raw corpus, recomputing it and every hash"
+    command = add_verb(verbs, "trace", text, traced, study=STUDY)
+    command.add_argument("cell", nargs="?", help="TABLE:ROW:COLUMN, as scores:method=pcov,percent=100:rouge1")
+    command.add_argument("--results", type=Path, default=Path("results"))
+    text = "what `dvc metrics diff` compares of a study, beside its tables"
+    add_verb(verbs, "metrics", text, metrics, results=True, study=STUDY)
+
+
+def _add_settings_verbs(verbs: Verbs) -> None:
+    command = add_verb(
+        verbs,
+        "config",
+        "a study resolved: all that decides it, and where each value stands",
+        lambda arguments: configuration(arguments.study, arguments.schema),
+    )
+    command.add_argument("study", nargs="?", help="a file of config/studies without its ending [config.yaml's]")
+    command.add_argument("--schema", action="store_true", help="write config/schema and config/README.md anew instead")
+    command = add_verb(verbs, "add", "a study of a corpus of your own, written from its data", added)
+    command.add_argument("corpus", type=Path, help="a file of raw records, or a folder of such files")
+    command.add_argument("--name", required=True, help="of the corpus and of its study")
+    command.add_argument("--format", help="of the files [by their endings]")
+    for name in FIELDS:
+        command.add_argument(f"--{name}", metavar="FIELD", help=f"the records' field that is the {name} [by its name]")
+    for part in PARTS:
+        command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
+    command.add_argument("--form", default="small", help="in which methods are trained [small]")
+    command = add_verb(
+        verbs,
+        "recipes",
+        "versions of what code writes, and whether the code here is known to write it",
+        lambda arguments: recipes(arguments.write),
+    )
+    command.add_argument("--write", action="store_true", help="list the code here; its bytes must be the golden ones")
 
 
 def status(results: Path, study: str | None, folders: bool) -> None:
@@ -72,14 +147,6 @@ def status(results: Path, study: str | None, folders: bool) -> None:
     packed = sum(state == "packed" for state in progress.states.values())
     without = f", {packed} of them packed, without weights" if packed else ""
     print(f"{done} of {len(plan.folders)} folders are finished{without} (`verify` also hashes their files)")
-
-
-def add_plan(verbs: Verbs) -> None:
-    command = verbs.add_parser("plan", help="what a study would cost before it starts: jobs, records, hours, disk")
-    add_results(command)
-    add_study(command)
-    command.add_argument("--records", type=positive, help="of a training part, where nothing says how many it has")
-    command.set_defaults(run=lambda arguments: show_plan(arguments.path, arguments.study, arguments.records))
 
 
 def show_plan(results: Path, study: str | None, records: int | None) -> None:
@@ -113,14 +180,6 @@ def measured_costs() -> "tuple[Costs, dict[str, int], str]":
     return costs, recorded_sizes(tables), "a GPU" if basis else "a CPU"
 
 
-def add_verify(verbs: Verbs) -> None:
-    command = verbs.add_parser("verify", help="hash all that a study asks for and name what is damaged")
-    add_results(command)
-    add_study(command)
-    command.add_argument("--record", action="store_true", help="and refuse what is missing or made by uncommitted code")
-    command.set_defaults(run=lambda arguments: verify_study(arguments.path, arguments.study, arguments.record))
-
-
 def verify_study(results: Path, study: str | None, record: bool) -> None:
     """Hash all that the study asks for; ManifestError names all that is damaged, with `record` all that hinders it.
 
@@ -135,15 +194,6 @@ def verify_study(results: Path, study: str | None, record: bool) -> None:
     manifest.require(verify.last_phases(plan, results, verified))
     if record:
         verify.require_recordable(plan, results, verified)
-
-
-def add_pack(verbs: Verbs) -> None:
-    command = verbs.add_parser("pack", help="what tables need of trainings, without weights, in small archives")
-    command.add_argument("runs", nargs="*", type=Path, metavar="RUN", help="results/runs/… [all of the study]")
-    add_study(command)
-    command.add_argument("--to", type=Path, required=True, help="the folder that gets an archive of each training")
-    command.add_argument("--results", type=Path, default=Path("results"))
-    command.set_defaults(run=lambda arguments: pack(arguments.runs, arguments.study, arguments.to, arguments.results))
 
 
 def pack(runs: list[Path], study: str | None, to: Path, results: Path) -> None:
@@ -168,14 +218,6 @@ def pack(runs: list[Path], study: str | None, to: Path, results: Path) -> None:
     print(f"{len(named)} packs, {total / 1000:.0f} kB; take them up elsewhere with `make merge FROM={to}`")
 
 
-def add_merge(verbs: Verbs) -> None:
-    command = verbs.add_parser("merge", help="take up packs that were made elsewhere")
-    command.add_argument("path", type=Path, help="the folder of the packs")
-    command.add_argument("--study", help="that asks for them [any]")
-    command.add_argument("--results", type=Path, default=Path("results"))
-    command.set_defaults(run=lambda arguments: merge(arguments.path, arguments.study, arguments.results))
-
-
 def merge(source: Path, study: str | None, results: Path) -> None:
     """Take up the packs of a folder, for a study or for all of them."""
     plans = [Plan.read(CONFIG, name) for name in ([study] if study else studies(CONFIG))]
@@ -186,13 +228,6 @@ def merge(source: Path, study: str | None, results: Path) -> None:
         f"{len(merged.taken)} folders were taken up, {len(merged.here)} were here already. Weights stayed behind: "
         "`sumcurve status` calls these folders packed"
     )
-
-
-def add_prune(verbs: Verbs) -> None:
-    command = verbs.add_parser("prune", help="list results that no study needs, and delete them when told to")
-    add_results(command)
-    command.add_argument("--yes", action="store_true", help="delete them without a question")
-    command.set_defaults(run=lambda arguments: prune(arguments.path, arguments.yes))
 
 
 def prune(results: Path, yes: bool) -> None:
@@ -211,13 +246,6 @@ def prune(results: Path, yes: bool) -> None:
         print(f"{total}. Nothing was deleted" + ("" if sys.stdin.isatty() else "; say --yes to delete them"))
 
 
-def add_reproduce(verbs: Verbs) -> None:
-    command = verbs.add_parser("reproduce", help="compare a study that was rebuilt elsewhere with the recorded one")
-    command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
-    add_study(command)
-    command.set_defaults(run=lambda arguments: reproduced(arguments.path, arguments.study))
-
-
 def reproduced(rebuilt: Path, study: str | None) -> None:
     """Print that a study rebuilt elsewhere is the recorded one; Difference names what is not."""
     from sumcurve.watch.reproduce import compare, require_lock
@@ -229,16 +257,6 @@ def reproduced(rebuilt: Path, study: str | None) -> None:
     print(compare(plan, results, rebuilt))
 
 
-def add_trace(verbs: Verbs) -> None:
-    command = verbs.add_parser(
-        "trace", help="walk a cell of a table back to the raw corpus, recomputing it and every hash"
-    )
-    command.add_argument("cell", nargs="?", help="TABLE:ROW:COLUMN, as scores:method=pcov,percent=100:rouge1")
-    add_study(command)
-    command.add_argument("--results", type=Path, default=Path("results"))
-    command.set_defaults(run=traced)
-
-
 def traced(arguments: "argparse.Namespace") -> None:
     """Print how a cell of a study's tables came about."""
     from sumcurve.watch.trace import trace
@@ -246,25 +264,11 @@ def traced(arguments: "argparse.Namespace") -> None:
     trace(Plan.read(CONFIG, arguments.study), arguments.results, arguments.cell)
 
 
-def add_metrics(verbs: Verbs) -> None:
-    command = verbs.add_parser("metrics", help="what `dvc metrics diff` compares of a study, beside its tables")
-    add_results(command)
-    add_study(command)
-    command.set_defaults(run=metrics)
-
-
 def metrics(arguments: "argparse.Namespace") -> None:
     """Write what `dvc metrics diff` compares of a study."""
     from sumcurve.study.metrics import write
 
     note(str(write(Plan.read(CONFIG, arguments.study), arguments.path / "tables")))
-
-
-def add_config(verbs: Verbs) -> None:
-    command = verbs.add_parser("config", help="a study resolved: all that decides it, and where each value stands")
-    command.add_argument("study", nargs="?", help="a file of config/studies without its ending [config.yaml's]")
-    command.add_argument("--schema", action="store_true", help="write config/schema and config/README.md anew instead")
-    command.set_defaults(run=lambda arguments: configuration(arguments.study, arguments.schema))
 
 
 def configuration(study: str | None, schema: bool) -> None:
@@ -284,32 +288,11 @@ def configuration(study: str | None, schema: bool) -> None:
         print(resolved(CONFIG, study), end="")
 
 
-def add_add(verbs: Verbs) -> None:
-    command = verbs.add_parser("add", help="a study of a corpus of your own, written from its data")
-    command.add_argument("corpus", type=Path, help="a file of raw records, or a folder of such files")
-    command.add_argument("--name", required=True, help="of the corpus and of its study")
-    command.add_argument("--format", help="of the files [by their endings]")
-    for name in FIELDS:
-        command.add_argument(f"--{name}", metavar="FIELD", help=f"the records' field that is the {name} [by its name]")
-    for part in PARTS:
-        command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
-    command.add_argument("--form", default="small", help="in which methods are trained [small]")
-    command.set_defaults(run=added)
-
-
 def added(arguments: "argparse.Namespace") -> None:
     """Write a study of a corpus of one's own."""
     from sumcurve.study.add import add
 
     add(arguments, CONFIG)
-
-
-def add_recipes(verbs: Verbs) -> None:
-    command = verbs.add_parser(
-        "recipes", help="versions of what code writes, and whether the code here is known to write it"
-    )
-    command.add_argument("--write", action="store_true", help="list the code here; its bytes must be the golden ones")
-    command.set_defaults(run=lambda arguments: recipes(arguments.write))
 
 
 def recipes(write: bool) -> None:

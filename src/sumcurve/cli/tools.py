@@ -10,7 +10,7 @@ from typing import Any
 
 from sumcurve.capabilities.capability import Verbs
 from sumcurve.cli.messages import note
-from sumcurve.cli.places import CONFIG, PLACE, home_of, key_of, plan_of
+from sumcurve.cli.places import CONFIG, PLACE, add_verb, home_of, key_of, plan_of
 from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.machine import devices, sums
 from sumcurve.machine.arguments import natural, percent, positive
@@ -20,14 +20,27 @@ from sumcurve.study.plan import PlanError
 
 
 def add_parsers(verbs: Verbs) -> None:
-    for add_parser in (add_summarize, add_export, add_records, add_packages):
-        add_parser(verbs)
-
-
-def add_summarize(verbs: Verbs) -> None:
-    command = verbs.add_parser("summarize", help="any text, by a run of a study or what was exported of one")
+    text = "any text, by a run of a study or what was exported of one"
+    command = add_verb(verbs, "summarize", text, lambda arguments: summarize(arguments.path))
     command.add_argument("--run", dest="path", type=Path, required=True, help="results/runs/…, or an exported folder")
-    command.set_defaults(run=lambda arguments: summarize(arguments.path))
+    text = "a run as safetensors with a card, and for transformers where it can be"
+    command = add_verb(verbs, "export", text, lambda arguments: export(arguments.path, arguments.to))
+    command.add_argument("path", metavar="RUN", type=Path, help="results/runs/…")
+    command.add_argument("--to", type=Path, required=True, help="the folder to write, which must not be there")
+    command = add_verb(
+        verbs,
+        "records",
+        "of a corpus, for a program elsewhere: a fraction, or test items",
+        lambda arguments: records(arguments.path, arguments.part, arguments.percent, arguments.seed, arguments.records),
+    )
+    command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
+    command.add_argument("--part", choices=PARTS, default="train", help="train; valid; test (without references)")
+    command.add_argument("--percent", type=percent, help="of the training part [100]")
+    command.add_argument("--records", type=positive, help="of the training part, where the study's sizes are records")
+    command.add_argument("--seed", type=natural, help="that draws them [1]")
+    text = "what each package gave to harvested corpora, as CSV"
+    command = add_verb(verbs, "packages", text, lambda arguments: packages(arguments.paths))
+    command.add_argument("paths", type=Path, nargs="+", help="the folders of the corpora, below results/corpora")
 
 
 def summarize(path: Path) -> None:
@@ -50,13 +63,6 @@ def device_of(specification: Mapping[str, Any]) -> Iterator[str]:
         yield lease.device
 
 
-def add_export(verbs: Verbs) -> None:
-    command = verbs.add_parser("export", help="a run as safetensors with a card, and for transformers where it can be")
-    command.add_argument("path", metavar="RUN", type=Path, help="results/runs/…")
-    command.add_argument("--to", type=Path, required=True, help="the folder to write, which must not be there")
-    command.set_defaults(run=lambda arguments: export(arguments.path, arguments.to))
-
-
 def export(path: Path, folder: Path) -> None:
     """Write a run into a folder of its own."""
     from sumcurve.share import use
@@ -68,20 +74,6 @@ def export(path: Path, folder: Path) -> None:
 
     write(run, folder)
     note(f"{folder} is written")
-
-
-def add_records(verbs: Verbs) -> None:
-    command = verbs.add_parser("records", help="of a corpus, for a program elsewhere: a fraction, or test items")
-    command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
-    command.add_argument("--part", choices=PARTS, default="train", help="train; valid; test (without references)")
-    command.add_argument("--percent", type=percent, help="of the training part [100]")
-    command.add_argument("--records", type=positive, help="of the training part, where the study's sizes are records")
-    command.add_argument("--seed", type=natural, help="that draws them [1]")
-    command.set_defaults(
-        run=lambda arguments: records(
-            arguments.path, arguments.part, arguments.percent, arguments.seed, arguments.records
-        )
-    )
 
 
 def records(path: Path, part: str, percent: int | None, seed: int | None, many: int | None = None) -> None:
@@ -114,12 +106,6 @@ def records(path: Path, part: str, percent: int | None, seed: int | None, many: 
     for row in rows_of(content, drawn):
         shown = row if part != "test" else {"id": row["id"], "source": row["source"]}
         print(json.dumps(shown, ensure_ascii=False))
-
-
-def add_packages(verbs: Verbs) -> None:
-    command = verbs.add_parser("packages", help="what each package gave to harvested corpora, as CSV")
-    command.add_argument("paths", type=Path, nargs="+", help="the folders of the corpora, below results/corpora")
-    command.set_defaults(run=lambda arguments: packages(arguments.paths))
 
 
 def packages(folders: Sequence[Path]) -> None:

@@ -45,6 +45,33 @@ class Hypotheses:
         source = src_ext.unsqueeze(1).expand(-1, self.tokens.shape[1], -1).gather(2, self.best_source)
         return source.where(self.tokens == UNK, self.tokens)
 
+    @classmethod
+    def none(cls, shape: tuple[int, int, int], pad: int, device: torch.device) -> "Hypotheses":
+        """Room [B, n, L] for outputs of which none exists."""
+        words = torch.full(shape, pad, dtype=torch.long, device=device)
+        sums = torch.full(shape[:2], -torch.inf, device=device)
+        return cls(words, sums, sums.clone(), words.clone())
+
+    def best(self, other: "Hypotheses", count: int) -> "Hypotheses":
+        """The `count` best of both."""
+        score, order = torch.cat((self.score, other.score), 1).topk(count)
+        return Hypotheses(
+            _reorder(torch.cat((self.tokens, other.tokens), 1), order),
+            torch.cat((self.logp, other.logp), 1).gather(1, order),
+            score,
+            _reorder(torch.cat((self.best_source, other.best_source), 1), order),
+        )
+
+    def select(self, rows: Tensor) -> "Hypotheses":
+        """Those of some of the examples."""
+        return Hypotheses(self.tokens[rows], self.logp[rows], self.score[rows], self.best_source[rows])
+
+    def keep(self, ended: "Hypotheses", rows: Tensor) -> None:
+        """Write the best of `ended` into these rows."""
+        n = self.tokens.shape[1]
+        self.tokens[rows], self.best_source[rows] = ended.tokens[:, :n], ended.best_source[:, :n]
+        self.logp[rows], self.score[rows] = ended.logp[:, :n], ended.score[:, :n]
+
 
 def length_norm(tokens: int, search: Search) -> float:
     """What a summed log-probability of `tokens` words, EOS counted, is divided by.
@@ -127,20 +154,13 @@ def generate(model: Summarizer, batch: Batch, search: Search, *, exempt: tuple[i
     src_ext, n_ext = batch.src_ext, batch.n_ext
     rows = torch.arange(size, device=device)  # the examples still searched
 
-    def none(*shape: int) -> Tensor:
-        return torch.full(shape, marks.pad, dtype=torch.long, device=device)
-
-    def never(*shape: int) -> Tensor:
-        return torch.full(shape, -torch.inf, device=device)
-
-    result = Hypotheses(none(size, n, longest), never(size, n), never(size, n), none(size, n, longest))
-    tokens, sources, running = none(size, k, longest), none(size, k, longest), never(size, k)
+    result = Hypotheses.none((size, n, longest), marks.pad, device)
+    ended, growing = (Hypotheses.none((size, k, longest), marks.pad, device) for _ in range(2))
+    tokens, sources, running = growing.tokens, growing.best_source, growing.logp
     running[:, 0] = 0.0  # all hypotheses are equal before the first word: go on from one
     salience = _salience(memory, batch, search)
     penalised = salience is not None or search.coverage_penalty > 0
     coverage = torch.zeros(size, k, batch.src.shape[1], device=device) if penalised else None
-    ended = Hypotheses(none(size, k, longest), never(size, k), never(size, k), none(size, k, longest))
-
     last = torch.full((size, k), BOS, device=device)
     for t in range(longest):
         emission, attention, state = model.step(last, memory, state)
@@ -164,13 +184,7 @@ def generate(model: Summarizer, batch: Batch, search: Search, *, exempt: tuple[i
         score = summed / length_norm(t + 1, search) - (cp + ep).gather(1, parents)
         score = score.masked_fill(~ends, -torch.inf)
         score[:, k:] = -torch.inf
-        order_score, order = torch.cat((ended.score, score), 1).topk(k)
-        ended = Hypotheses(
-            _reorder(torch.cat((ended.tokens, candidates), 1), order),
-            torch.cat((ended.logp, summed), 1).gather(1, order),
-            order_score,
-            _reorder(torch.cat((ended.best_source, attended), 1), order),
-        )
+        ended = ended.best(Hypotheses(candidates, summed, score, attended), k)
 
         order = ranked.masked_fill(ends, -torch.inf).topk(k).indices
         running = summed.masked_fill(ends, -torch.inf).gather(1, order)
@@ -181,21 +195,21 @@ def generate(model: Summarizer, batch: Batch, search: Search, *, exempt: tuple[i
         if t + 1 == longest or bool(done.all()):
             break
         if int(done.sum()) * 2 >= len(done):
-            _keep(result, ended, rows)
+            result.keep(ended, rows)
             going = (~done).nonzero().squeeze(1)
             rows, memory, src_ext, n_ext = rows[going], memory.select(going), src_ext[going], n_ext[going]
             state = _select(state, going)
             salience = None if salience is None else salience[going]
             coverage = None if coverage is None else coverage[going]
             tokens, sources, running, parents = tokens[going], sources[going], running[going], parents[going]
-            ended = Hypotheses(ended.tokens[going], ended.logp[going], ended.score[going], ended.best_source[going])
+            ended = ended.select(going)
         elif bool(done.any()):  # a finished example waits for others: nothing may be added to it
             running = running.masked_fill(done.unsqueeze(1), -torch.inf)
         state = {name: _reorder(value, parents) for name, value in state.items()}
         coverage = None if coverage is None else _reorder(coverage, parents)
         last = tokens[:, :, t]
         last = last.where(last < vocabulary, UNK)  # on a new tensor: `tokens` keeps the extended id
-    _keep(result, ended, rows)
+    result.keep(ended, rows)
     missing = result.score == -torch.inf
     result.logp[missing] = -torch.inf
     result.tokens[missing] = marks.pad
@@ -214,12 +228,6 @@ def _cannot_improve(ended: Tensor, running: Tensor, cp: Tensor, written: int, se
 
 def _select(state: State, rows: Tensor) -> State:
     return {name: value[rows] for name, value in state.items()}
-
-
-def _keep(result: Hypotheses, ended: Hypotheses, rows: Tensor) -> None:
-    n = result.tokens.shape[1]
-    result.tokens[rows], result.best_source[rows] = ended.tokens[:, :n], ended.best_source[:, :n]
-    result.logp[rows], result.score[rows] = ended.logp[:, :n], ended.score[:, :n]
 
 
 @torch.no_grad()

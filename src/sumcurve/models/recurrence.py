@@ -84,22 +84,8 @@ class AttentiveRecurrence(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_h, grad_c, grad_context, grad_logp):  # type: ignore[no-untyped-def]
-        (
-            weight,
-            states,
-            keys,
-            v,
-            w,
-            query_weight,
-            query_bias,
-            fed,
-            active,
-            cs,
-            inputs,
-            queries,
-            logps,
-            covered,
-        ) = ctx.saved_tensors
+        weight, states, keys, v, w, query_weight, query_bias, *made = ctx.saved_tensors
+        fed, active, cs, inputs, queries, logps, covered = made
         steps, batch, hidden = grad_h.shape
         width = fed.shape[2] - hidden
         attention = logps.exp()
@@ -155,16 +141,5 @@ class AttentiveRecurrence(torch.autograd.Function):
             grad_keys, grad_v, grad_w = additive.total()
         else:
             grad_states += grad_scores.permute(1, 2, 0) @ queries.transpose(0, 1)
-        return (
-            grad_gates,
-            grad_weight,
-            dh,
-            dc,
-            grad_states,
-            None,
-            grad_keys,
-            grad_v,
-            grad_w,
-            grad_query_weight,
-            grad_query_bias,
-        )
+        of_attention = grad_keys, grad_v, grad_w, grad_query_weight, grad_query_bias
+        return grad_gates, grad_weight, dh, dc, grad_states, None, *of_attention

@@ -21,11 +21,12 @@ class Kind:
     specification. A version of recipes.yaml stands for the code in the specification, under the key `version_key`
     (recorded names hold either word). Where the kind has several `parts`, each has a version of its own, chosen by the
     specification's key `part`. `mem_mb` and `minutes` are what a scheduler is asked for at least
-    (`sumcurve.study.needs`); a `light` one is made in seconds. `together`: several processes of one `torchrun` may make
-    one folder. `of_models`: the study's families of models (`sumcurve.study.doors`) are the builder's first argument,
-    and `of_trainables`: systems from outside that it trains the next one. `priority` is its jobs', where others wait
-    for them. `tabled`: tables read the annotation. `packed` are names, and patterns of names, of what a pack keeps of
-    it, and a pack may begin with one that `leads_pack`.
+    (`sumcurve.study.needs`), and `model_mb` is what a model takes beside that no method of the study describes; one
+    that `decodes` takes as long as it has test items; a `light` one is made in seconds. `together`: several processes
+    of one `torchrun` may make one folder. `of_models`: the study's families of models (`sumcurve.study.doors`) are the
+    builder's first argument, and `of_trainables`: systems from outside that it trains the next one. `priority` is its
+    jobs', where others wait for them. `tabled`: tables read the annotation. `packed` are names, and patterns of names,
+    of what a pack keeps of it, and a pack may begin with one that `leads_pack`.
     """
 
     step: str
@@ -37,9 +38,11 @@ class Kind:
     version_key: Literal["recipe", "fingerprint"] = "recipe"
     part: str = ""
     parts: tuple[str, ...] = ()
+    model_mb: int = 0
     minutes: int = 60
     gpu: bool = False
     light: bool = False
+    decodes: bool = False
     together: bool = False
     of_models: bool = False
     of_trainables: bool = False

@@ -9,7 +9,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +18,6 @@ from typing import IO, cast
 
 from sumcurve.store.errors import CorpusError
 
-GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 20
 TARS = (".tgz", ".tar.gz")
 # Of a corpus of text: no text is packed to a hundredth. CNN's and the Daily Mail's question files are 1.4 million.
@@ -70,12 +69,6 @@ def tar_members(path: Path, limits: Limits) -> Iterator[Member]:
     It is read to its last byte, so that what was changed on its way is seen by gzip's checksum. ArchiveError for an
     archive that breaks a limit, has an unusable name, or goes on behind its end.
     """
-    for name, info, opened in tar_infos(path, limits):
-        yield name, info.size, info.isfile(), partial(read_member, opened, info)
-
-
-def tar_infos(path: Path, limits: Limits) -> Generator[tuple[str, tarfile.TarInfo, tarfile.TarFile], None, None]:
-    """The files of `tar_members`, each with its archive, of which it can be extracted as a stream."""
     with gzip.open(path) as unzipped:
         limited = Limited(path, unzipped, limits)
         with tarfile.open(fileobj=cast(IO[bytes], limited), mode="r|") as opened:
@@ -89,7 +82,7 @@ def tar_infos(path: Path, limits: Limits) -> Generator[tuple[str, tarfile.TarInf
                     continue
                 check_name(path, name, limits.remedy)
                 if not info.isdir():
-                    yield name, info, opened
+                    yield name, info.size, info.isfile(), partial(read_member, opened, info)
         while rest := limited.read(CHUNK):
             if rest.strip(b"\0"):
                 raise ArchiveError(f"{path} goes on behind its end, or a header in it is broken: {limits.remedy}")

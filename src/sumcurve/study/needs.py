@@ -16,7 +16,6 @@ from sumcurve.study.doors import MODELS
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.methods import form_of_run
 from sumcurve.study.plan import Folder, Plan
-from sumcurve.systems.family import PRETRAINED_MB
 
 LIGHT = tuple(name for name, kind in KINDS.items() if kind.light)
 """Kinds that take seconds, where a job of a cluster takes nine to start; see `light`."""
@@ -27,7 +26,6 @@ WIDE_TIMES = 6  # as long as a small one
 # What Slurm writes into a job's log: with cgroups, with jobacct_gather's OverMemoryKill, and the kernel by itself.
 KILLED = re.compile(rb"oom[-_ ]?kill|exceeded (?:job |step )?memory limit|out[ _]of[ _]memory", re.IGNORECASE)
 MOST_DOUBLINGS = 4
-DECODED = ("decode", "untrained")
 
 
 def memory_mb(plan: Plan, folder: Folder) -> int:
@@ -44,9 +42,10 @@ def minutes(plan: Plan, folder: Folder, attempt: int = 1) -> int:
 
 def _with_small_model(plan: Plan, folder: Folder) -> int:
     """Minutes by the number of items where a model of ours decodes them and the plan knows how many they are."""
-    items = plan.test_items.get(plan.corpus_name(folder.specification["corpus"])) if folder.kind in DECODED else None
+    kind = KINDS[folder.kind]
+    items = plan.test_items.get(plan.corpus_name(folder.specification["corpus"])) if kind.decodes else None
     if items is None:
-        return KINDS[folder.kind].minutes
+        return kind.minutes
     decodings = max((len(keys) for keys in plan.together.values() if folder.key in keys), default=1)
     return DECODING_MINUTES + math.ceil(MINUTES_PER_THOUSAND * decodings * items / 1000)
 
@@ -60,10 +59,8 @@ def _of_model(plan: Plan, folder: Folder) -> int:
     """What a model takes beyond the memory of its kind."""
     if folder.kind == "decode":
         folder = plan.folder(folder.specification["run"])
-    if folder.kind in ("train_program", "decode_program", "untrained"):
-        return PRETRAINED_MB
     if folder.kind != "train":
-        return 0
+        return KINDS[folder.kind].model_mb
     specification = folder.specification
     lengths = specification["source_tokens"], specification["target_tokens"]
     return _of_form(json.dumps({key: specification[key] for key in ("model", "training")}), *lengths)

@@ -6,13 +6,12 @@ since it is chosen whole and cut afterwards.
 
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, ClassVar
 
 from sumcurve.corpora.tokens import cut
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.records import Record
-from sumcurve.systems.system import Item, Role, SystemSettings
+from sumcurve.systems.system import Item, Role, SystemSettings, Untrained
 
 
 def lead(record: Record, sentences: int, max_tokens: int) -> list[str]:
@@ -34,22 +33,12 @@ def best_sentence(record: Record, best: int, max_tokens: int) -> list[str]:
     return cut([record.source[best]], max_tokens)
 
 
-class _Baseline:
-    Settings: ClassVar[type[SystemSettings]] = SystemSettings
-    role: ClassVar[Role] = "baseline"
-    needs: ClassVar[Mapping[str, str]] = {}
+class _Baseline(Untrained):
     recipe: ClassVar[bool] = True
-
-    def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.settings, self.inputs = settings, inputs
 
     @classmethod
     def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:
         return {"max_tokens": corpus.search.max_tokens, "sentences": corpus.lead_sentences}
-
-    @classmethod
-    def files(cls, settings: SystemSettings) -> Mapping[str, str]:
-        return {}
 
 
 class Lead(_Baseline):

@@ -4,14 +4,12 @@ None competes with anybody. A measure of content must set the reference above th
 sentences, and these above the reference's words in random order, all of which the reference has.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.records import Record
-from sumcurve.systems.system import Item, Role, SystemSettings
+from sumcurve.systems.system import Item, Role, Untrained
 
 
 def shuffled(record: Record) -> list[str]:
@@ -29,22 +27,8 @@ def shuffled(record: Record) -> list[str]:
     return shuffled
 
 
-class Bound:
-    Settings: ClassVar[type[SystemSettings]] = SystemSettings
+class Bound(Untrained):
     role: ClassVar[Role] = "bound"
-    needs: ClassVar[Mapping[str, str]] = {}
-    recipe: ClassVar[bool] = False
-
-    def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.settings, self.inputs = settings, inputs
-
-    @classmethod
-    def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:
-        return {}
-
-    @classmethod
-    def files(cls, settings: SystemSettings) -> Mapping[str, str]:
-        return {}
 
 
 class Source(Bound):

@@ -1,12 +1,11 @@
 """What extractive systems that read one source at a time share: words, length limits, the order of ties."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal
 
 from sumcurve.corpora.tokens import cut
 from sumcurve.settings.corpus import CorpusSettings
-from sumcurve.systems.system import Item, Role, SystemSettings
+from sumcurve.systems.system import Item, SystemSettings, Untrained
 
 DIGITS = 9  # to which scores are compared: sums of floats may differ in their last bits between machines
 
@@ -46,24 +45,14 @@ def by_score(scores: Sequence[float]) -> list[int]:
     return sorted(range(len(scores)), key=lambda place: (-round(scores[place] / highest, DIGITS), place))
 
 
-class Extractive:
+class Extractive(Untrained):
     """Takes as many sentences as the corpus's lead does, in source order, cut at the corpus's longest summary."""
 
     Settings: ClassVar[type[SystemSettings]] = ExtractiveSettings
-    role: ClassVar[Role] = "baseline"
-    needs: ClassVar[Mapping[str, str]] = {}
-    recipe: ClassVar[bool] = False
-
-    def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.settings = settings
 
     @classmethod
     def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:
         return {"sentences": corpus.lead_sentences, "max_tokens": corpus.search.max_tokens, **settings.own()}
-
-    @classmethod
-    def files(cls, settings: SystemSettings) -> Mapping[str, str]:
-        return {}
 
     def choose(self, sentences: Sequence[list[str]], count: int) -> Sequence[int]:
         """`count` positions of sentences, given as their content words; at most all there are."""

@@ -11,7 +11,7 @@ from sumcurve.rouge.texts import separator_of
 from sumcurve.settings.base import NonNegative, Percent, Sha256
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, tokenizing
-from sumcurve.systems.system import Item, Role, SystemSettings
+from sumcurve.systems.system import Item, Role, SystemSettings, Untrained
 
 PLACES = ("percent", "seed")  # what a path may hold in braces
 
@@ -66,17 +66,16 @@ class FileSettings(OutsideSettings):
         return self.model_copy(update={"path": path.format(percent=percent, seed=seed), "seeds": None})
 
 
-class File:
+class File(Untrained):
     """Its content decides what it says, so the output's name holds the content's hash, and whether it is a table."""
 
     Settings: ClassVar[type[SystemSettings]] = FileSettings
     title: ClassVar[str] = "summaries from a file"
     role: ClassVar[Role] = "outside"
-    needs: ClassVar[Mapping[str, str]] = {}
-    recipe: ClassVar[bool] = False
 
     def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.settings, self.path = settings, inputs[settings["sha256"]]
+        super().__init__(settings, inputs)
+        self.path = inputs[settings["sha256"]]
 
     @classmethod
     def specify(cls, settings: FileSettings, corpus: CorpusSettings) -> dict[str, Any]:

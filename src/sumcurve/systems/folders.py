@@ -99,6 +99,7 @@ KINDS: dict[str, Kind] = {
         mem_mb=3000,
         minutes=240,
         gpu=True,
+        decodes=True,
         packed=("summaries.jsonl", "summaries.text.jsonl"),
         of_models=True,
     ),

@@ -131,6 +131,26 @@ class System(Summarizing, Protocol):
         ...
 
 
+class Untrained:
+    """Base of kinds that are told nothing and read no files; `summarize` and `title` are a kind's own."""
+
+    Settings: ClassVar[type[SystemSettings]] = SystemSettings
+    role: ClassVar[Role] = "baseline"
+    needs: ClassVar[Mapping[str, str]] = {}
+    recipe: ClassVar[bool] = False
+
+    def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
+        self.settings, self.inputs = settings, inputs
+
+    @classmethod
+    def specify(cls, settings: Any, corpus: CorpusSettings) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def files(cls, settings: Any) -> Mapping[str, str]:
+        return {}
+
+
 class Trainable(System, Protocol):
     """A kind of system from outside that the study trains, too, and that gives log-probabilities then."""
 

@@ -44,7 +44,6 @@ VALIDATED = 0.005  # greedy search and ROUGE of an item
 PORTABLE = 1.5  # of an update, where native sums take a second (docs/explanations/reproducibility.md)
 ITEM_WORDS = 20
 BYTES_OF_WEIGHT = 4
-BACK = 3  # times the forward pass are forward and backward pass
 FROM_ELSEWHERE = "what pretrained models from elsewhere cost was measured in no recorded study"
 OF_PROGRAMS = "what programs cost is known to those who wrote them"
 OF_RECOGNISERS = "what recognisers of entities cost was measured in no recorded study"
@@ -264,10 +263,6 @@ class Costs:
         adds = form.training.batch * multiply_adds(form, words, words, study)
         training = Training(name, name, records, form, adds, words / ITEM_WORDS, study.sums, last_alone=True)
         return self.seconds(training), 0, BYTES_OF_WEIGHT * multiply_adds(form, 1, 1, study)
-
-    def operations(self, training: Training) -> Array:
-        """Floating-point operations of its updates."""
-        return 2 * BACK * self.updates(training) * training.adds
 
     def reach(self, training: Training) -> int | None:
         """The most records of measured trainings as near as the nearest; None where records do not tell of updates."""

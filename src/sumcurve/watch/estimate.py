@@ -54,9 +54,6 @@ BYTES_OF_BANDS = 144  # of a record there: keys of its bands, and where its shin
 BYTES_OF_NUMBER = 4  # of a word in scratch/token-ids
 WHOLE = 2  # times what models read of a source is what it has, about, where nothing says it
 BYTES_OF_ITEM = {"outputs": 400, "scores": 150}
-# What a GPU sustains on models of such sizes, in floating-point operations a second. Not measured here: small recurrent
-# models wait for their kernels, large Transformers do not.
-GPU_SUSTAINS = (1e12, 3e13)
 SAY = "; say `--records N`"
 CONTROL = " (control)"  # behind the name of a method whose last phase a training is compared with
 NAMES = {"runs": "trainings"}  # of folders by step, where they are not called as it is
@@ -92,8 +89,8 @@ class Estimate:
     bytes of what is finished, `temporary` those beside `disk`, by what they are taken for. `records` and `read` are of
     the training parts, and of all that is read to make corpora that are not finished. `unpriced` has by reason the
     folders, by kind, that stand in no other number here; where there are some, all sums are the least. `sets` are,
-    of what is to do, those that one process makes (`Plan.together`), by the rule of their job. `operations` are
-    floating-point ones of all trainings. `notes` say what is assumed.
+    of what is to do, those that one process makes (`Plan.together`), by the rule of their job. `notes` say what
+    is assumed.
     """
 
     records: Counts
@@ -104,7 +101,6 @@ class Estimate:
     disk: Counter[str] = field(default_factory=Counter)
     trainings: dict[tuple[str, str, int], tuple[int, Array]] = field(default_factory=dict)
     beyond: dict[tuple[str, str], tuple[int, int, int]] = field(default_factory=dict)
-    operations: Array = field(default_factory=lambda: np.zeros(3))
     unpriced: dict[str, Counter[str]] = field(default_factory=dict)
     made: float = 0.0
     sets: Counter[str] = field(default_factory=Counter)
@@ -123,7 +119,6 @@ class Estimate:
 
     def add_training(self, training: Training, name: str, seconds: Array, costs: Costs) -> None:
         """Count one that is to be done; `name` is its method's, or its control's."""
-        self.operations = self.operations + costs.operations(training)
         size = training.records
         if (reach := costs.reach(training)) is not None and size > reach:
             count, largest, _ = self.beyond.get((training.corpus, training.method), (0, 0, 0))
@@ -408,21 +403,6 @@ def extrapolated(whole: Estimate) -> list[str]:
     ]
 
 
-def _arithmetic(operations: Array, least: bool) -> str:
-    """The hours of trainings on a GPU that sustains what such models let it."""
-    slow, fast = GPU_SUSTAINS
-    low, middle, high = operations
-    if least:
-        hours = f"at least {low / fast / 3600:.2g}, for at least {low:.1e} floating-point operations"
-    else:
-        hours = f"{middle / fast / 3600:.2g} to {middle / slow / 3600:.2g}, for {middle:.1e} floating-point operations"
-        hours += f" ({low:.1e} to {high:.1e})"
-    return (
-        f"GPU-hours of trainings: {hours} at {fast / 1e12:g} to {slow / 1e12:g} teraflop/s; no training on a GPU is "
-        "measured yet, and this is no more than arithmetic"
-    )
-
-
 def _kinds(whole: Estimate, lacking: Counter[str]) -> list[str]:
     """A row for each kind of folder: how many, hours and disk; behind ">" the least of what is estimated."""
     rows = [f"{'kind':16}{'folders':>8}{'to do':>8}{'core-hours':>12}{'disk, MB':>10}"]
@@ -450,8 +430,6 @@ def _jobs(plan: Plan, whole: Estimate, lacking: Counter[str], device: str) -> li
         what = "GPU-hours" if device == "a GPU" else "hours on a CPU's core, since none was measured on a GPU,"
         shown = amount(hours, any(lacking[kind] for kind in on_gpus))
         rows.append(f"{sum(processes[kind] for kind in on_gpus)} of them ask for a GPU; {what} they take: {shown}")
-    if whole.operations.any():
-        rows.append(_arithmetic(whole.operations, any(KINDS[kind].step == "runs" for kind in lacking)))
     return rows
 
 

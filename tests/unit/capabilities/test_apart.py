@@ -38,21 +38,11 @@ if len(sys.argv) > 3:
         if not needs_it and not module.name.endswith(".driver"):
             importlib.import_module(module.name)
 """
+TALES = yaml.safe_load((ROOT / "config" / "studies" / "smoke.yaml").read_text())["corpora"]["tales"]
+OF_CORE = ("raw", "split", "percents", "source_tokens", "target_tokens", "search")
 CORE = {
     "title": "What the core alone can do",
-    "corpora": {
-        "tales": {
-            "raw": {
-                "path": "tests/data/tales.jsonl",
-                "sha256": "a18037ee96357eab133e57ba15772473140d38d453120b6d354a51af71b81e5d",
-            },
-            "split": {"valid": 12, "test": 20},
-            "percents": [50, 100],
-            "source_tokens": 60,
-            "target_tokens": 20,
-            "search": {"beam": 2, "min_tokens": 2, "max_tokens": 20},
-        }
-    },
+    "corpora": {"tales": {name: TALES[name] for name in OF_CORE}},
     "methods": ["abs", "pcov", "trans", "fastrl"],
     "form": "smoke",
     "seeds": [1, 2],

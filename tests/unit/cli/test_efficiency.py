@@ -85,21 +85,6 @@ def test_digits_of_the_column_are_stricter(tmp_path, capsys) -> None:
         assert "0.227" in printed
 
 
-def test_what_is_left_out_or_lacks_an_interval_is_said(tmp_path, capsys) -> None:
-    file = tmp_path / "results.csv"
-    file.write_text(
-        "corpus,method,split,records,parameters,rouge1,seed\n"
-        "C,A,1,100,5,20,1\nC,A,1,100,5,21,2\nC,A,2,200,5,22,1\nC,B,2,200,5,22,1\n"
-    )
-    efficiency(file)
-    printed = capsys.readouterr().out
-    assert "not used: parameters" in printed
-    assert "training time not known" in printed
-    assert "C B has split 2 only" in printed
-    assert "2 → 1" in printed
-    assert "A: theta_pct, epsilon1, Theta, E1: no training cost is known" in printed
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

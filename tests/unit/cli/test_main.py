@@ -60,11 +60,6 @@ def test_packages_are_those_of_a_corpus_named_once(monkeypatch):
     assert said(monkeypatch, "packages", corpus, f"./{corpus}") == f"sumcurve: {corpus} is named twice; name it once"
 
 
-def test_records_of_a_plan_are_refused_where_all_are_known(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    assert "--records 5 changes nothing" in said(monkeypatch, "plan", "--study", "gigaword", "--records", "5")
-
-
 @pytest.fixture
 def finished(tmp_path, monkeypatch):
     """A home with one training of the smoke study; the study's folders are made by nobody here."""

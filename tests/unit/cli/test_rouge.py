@@ -16,7 +16,6 @@ from scipy import stats
 from sumcurve.cli import power as power_command
 from sumcurve.cli import rouge as rouge_command
 from sumcurve.machine.arguments import CommandError
-from sumcurve.rouge import texts as texts_module
 from sumcurve.statistics.power import Aim, Noise, items_needed, paired_sd, pooled_sd, power, seeds_needed
 from sumcurve.statistics.ungrouped import holm, sign_flip_p
 
@@ -250,32 +249,12 @@ def test_no_file_that_is_read_is_written_over(sumcurve, texts, tmp_path) -> None
     assert {path: path.read_bytes() for path in before} == before
 
 
-@pytest.mark.parametrize(("count", "words", "warned"), [(1, [], True), (2, [], False), (40, ["--resamples", 99], True)])
-def test_intervals_of_one_item_or_few_resamples_come_with_a_warning(sumcurve, tmp_path, count, words, warned) -> None:
-    path = tmp_path / "r.txt"
-    path.write_text("a b\n" * count)
-    printed = sumcurve("rouge", "--references", path, "--candidates", path, *words)
-    assert ("WARNING" in printed) is warned
-
-
 @pytest.mark.parametrize("option", ["--reference-column", "--column", "--compare-column", "--candidates"])
 def test_an_option_that_stands_twice_is_refused(sumcurve, texts, capsys, option) -> None:
     files = ("--references", texts.r_file, "--candidates", texts.c_file)
     with pytest.raises(SystemExit):
         sumcurve("rouge", *files, option, "a", option, "b")
     assert f"{option} stands twice" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("metrics", "cells"), [("rougeLsum", 36), ("rougeL", 81)])
-@pytest.mark.parametrize("warned", [True, False])
-def test_a_long_item_is_named_before_it_is_scored(sumcurve, tmp_path, monkeypatch, capsys, metrics, cells, warned):
-    path = tmp_path / "r.txt"
-    path.write_text("a b\n<t> a b - c d e f </t> <t> g h i </t>\n")  # 6 words and 3
-    monkeypatch.setattr(texts_module, "MANY_CELLS", cells - warned)
-    monkeypatch.setattr(rouge_command, "_score", lambda *_: pytest.fail("scored"))
-    with pytest.raises(pytest.fail.Exception, match="scored"):
-        sumcurve("rouge", "--references", path, "--candidates", path, "--metrics", metrics)
-    assert ("r.txt:2: item 2 has a" in capsys.readouterr().err) == warned
 
 
 def test_unequal_files_are_refused_and_leave_no_file(sumcurve, texts, tmp_path) -> None:
@@ -292,13 +271,6 @@ def test_unequal_files_are_refused_and_leave_no_file(sumcurve, texts, tmp_path) 
         with pytest.raises(CommandError, match=said):
             sumcurve("rouge", *files, *words)
     assert not list(tmp_path.glob("out*"))
-
-
-@pytest.mark.parametrize("word", ["0", "-1", "2.5", "x", "19"])
-def test_a_senseless_number_is_a_usage_error(sumcurve, texts, word, capsys) -> None:
-    with pytest.raises(SystemExit):
-        sumcurve("rouge", "--references", texts.r_file, "--candidates", texts.c_file, f"--resamples={word}")
-    assert "whole number" in capsys.readouterr().err
 
 
 @pytest.mark.skipif("SUMCURVE_REFERENCE_DATA" not in os.environ, reason="SUMCURVE_REFERENCE_DATA names no folder")
@@ -455,10 +427,3 @@ def test_files_that_are_not_per_item_files_of_the_same_items_are_named(sumcurve,
         path.write_text(f"{content}\n")
     with pytest.raises(CommandError, match=message):
         sumcurve("power", "--per-item", *paths)
-
-
-def test_items_without_ids_are_said_to_be_joined_by_their_order(sumcurve, tmp_path) -> None:
-    paths = tmp_path / "first.csv", tmp_path / "second.csv"
-    for path, scores in zip(paths, ((0.5, 0.4), (0.2, 0.3)), strict=True):
-        path.write_text("system,item,id,rouge1_f\n" + "".join(f"candidates,{n},,{s}\n" for n, s in enumerate(scores)))
-    assert "joined by their order" in sumcurve("power", "--per-item", *paths)

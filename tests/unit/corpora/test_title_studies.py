@@ -14,7 +14,7 @@ from sumcurve.corpora.store import Corpus
 from sumcurve.store.errors import CorpusError
 from sumcurve.study.plan import Plan, PlanError
 from sumcurve.study.planning.folder import raw_file
-from titles import debian, gigaword, lcsts, org_data, sumdata
+from titles import debian, gigaword, lcsts, org_data
 from workplace import check_study, configured, corpus_of
 
 
@@ -67,15 +67,6 @@ def test_gigaword_becomes_records_by_the_settings_of_its_study(home) -> None:
             for found, name in ((record.source, "src"), (record.target, "tgt")):
                 written = files[f"{side}.{name}.txt"][int(number) - 1]
                 assert found == [re.sub("<unk>|UNK", "unk", written)]  # its tokens as they are, and one unknown word
-
-
-def test_duc_tests_what_gigaword_trained_with_all_its_references(home) -> None:
-    sumdata(home / "sumdata", gigaword())
-    ready = {"train": "train/train.*", "valid": "train/valid.*", "test": "DUC2004/*"}
-    corpus = corpus_of(home, of_copy(home, "gigaword", home / "sumdata", split={"ready": ready}))
-    assert sizes(corpus) == {"train": 150, "valid": 40, "test": 7}
-    assert {len(record.references) for record in corpus.part("test")} == {3}
-    assert {len(record.references) for record in corpus.part("train")} == {0}
 
 
 def test_lcsts_becomes_records_by_the_settings_of_its_study(home) -> None:

@@ -185,16 +185,6 @@ def test_certain_scores_leave_the_uncertainty_of_costs() -> None:
     assert found["Theta"] == pytest.approx((low / 200, high / 200))
 
 
-def test_costs_that_hardly_grow_leave_quotients_by_cost_undefined() -> None:
-    pair = [replace(SMALL, costs=(10.0, 20.0, 40.0)), replace(LARGE, costs=(12.0, 30.0, 45.0))]
-    found = bounds_from_seeds(*pair, spread(pair))
-    assert found["theta"][0] < 0 < found["theta"][1]
-    for name in ("epsilon", "E"):
-        assert isinstance(found[name], Undefined)
-        assert "not significantly more costly" in str(found[name])
-    assert not isinstance(found["sigma"], Undefined)
-
-
 def test_epsilon_is_undefined_wherever_theta_may_be_zero() -> None:
     """Also where scores weigh more, so that the quotient's own quantile is smaller than that of the costs."""
     pair = [SMALL, replace(LARGE, costs=(14.0, 12.9, 13.2))]
@@ -203,7 +193,10 @@ def test_epsilon_is_undefined_wherever_theta_may_be_zero() -> None:
         wide = replace(pooled, scores=1e-3, score_degrees=100, cost_degrees=degrees, covariance=0.0)
         found = bounds_from_seeds(*pair, wide)
         assert (found["theta"][0] < 0) == refused
-        assert [isinstance(found[name], Undefined) for name in ("epsilon", "E")] == [refused, refused]
+        for name in ("epsilon", "E"):
+            assert isinstance(found[name], Undefined) == refused
+            assert ("not significantly more costly" in str(found[name])) == refused
+        assert not isinstance(found["sigma"], Undefined)
 
 
 def test_what_is_not_known_leaves_its_reason_and_the_rest() -> None:
@@ -218,16 +211,6 @@ def test_what_is_not_known_leaves_its_reason_and_the_rest() -> None:
     assert "not significantly above 0" in str(bounds_from_seeds(shaky, LARGE, spread([shaky, LARGE]))["sigma"])
     with pytest.raises(ValueError, match="a cost above 0 for each seed"):
         replace(SMALL, costs=(1.0, 2.0))
-
-
-def test_scores_and_costs_that_go_together_narrow_epsilon() -> None:
-    pooled = spread([SMALL, LARGE])
-    wide = (pooled.scores * pooled.costs) ** 0.5
-    widths = [
-        np.ptp(bounds_from_seeds(SMALL, LARGE, replace(pooled, covariance=share * wide))["epsilon"])
-        for share in (0.9, 0.0, -0.9)
-    ]
-    assert widths[0] < widths[1] < widths[2]
 
 
 @given(st.floats(-5, 5), st.floats(1, 5), st.floats(0.01, 2), st.floats(0.0001, 0.1), st.floats(-0.9, 0.9))

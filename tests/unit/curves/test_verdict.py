@@ -110,18 +110,6 @@ def line(at_largest: float, slope: float) -> Truth:
     return lambda d: at_largest + slope * np.log(d / 2000)
 
 
-def test_neither_more_noise_nor_more_distance_makes_it_surer() -> None:
-    made = study([line(26, 1.5), line(25, 1.5)], 0.2, 3)
-    surer = [
-        verdicts(fit_curves(replace(made, errors=times * made.errors), Extrapolation(draws=2000)))[0].ahead
-        for times in (0.5, 2.0, 6.0, 20.0)
-    ]
-    assert (np.diff(np.array(surer), axis=0) < 0.02).all()
-    assert surer[0][0] > 0.95 > surer[-1][0]
-    for now, twice, four_times in surer:
-        assert now > twice > four_times > 0.5
-
-
 def test_of_two_level_methods_the_steeper_is_likelier_ahead_later() -> None:
     """The paper's Figure 1: A and B meet at the largest size, where A rises faster."""
     later = []

@@ -193,8 +193,3 @@ def test_logp_reads_the_first_tokens_of_the_target(model, vocabulary):
     assert EOS not in example.target
     with torch.no_grad():
         assert found == pytest.approx(score(model.abstractor, collate([example])).sum().item(), rel=1e-5)
-
-
-def test_logp_of_an_empty_target_is_refused(model, vocabulary):
-    with pytest.raises(ValueError, match="'r' has an empty target"):
-        system(model, vocabulary).logp(batch_of([Record("r", ["w1"], [])], vocabulary))

@@ -138,13 +138,6 @@ def test_each_pair_is_scored_as_it_would_be_alone(name, make_model, make_example
         assert found.known[place].tolist() == [*known, *([True] * (len(example.target) - len(known)))]
 
 
-def test_every_source_is_encoded_once():
-    model, records = Invented(copies=True), records_of(150)
-    examples = [encode(record, KNOWN, 9, MOST) for record in records]
-    target_logp(model, KNOWN, examples, derangements(records, Reading()), MOST, "cpu")
-    assert model.encoded == 150
-
-
 # --- the file
 
 

@@ -113,12 +113,6 @@ def test_as_target_restores_the_target_of_a_batch(make_batch, vocabulary):
     assert torch.equal(short.inp, batch.inp[:, :2].where(short.tgt != PAD, PAD))
 
 
-@pytest.mark.parametrize("shape", [(3, 2, 4), (2, 4), (4,)])
-def test_tokens_of_another_shape_are_no_target(shape, make_batch):
-    with pytest.raises(ValueError, match="one output of each"):
-        as_target(make_batch(3), torch.ones(shape, dtype=torch.long), 17)
-
-
 def test_rollouts_repeat_under_one_seed_and_keep_the_mode(make_model, make_batch):
     model, batch = make_model("pcov", spread=0.3), make_batch(10)
     samples = []

@@ -53,9 +53,3 @@ def test_logp_of_own_targets_is_the_sum_of_what_reading_finds(trained, items):
     found = trained.reading(items, Reading(others=1))
     sums = [float(found.own[start:end].sum()) for start, end in zip(found.starts, found.starts[1:], strict=False)]
     assert trained.logp(items, [record.target for record in records]) == pytest.approx(sums, rel=1e-4)
-
-
-def test_a_decoder_without_single_tokens_has_no_reading(trained, items):
-    trained.decoder = object()
-    with pytest.raises(TypeError, match="no log-probability of a single token"):
-        trained.reading(items, Reading())

@@ -6,7 +6,6 @@ import io
 import json
 import socketserver
 import stat
-import subprocess
 import sys
 import tarfile
 import threading
@@ -97,23 +96,6 @@ def test_several_processes_and_orders_write_the_same(tmp_path) -> None:
     assert [row["group"] for row in first[0]][:2] == ["Brook.py", "pond/__init__.py"]
 
 
-ELSEWHERE = ["../pond.py", "/pond.py", "pond/../../pond.py", "..\\pond.py", "C:/pond.py", "pond//pond.py", "a\nb.py"]
-
-
-@pytest.mark.parametrize("name", ELSEWHERE)
-def test_a_member_that_would_lie_elsewhere_is_an_error(tmp_path, name) -> None:
-    folder = tmp_path / "in" / "here"
-    folder.mkdir(parents=True)
-    zipped = zipfile.ZipInfo("x.py")
-    zipped.filename = name  # the constructor would correct it
-    member = tarfile.TarInfo(name)
-    for archive in (wheel(folder, FILES, members=[(zipped, b"")]), sdist(folder, FILES, [member])):
-        with pytest.raises(ArchiveError, match="outside of its folder or has no usable name"):
-            harvested(folder, archive)
-    assert [path.name for path in tmp_path.rglob("*.py")] == []
-    assert not (folder / "harvest.jsonl").exists()
-
-
 def test_links_and_devices_are_counted_and_never_followed(tmp_path) -> None:
     (tmp_path / "secret.py").write_text(DOC.format("a secret"))
     members = []
@@ -136,16 +118,29 @@ def test_what_unpacks_to_more_than_allowed_is_an_error(tmp_path, monkeypatch) ->
     zeros = tarfile.TarInfo("pond-1.5/zeros.bin")
     zeros.size = 4_000_000
     header = tarfile.TarInfo("pond-1.5/" + "x" * 4_000_000)  # a name so long that the header is the bomb
-    plain = [wheel(tmp_path, {"zeros.bin": b"0" * 4_000_000}, "zeros")]
-    for archive in (*plain, sdist(tmp_path, FILES, [zeros])):
-        assert (tmp_path / archive.file).stat().st_size < 10_000
+    packed = [lambda: wheel(tmp_path, {"zeros.bin": b"0" * 4_000_000}, "zeros")]
+    packed += [lambda member=member: sdist(tmp_path, FILES, [member]) for member in (zeros, header)]
+    for pack in packed:
+        archive = pack()
+        assert (tmp_path / archive.file).stat().st_size < 20_000
         with pytest.raises(ArchiveError, match="3,000,000 bytes are allowed"):
             harvested(tmp_path, archive)
-    with pytest.raises(ArchiveError, match="3,000,000 bytes are allowed"):
-        harvested(tmp_path, sdist(tmp_path, FILES, [header]))
     monkeypatch.setattr(module, "MOST_MEMBERS", 2)
     with pytest.raises(ArchiveError, match="2 members"):
         harvested(tmp_path, wheel(tmp_path, FILES))
+
+
+ELSEWHERE = ["../pond.py", "/pond.py", "pond/../../pond.py", "..\\pond.py", "C:/pond.py", "pond//pond.py", "a\nb.py"]
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_member_that_would_lie_elsewhere_is_an_error(tmp_path, name) -> None:
+    zipped = zipfile.ZipInfo("x.py")
+    zipped.filename = name  # the constructor would correct it
+    for archive in (wheel(tmp_path, FILES, members=[(zipped, b"")]), sdist(tmp_path, FILES, [tarfile.TarInfo(name)])):
+        with pytest.raises(ArchiveError, match="outside of its folder or has no usable name"):
+            harvested(tmp_path, archive)
+    assert not (tmp_path / "harvest.jsonl").exists()
 
 
 def test_another_archive_than_listed_a_missing_and_a_broken_one_are_errors(tmp_path) -> None:
@@ -351,23 +346,3 @@ def test_pip_fetches_the_wheel_that_the_hash_pins_whatever_machine_it_is_for(tmp
     assert [path.name for path in fetched.iterdir()] == [foreign.file] != [other.file]
     with pytest.raises(ArchiveError, match=r"pip cannot download pond-1\.5-py3-none-any\.whl of pond 1\.5"):
         fetch([Archive("pond", "1.5", other.file, SHA)], fetched)
-
-
-SMALL = Archive(
-    "traitlets",
-    "5.16.1",
-    "traitlets-5.16.1-py3-none-any.whl",
-    "f775618166caa0396c8e337099240f2bd3e5e917d203b2e6fbe21a58d3cb1f6b",
-)
-
-
-@pytest.mark.slow
-def test_a_real_wheel_is_downloaded_and_harvested(tmp_path) -> None:
-    index = [sys.executable, "-m", "pip", "index", "versions", SMALL.name]
-    if subprocess.run(index, capture_output=True).returncode:
-        pytest.skip("pip reaches no index here")
-    assert fetch([SMALL], tmp_path) > 0
-    rows, counts = harvested(tmp_path, SMALL)
-    assert counts["archives"][0]["licence"]
-    assert all(row["group"].startswith("traitlets/") for row in rows)
-    assert len(rows) > 10

@@ -1,7 +1,5 @@
 """A lent device belongs to one process; the kernel takes it back."""
 
-import errno
-import fcntl
 import os
 import select
 import shutil
@@ -353,19 +351,6 @@ def test_a_lock_file_is_everybodys_and_alone(tmp_path):
         os.umask(before)
     (made,) = tmp_path.iterdir()  # nothing temporary stays
     assert stat.S_IMODE(made.stat().st_mode) == 0o666
-
-
-def test_a_file_system_without_locks_is_an_error_at_once_for_a_card_and_nothing_for_a_bar(tmp_path, monkeypatch):
-    """As NFS and Lustre answer."""
-
-    def refuse(opened, how):
-        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(devices.DeviceError, match=r"lock: its file system \(\w+\) takes no lock"):
-        devices.lease(["0"], tmp_path).__enter__()
-    with devices.bar_line(tmp_path) as line:
-        assert line == 0
 
 
 def test_bars_have_lines_of_their_own_and_nobody_waits_for_one(tmp_path):

@@ -20,14 +20,6 @@ def test_a_lock_is_one_s_alone_until_it_is_given_back(tmp_path: Path) -> None:
         assert take(other)
 
 
-def test_shared_locks_are_several_s_but_not_beside_one_that_is_alone(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    with path.open("wb") as first, path.open("rb") as second, path.open("rb") as third:
-        assert take(first, shared=True)
-        assert take(second, shared=True)
-        assert not take(third)
-
-
 def test_who_comes_second_is_told_and_may_refuse_or_wait(tmp_path: Path) -> None:
     path, order, told = tmp_path / "lock", [], threading.Event()
 
@@ -49,14 +41,6 @@ def test_who_comes_second_is_told_and_may_refuse_or_wait(tmp_path: Path) -> None
     assert order == ["first", "second"]
 
 
-def test_what_was_written_before_stays(tmp_path: Path) -> None:
-    path = tmp_path / "journal"
-    for line in (b"one\n", b"two\n"):
-        with locked(path) as stream:
-            stream.write(line)
-    assert path.read_bytes() == b"one\ntwo\n"
-
-
 @pytest.mark.parametrize("number", [errno.EBADF, errno.EOPNOTSUPP, errno.ENOLCK])
 def test_a_file_system_without_locks_is_an_error_at_once(number: int, tmp_path: Path, monkeypatch) -> None:
     """As NFS without a lock daemon and Lustre without -o flock answer: whoever waited would wait for ever."""
@@ -67,8 +51,3 @@ def test_a_file_system_without_locks_is_an_error_at_once(number: int, tmp_path: 
     monkeypatch.setattr(fcntl, "flock", refuse)
     with pytest.raises(LockError, match=r"lock: its file system \(\w+\) takes no lock: \w+"), locked(tmp_path / "lock"):
         pass
-
-
-def test_an_error_of_whoever_holds_a_lock_is_not_the_locks(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="disk"), locked(tmp_path / "lock"):
-        raise OSError("disk")

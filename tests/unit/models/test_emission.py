@@ -95,8 +95,3 @@ def test_half_precision_is_widened():
     logits, scores, gate, src_ext, _, tgt = (tensor.detach() for tensor in example())
     emission = Emission(logits.bfloat16(), scores.bfloat16(), gate.bfloat16())
     assert emission.gold(tgt, src_ext).dtype == torch.float32
-
-
-def test_half_an_emission_is_refused():
-    with pytest.raises(ValueError, match="both"):
-        Emission(torch.zeros(1, 1, 5), copy_logp=torch.zeros(1, 1, 2))

@@ -79,11 +79,6 @@ def test_a_document_is_the_beginning_of_the_source(source, tokens, sentences):
     assert [len(ids) for ids in document.ids] == [len(sentence.split(" ")) for sentence in document.sentences]
 
 
-def test_a_source_without_words_is_refused(vocabulary):
-    with pytest.raises(ValueError, match="'r' has an empty source"):
-        read_document(Record("r", ["", " "], ["a"]), vocabulary, 10, 10)
-
-
 # --- parameters
 
 
@@ -213,11 +208,6 @@ def test_what_is_sampled_from_is_what_is_scored(model, documents, monkeypatch):
     real = stopped.cumsum(1) - stopped.long() == 0
     assert real.sum(1).unique().numel() > 1
     torch.testing.assert_close(torch.cat(drawn, 1)[real], model.logp(slots, choices)[real], rtol=0, atol=1e-10)
-
-
-def test_a_rollout_needs_a_stop(model, documents):
-    with pytest.raises(ValueError, match="with_stop"):
-        model.sample(slots_of(model, documents))
 
 
 @pytest.mark.parametrize("stops", [False, True])

@@ -54,15 +54,6 @@ def test_unsorted_counts_are_refused(counts):
         Vocabulary.from_counts(counts, 10, 1)
 
 
-def test_a_word_listed_twice_is_refused():
-    with pytest.raises(ValueError, match="twice"):
-        Vocabulary(["a", "a"])
-
-
-def test_json_round_trip():
-    assert Vocabulary.from_json(KNOWN.to_json()).words == KNOWN.words
-
-
 def test_a_word_spelled_like_a_mark_is_no_mark():
     vocabulary = Vocabulary(["<eos>", "a"])
     ids, extended, unknowns = vocabulary.source(["<eos>", "a"])

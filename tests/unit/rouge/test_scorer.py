@@ -257,15 +257,6 @@ def test_a_string_is_one_reference(mode) -> None:
     assert score_items(texts, references, PLAIN) == score_items(texts, listed, PLAIN)
 
 
-def test_references_without_a_word_are_told(monkeypatch) -> None:
-    references = ["a", "", [[], "…"], ["", "b"], "…", [["", "c"]]]
-    monkeypatch.setattr(rouge, "CHUNK", 4)
-    scores = Scorer(METRICS).score(["a b"] * 6, references)
-    assert scores.empty_references.tolist() == [False, True, True, False, True, False]
-    assert not scores.empty.any()
-    assert scores.f["rouge1"][scores.empty_references].tolist() == [0, 0, 0]
-
-
 def test_characters_score_chinese_and_no_item_has_no_scores() -> None:
     assert score_items([], [], PLAIN) == []
     scores = Scorer(METRICS, "characters").score(["我爱北京"], [["我爱上海。"]])

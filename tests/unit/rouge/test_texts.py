@@ -193,13 +193,6 @@ def test_the_column_is_guessed_where_there_is_one(file, heads, role, key, column
     assert (texts.column, texts.items) == (column, [[[f"text of {column}"]]])
 
 
-def test_a_key_of_json_objects_may_be_named(file) -> None:
-    path = file(lines({"text": "a", "summary": "b"}), "c.jsonl")
-    assert read_texts(path, "candidate", "text").items == [[["a"]]]
-    with pytest.raises(TextError, match=r"c\.jsonl:1: .* is no text; give a string, a list of sentences$"):
-        read_texts(file(lines([["a"], ["b"]]), "c.jsonl"), "candidate")
-
-
 def test_items_are_joined_by_id_where_both_files_have_ids(file) -> None:
     rows = [{"id": number, "summary": f"text {number}"} for number in range(4)]
     first = read_texts(file(lines(*rows), "a.jsonl"), "reference")

@@ -13,7 +13,6 @@ from sumcurve.scores.run import write_scores
 from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
 from sumcurve.settings.study import Rouge
 from sumcurve.store.records import Record, RecordError, write_jsonl
-from sumcurve.study.doors import SCORERS
 
 TEST = [
     {"id": "a", "source": ["the fox ran"], "target": ["the fox ran home"], "group": "foxes"},
@@ -136,11 +135,3 @@ def test_what_ranks_or_decides_has_a_direction(told):
 def test_summaries_of_another_test_set_are_refused(write, summaries, message):
     with pytest.raises(RecordError, match=message):
         write(summaries)
-
-
-@pytest.mark.parametrize("name", SCORERS)
-def test_every_scorer_can_be_told_nothing_and_describes_itself(name):
-    scorer = SCORERS[name](SCORERS[name].Settings())
-    names = [metric.name for metric in scorer.metrics]
-    assert len(set(names)) == len(names) > 0
-    assert not {"id", "group"} & set(names)

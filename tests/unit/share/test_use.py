@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -23,9 +22,8 @@ from sumcurve.share.export import export
 from sumcurve.store import manifest
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import RecordError, read_csv, read_jsonl
-from sumcurve.store.stage import Stage
-from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
+from workplace import build, configured
 
 ROOT = Path(__file__).parents[3]
 RAW = ROOT / "tests" / "data" / "tales.jsonl"
@@ -38,13 +36,11 @@ class Finished:
     """A study of one invented corpus with one training of each of three kinds of method, and of a program."""
 
     def __init__(self, home: Path) -> None:
-        config = home / "config"
+        config = configured(home) / "config"
         texts = [sentence for line in RAW.read_text().splitlines() for sentence in json.loads(line)["source"]]
         model = make_folder(home / "model", "bart", texts[:200])
         told = {"kind": "transformers", "path": str(model), "sha256": sha256_of_model(model), "lora": {"rank": 2}}
         method = {"title": "BART", "paper": "Random weights.", "model": told, "phases": {"nll": {"loss": "nll"}}}
-        shutil.copytree(ROOT / "config", config)
-        shutil.copy(ROOT / "recipes.yaml", home)
         (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**method, "forms": {"smoke": None}}))
         study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
         tales = study["corpora"]["tales"] | {"percents": [20], "target": "summaries", "methods": None}
@@ -60,17 +56,10 @@ class Finished:
                         self.make(key)
 
     def make(self, key: str) -> None:
-        folder = self.plan.folder(key)
-        for other in folder.inputs:
+        for other in self.plan.folder(key).inputs:
             self.make(other)
-        if (self.results / key).exists():
-            return
-        inputs = {one: self.results / one for one in folder.inputs}
-        inputs |= {file.sha256: file.at(self.home) for file in folder.files}
-        facts = {"fingerprint": "f" * 16, "commit": None}
-        with manifest.building(self.results / key, folder.specification, facts) as written:
-            stage = Stage(written, folder.name, self.home, note=lambda text: None, facts=facts)
-            KINDS[folder.kind].builder(folder.specification, inputs, stage)
+        if not (self.results / key).exists():
+            build(self.plan, key, self.home, fingerprint="f" * 16, commit=None)
 
     def row(self, method: str):
         return next(row for row in self.plan.rows if row.method == method and row.part == "study")

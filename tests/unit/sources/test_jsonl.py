@@ -108,10 +108,3 @@ def test_a_line_that_is_too_long_is_refused_and_its_neighbours_are_read(tmp_path
     reasons = [row.reason if isinstance(row, Refused) else row["id"] for row in found]
     assert reasons == ["before", NOT_JSON, LONG_LINE, LONG_LINE, "after", LONG_LINE]
     assert found[3].value.startswith("5,001 bytes")  # its end counts
-
-
-def test_what_editors_and_disks_leave_is_refused_or_passed_over(tmp_path) -> None:
-    """A mark of byte order, ends of lines of two systems, NUL bytes where a disk was full."""
-    data = b"\xef\xbb\xbf" + line(id="a") + b"\r\n" + line(id="b") + b"\n" + b"\0" * 100 + b"\n" + line(id="c")
-    found = read(tmp_path / "raw.jsonl", data)
-    assert [row.reason if isinstance(row, Refused) else row["id"] for row in found] == ["a", "b", NOT_JSON, "c"]

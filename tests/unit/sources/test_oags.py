@@ -57,26 +57,19 @@ def test_every_line_is_a_record_or_is_counted_by_its_reason(tmp_path) -> None:
     bad = {
         b"": raw.EMPTY_LINE,
         good[0][:40]: raw.NOT_JSON,
-        b"\0" * 50: raw.NOT_JSON,
         line(list(ROWS[0].values())): raw.NOT_OBJECT,
-        b'{"title": "\xff", "abstract": "x"}': raw.NOT_UTF8,
-        b'{"title": "a", "title": "b", "abstract": "x"}': raw.REPEATED_KEY,
         line({"title": "no abstract"}): raw.MISSING_KEY,
         line({"title": "empty", "abstract": " "}): raw.EMPTY_SOURCE,
         line({"title": None, "abstract": "x"}): raw.WRONG_TYPE,
         line({"title": "", "abstract": "x"}): raw.EMPTY_TARGET,
-        line({"title": "lone \ud800", "abstract": "x"}): raw.SURROGATE,
     }
     data = b"\xef\xbb\xbf" + b"\r\n".join([*good[:12], *bad, *good[12:]])  # a mark of byte order, ends of Windows
     path = write_zip(tmp_path / "oags.zip", {"part_0_0.txt": data + b"\r\n", "part_0_1.txt": b"\n".join(good)})
     rows = read(path)
     assert len(rows) == len(bad) + 2 * len(good)
     assert texts(rows) == [*TEXTS, *TEXTS]
-    dropped = [row for row in rows if isinstance(row, Dropped)]
-    assert [row.reason for row in dropped] == list(bad.values())
-    assert [(row.place.file, row.place.number) for row in dropped] == [
-        ("part_0_0.txt", 13 + number) for number in range(len(bad))
-    ]
+    dropped = [(row.place.file, row.place.number, row.reason) for row in rows if isinstance(row, Dropped)]
+    assert dropped == [("part_0_0.txt", number, reason) for number, reason in enumerate(bad.values(), 13)]
 
 
 @pytest.mark.parametrize(

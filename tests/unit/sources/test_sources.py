@@ -1,11 +1,7 @@
 """How a study names its sources. That a new one is a file and a line: tests/workflow/test_doors.py."""
 
 import hashlib
-import os
-import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -126,23 +122,3 @@ def test_what_differs_from_the_files_of_a_study_is_named(home) -> None:
     assert "a.jsonl" not in problem
     (home / "raw" / "d.jsonl").write_text("d")
     assert "d.jsonl is not of it" in file.problem(home, "mine")
-
-
-@pytest.mark.parametrize("told", [{"path": "raw/a.jsonl"}, {"path": "raw", "files": {"a.jsonl": None}}])
-def test_content_that_no_study_can_know_is_planned_and_not_made(home, told) -> None:
-    (home / "raw").mkdir()
-    (home / "raw" / "a.jsonl").write_bytes((ROOT / "tests" / "data" / "tales.jsonl").read_bytes())
-    folder = corpus(home, {"sha256": None, **told})
-
-    def sumcurve(*arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])}
-        command = [sys.executable, "-m", "sumcurve", *arguments]
-        return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
-
-    done = sumcurve("make", f"results/{folder.key}")
-    assert done.returncode != 0
-    assert not (home / "results" / folder.key).exists()
-    (line,) = set(re.findall(r"write `sha256: ([0-9a-f]{64})` below its `raw:`", done.stderr))
-    completed = corpus(home, {**told, "sha256": line})
-    assert completed.name != folder.name
-    assert sumcurve("make", f"results/{completed.key}").returncode == 0

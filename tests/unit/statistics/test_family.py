@@ -92,14 +92,6 @@ def test_fixed_systems_stand_beside_and_single_ones_do_not(replicates, names) ->
         family(made, [(("a", 400), ("d", 400))])
 
 
-def test_a_family_without_replicated_methods_says_so(replicates, names) -> None:
-    made = Design(replicates(seeds=1), names, 400)
-    found = family(made, replicated_pairs(made, 400))
-    assert found.tests == ()
-    assert found.level is None
-    assert "no two methods have several seeds" in found.why
-
-
 def test_what_never_differs_is_not_tested(replicates, names) -> None:
     cells = replicates("ab")
     twins = [replace(cell, system="twin") for cell in cells if cell.system == "b"]

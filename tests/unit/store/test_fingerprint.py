@@ -146,11 +146,6 @@ def test_a_module_that_leads_to_the_code_of_every_kind_stands_for_none(module):
         fingerprint.fingerprint(f"sumcurve.{module}")
 
 
-def test_a_module_without_a_file_is_an_error_that_names_it():
-    with pytest.raises(FileNotFoundError, match=r"sumcurve\.no_such has no file"):
-        fingerprint.fingerprint("sumcurve.corpora.prepare", "sumcurve.no_such")
-
-
 def test_the_code_here_is_known_to_write_the_versions_in_force():
     """When this fails: run the tests of golden bytes (test_steps, tables/test_study). Where they pass,
     `python -m sumcurve recipes --write` lists the code; where not, raise the version, and write golden bytes anew.

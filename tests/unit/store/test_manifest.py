@@ -21,14 +21,6 @@ def folder(tmp_path):
     return tmp_path / "results" / "corpora" / f"tales-{manifest.digest(SPECIFICATION)}"
 
 
-def test_a_finished_folder_verifies(folder):
-    finished(folder)
-    sealed = manifest.verify(folder, SPECIFICATION)
-    assert sealed is not None
-    assert set(sealed["files"]) == {"words.txt", "more/numbers.txt"}
-    assert sealed["files"]["words.txt"]["bytes"] == 7
-
-
 def test_an_error_on_the_way_leaves_no_folder(folder):
     def fail():
         with manifest.building(folder, SPECIFICATION, {}) as stage:

@@ -100,32 +100,24 @@ def test_a_file_of_ones_own_becomes_a_study_that_is_planned_and_prepared(place, 
     assert max(records for _, _, records in found.trainings) == 255
 
 
-def test_our_own_names_need_no_word_and_records_keep_their_ids(place, monkeypatch):
-    write(place / "mine.jsonl", records(80))
-    add(monkeypatch, "mine.jsonl", "--name", "mine")
-    assert said_of("mine")["raw"].keys() == {"path", "sha256"}
-    _, corpus = prepared("mine")
-    assert ids(corpus, "test") < {f"r{number}" for number in range(80)}
-
-
-def test_parts_that_records_say_are_kept(place, monkeypatch, capsys):
-    split = ["train"] * 60 + ["validation"] * 10 + ["test"] * 30
-    write(place / "mine.jsonl", ({**row, "split": part} for row, part in zip(records(100), split, strict=True)))
-    add(monkeypatch, "mine.jsonl", "--name", "mine")
-    assert "ready: 60 train, 10 valid, 30 test" in capsys.readouterr().out
-    _, corpus = prepared("mine")
-    assert ids(corpus, "test") == {f"r{number}" for number in range(70, 100)}
-    assert said_of("mine")["published"] == {"train": 60, "valid": 10, "test": 30}
-
-
-def test_parts_that_are_files_of_a_folder_are_kept(place, monkeypatch):
-    rows = list(records(100, target="summary"))
-    for name, part in (("train-0", rows[:30]), ("train-1", rows[30:60]), ("val", rows[60:70]), ("test", rows[70:])):
-        write(place / "data" / f"{name}.jsonl", part)
-    add(monkeypatch, "data", "--name", "mine")
+@pytest.mark.parametrize("said", ["records", "files"])
+def test_parts_that_records_or_files_of_a_folder_say_are_kept(place, monkeypatch, capsys, said):
+    rows = list(records(100))
+    if said == "records":
+        split = ["train"] * 60 + ["validation"] * 10 + ["test"] * 30
+        write(place / "mine" / "all.jsonl", ({**row, "split": part} for row, part in zip(rows, split, strict=True)))
+        raw = "mine/all.jsonl"  # whose fields have our names
+    else:
+        for name, part in (("train-0", rows[:30]), ("train-1", rows[30:60]), ("val", rows[60:70]), ("test", rows[70:])):
+            write(place / "mine" / f"{name}.jsonl", part)
+        raw = "mine"
+    add(monkeypatch, raw, "--name", "mine")
+    assert "60 train, 10 valid, 30 test" in capsys.readouterr().out
     _, corpus = prepared("mine")
     assert len(ids(corpus, "train")) == 60
     assert ids(corpus, "test") == {f"r{number}" for number in range(70, 100)}
+    assert said_of("mine")["published"] == {"train": 60, "valid": 10, "test": 30}
+    assert said_of("mine")["raw"].keys() == {"path", "sha256"} | ({"format"} if said == "files" else set())
 
 
 ROWS = list(records(60))
@@ -206,14 +198,6 @@ def test_percents_hold_enough_to_learn_from():
     assert len(percents(1_000_000)) > len(percents(300))
 
 
-def test_a_quantile_is_the_smallest_value_that_enough_do_not_exceed():
-    values = [3, 1, 2, 2, 9]
-    for share in (0.1, 0.2, 0.5, 0.9, 1.0):
-        found = quantile(values, share)
-        assert sum(value <= found for value in values) >= share * len(values)
-        assert sum(value < found for value in values) < share * len(values)
-
-
 def test_a_folder_that_names_some_parts_only_is_refused(tmp_path):
     for name in ("tr_part", "dev", "test"):
         (tmp_path / f"{name}.jsonl").write_text('{"source": "a", "target": "b"}\n')
@@ -222,3 +206,10 @@ def test_a_folder_that_names_some_parts_only_is_refused(tmp_path):
     (tmp_path / "dev.jsonl").unlink()
     (tmp_path / "test.jsonl").unlink()
     assert ready_files(tmp_path) is None
+
+
+def test_a_quantile_is_the_smallest_value_that_enough_do_not_exceed():
+    values = [3, 1, 2, 2, 9]
+    for share in (0.1, 0.2, 0.5, 0.9, 1.0):
+        found = quantile(values, share)
+        assert sum(value < found for value in values) < share * len(values) <= sum(value <= found for value in values)

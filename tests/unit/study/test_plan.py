@@ -1,6 +1,7 @@
 """Names decide: what changes a result changes its folder's name and those behind it, and nothing else does."""
 
-from itertools import product
+from collections import Counter
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,21 @@ def edit(path, change):
     content = yaml.safe_load(path.read_text())
     change(content)
     path.write_text(yaml.safe_dump(content, sort_keys=False))  # phases come in the order of their keys
+
+
+def edited(config, change=None, **keys):
+    """The plan of the smoke study after a change of it, or with these keys."""
+    edit(config / "studies" / "smoke.yaml", change or (lambda content: content.update(keys)))
+    return smoke(config)
+
+
+def without_reading(content):
+    """Without the score that compares who is there."""
+    content["scores"].pop("reading")
+
+
+def unseen(content):
+    content["corpora"]["tales"]["split"]["unseen"] = ["zoo"]
 
 
 def names(plan, *steps):
@@ -70,39 +86,29 @@ def test_every_study_of_this_repository_is_valid():
 def test_every_method_percent_and_seed_is_scored_once_with_the_common_search(config):
     plan = smoke(config)
     settings = plan.settings
-    expected = {
-        (corpus, method, percent, seed)
+    expected = [
+        (corpus, *cell)
         for corpus, of_corpus in settings.corpora.items()
-        for method in of_corpus.methods or settings.methods
-        for percent in of_corpus.percents
-        for seed in settings.seeds
-    } | {(corpus, system, None, None) for corpus in settings.corpora for system in REFERENCE_SYSTEMS}
+        for cell in product(of_corpus.methods or settings.methods, of_corpus.percents, settings.seeds)
+    ]
+    expected += [(corpus, system, None, None) for corpus in settings.corpora for system in REFERENCE_SYSTEMS]
     common = [row for row in plan.rows if row.part == "study" and row.search != "paper"]
-    rows = [(row.corpus, row.method, row.percent, row.seed) for row in common]
-    assert len(rows) == len(expected)
-    assert set(rows) == expected
+    assert Counter((row.corpus, row.method, row.percent, row.seed) for row in common) == Counter(expected)
     assert all((row.search is None) == (row.role != "trained") for row in plan.rows)
 
 
 def test_what_is_held_out_is_decoded_by_the_same_trainings_as_rows_of_its_own(config):
-    before = smoke(config)
-    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["split"].update(unseen=["zoo"]))
-    after = smoke(config)
+    before, after = smoke(config), edited(config, unseen)
     assert [folder.stem for folder in after.named("runs")] == [folder.stem for folder in before.named("runs")]
     (held_out,) = after.named("corpora", "unseen")
-    rows = {
-        corpus: {
-            (row.method, row.percent, row.seed, row.role): (row.run, set(row.scores))
-            for row in after.rows
-            if row.corpus == corpus and row.part == "study" and row.search != "paper"
-        }
-        for corpus in ("tales", "tales-unseen")
-    }
-    assert rows["tales-unseen"] == rows["tales"]
+    rows = {corpus: {} for corpus in after.corpora}
     for row in after.rows:
+        if row.part == "study" and row.search != "paper":
+            rows[row.corpus][row.method, row.percent, row.seed, row.role] = (row.run, set(row.scores))
         if row.corpus == "tales-unseen":
-            assert after.folder(row.output).specification["corpus"] == held_out.key
-            assert all(after.folder(key).specification["corpus"] == held_out.key for key in row.scores.values())
+            for key in (row.output, *row.scores.values()):
+                assert after.folder(key).specification["corpus"] == held_out.key
+    assert rows["tales-unseen"] == rows["tales"]
     assert "zoo" in after.corpora["tales-unseen"].title
 
 
@@ -115,25 +121,14 @@ def of_two_corpora(config, methods, **changes):
         for corpus, keys in changes.items():
             content["corpora"][corpus] |= keys
 
-    edit(config / "studies" / "smoke.yaml", change)
-    return smoke(config)
-
-
-def test_a_corpus_may_take_some_of_the_studys_methods(config):
-    every = of_two_corpora(config, ["pcov", "trans"])
-    plan = of_two_corpora(config, ["pcov", "trans"], modules={"methods": ["trans"]})
-    assert set(plan.folders) == {key for key in every.folders if "/modules-pcov-" not in key}
+    return edited(config, change)
 
 
 def ask(config, method, search):
     """Make the search that a method's paper asks for this one: with these keys, plain in others."""
     if search is not None:
         search = {"beam": 4, "length_penalty": "average", "block_ngram": 3} | search
-
-    def change(content):
-        content["search"] = search
-
-    edit(config / "methods" / f"{method}.yaml", change)
+    edit(config / "methods" / f"{method}.yaml", lambda content: content.update(search=search))
 
 
 @pytest.mark.parametrize("search", [None, {"beam": 2}, {"beam": 2, "alpha": 1, "unknown": "copy"}])
@@ -149,16 +144,12 @@ def test_the_search_of_a_paper_is_decoded_at_the_largest_percent_from_the_same_r
     plan = of_two_corpora(config, ["pcov", "abs"], tales={"percents": [25, 50, 75]})
     rows = [row for row in plan.rows if row.method == "pcov" and row.part == "study"]
     assert {(row.corpus, row.percent) for row in rows if row.search == "paper"} == {("tales", 75), ("modules", 100)}
+    common = {(row.corpus, row.percent): row for row in rows if row.search == "common"}
     for row in rows:
-        common = next(
-            other
-            for other in rows
-            if (other.corpus, other.percent, other.search) == (row.corpus, row.percent, "common")
-        )
         search = plan.folder(row.output).specification["search"]
         expected = plan.settings.corpora[row.corpus].search.model_dump(mode="json")
         assert search == expected | ({"beam": 9, "coverage_penalty": 0.5} if row.search == "paper" else {})
-        assert row.run == common.run
+        assert row.run == common[row.corpus, row.percent].run
         assert ("-paper-" in row.output, "-paper-" in row.scores["rouge"]) == 2 * (row.search == "paper",)
 
 
@@ -265,19 +256,14 @@ def test_a_last_phase_is_told_from_before_it_and_from_its_control_at_the_largest
 
 
 def test_seeds_of_phases_are_trained_at_the_largest_percent_for_methods_of_several_phases_alone(config):
-    edit(config / "studies" / "smoke.yaml", lambda content: content["scores"].pop("reading"))  # compares who is there
+    edited(config, without_reading)
     before = of_two_corpora(config, ["pcov", "abs"])
-    edit(config / "studies" / "smoke.yaml", lambda content: content.update(phases={"seeds": [1, 2, 3]}))
-    after = smoke(config)
+    after = edited(config, phases={"seeds": [1, 2, 3]})
     assert names(before) < names(after)
     added = [row for row in after.rows if row not in before.rows]
-    assert {(row.method, row.seed, row.part) for row in added} == {
-        ("pcov", seed, part) for seed in (2, 3) for part in ("after", "before", "control")
-    }
-    assert {(row.corpus, row.percent) for row in added} == {("tales", 100), ("modules", 100)}
-    assert {row.search for row in added} == {"common"}
-    edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[1, 2, 3]))
-    study = smoke(config)
+    expected = product(("tales", "modules"), ["pcov"], [100], (2, 3), ("after", "before", "control"), ["common"])
+    assert {(row.corpus, row.method, row.percent, row.seed, row.part, row.search) for row in added} == {*expected}
+    study = edited(config, seeds=[1, 2, 3])
     assert not any(row.part == "after" for row in study.rows)
     assert {key for key in names(after) if "pcov" in key} <= names(study)
 
@@ -302,31 +288,25 @@ def test_twins_start_from_one_checkpoint_and_those_that_differ_by_their_search_a
 
 
 def test_draw_and_training_are_seeded_apart_where_their_variances_are_asked_for(config):
-    edit(config / "studies" / "smoke.yaml", lambda content: content["scores"].pop("reading"))  # compares who is there
+    edited(config, without_reading)
     before = of_two_corpora(config, ["pcov", "abs"])
     variance = {"corpus": "tales", "percent": 50, "methods": ["pcov"], "draws": [1, 2, 3], "seeds": [1, 2, 3]}
-    edit(config / "studies" / "smoke.yaml", lambda content: content.update(variance=variance))
-    after = smoke(config)
+    after = edited(config, variance=variance)
     assert names(before, "runs", "outputs") < names(after, "runs", "outputs")
     added = [row for row in after.rows if row.output not in names(before, "outputs")]
-    assert {(row.corpus, row.method, row.percent, row.search, row.part) for row in added} == {
-        ("tales", "pcov", 50, "common", "variance")
-    }
-    pairs = [(row.draw, row.seed) for row in added]
-    assert len(set(pairs)) == len(pairs)
-    assert set(pairs) | {(1, 1)} == set(product([1, 2, 3], repeat=2))  # the study has 1, 1
-    fractions = {}
+    of_all = {(row.corpus, row.method, row.percent, row.search, row.part) for row in added}
+    assert of_all == {("tales", "pcov", 50, "common", "variance")}
+    crossed = Counter(product([1, 2, 3], repeat=2)) - Counter([(1, 1)])  # which the study has
+    assert Counter((row.draw, row.seed) for row in added) == crossed
+    drawn = {}
     for row in added:
         run = after.folder(row.run)
         told = run.specification
-        assert told["seed"] == row.seed
-        assert told.get("draw", told["seed"]) == row.draw
+        assert (told["seed"], told.get("draw", told["seed"])) == (row.seed, row.draw)
         assert run.name.startswith(f"tales-pcov-050-s{row.seed}" + (f"-d{row.draw}-" if row.draw != row.seed else "-"))
-        fractions.setdefault(row.draw, set()).add(told["fraction"])
-    assert all(len(found) == 1 for found in fractions.values())
-    assert len(set.union(*fractions.values())) == 3
-    edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[1, 2, 3]))
-    study = smoke(config)
+        assert drawn.setdefault(row.draw, told["fraction"]) == told["fraction"]
+    assert len({*drawn.values()}) == 3
+    study = edited(config, seeds=[1, 2, 3])
     assert len([row for row in study.rows if row.part == "variance"]) == 6
     assert {row.run for row in added} <= set(names(study, "runs"))
 
@@ -391,8 +371,7 @@ def test_each_score_is_made_by_one_process_with_all_others_of_its_method_and_siz
 
 def test_all_that_is_decoded_of_a_run_is_made_by_one_process(config):
     """With every search, from both checkpoints, of the test part and of what is held out; for every twin."""
-    edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"]["split"].update(unseen=["zoo"]))
-    plan = smoke(config)
+    plan = edited(config, unseen)
     of_runs = {}
     for row in plan.rows:
         if row.run is not None:
@@ -400,44 +379,19 @@ def test_all_that_is_decoded_of_a_run_is_made_by_one_process(config):
     sets = {name: keys for (_, by, name), keys in plan.together.items() if by == "run"}
     assert {run: set(keys) for run, keys in sets.items()} == of_runs
     assert sum(map(len, sets.values())) == len(plan.named("outputs", "decode"))
-    kinds = [{plan.folder(key).specification["corpus"] for key in keys} for keys in sets.values()]
-    assert {len(corpora) for corpora in kinds} == {1, 2}
-
-
-def test_questions_and_contrasts_rename_nothing_that_is_trained_decoded_or_scored_without_them(tmp_path):
-    config = configured(tmp_path) / "config"
-    asked = Plan.read(config, "docstrings")
-
-    def without(content):
-        for told in ("cloze", "contrasts"):
-            del content["corpora"]["docstrings"][told]
-        for told in ("apes", "dodged", "escaped"):
-            del content["scores"][told]
-        del content["systems"]
-
-    edit(config / "studies" / "docstrings.yaml", without)
-    bare = Plan.read(config, "docstrings")
-    assert bare.folders.items() < asked.folders.items()
-    assert {row.method for row in asked.rows} > {"source", "gold", "shuffled-gold", "extractive-optimum", "lead"}
-
-
-def unless_compared(plan):
-    """The names of folders, without those that depend on who else is compared."""
-    return {key for key, folder in plan.folders.items() if folder.specification.get("scorer") != "reading"}
+    assert {len({plan.folder(key).specification["corpus"] for key in keys}) for keys in sets.values()} == {1, 2}
 
 
 def test_a_pretrained_method_adds_folders_and_renames_none(config):
-    before = smoke(config)
+    before = edited(config, without_reading)
     add_pretrained(config)
     after = smoke(config)
-    assert unless_compared(before) < unless_compared(after)
+    assert names(before) < names(after)
     mine = [folder for folder in after.folders.values() if "-mine-" in folder.name and folder.step != "scores"]
     assert {folder.kind for folder in mine} == {"train", "decode", "untrained"}
     for folder in mine:
         (file,) = folder.files
         assert (file.sha256, file.path) == (PRETRAINED["sha256"], PRETRAINED["path"])
-        told = folder.specification.get("model")
-        assert told is None or (told["sha256"] == PRETRAINED["sha256"] and not {"path", "hub", "zero_shot"} & set(told))
     rows = [row for row in after.rows if row.method == "mine-zero-shot"]
     assert [(row.percent, row.seed, row.run, row.role) for row in rows] == [(None, None, None, "outside")] * 2
     assert "mine-zero-shot" in after.system_titles
@@ -449,17 +403,6 @@ def test_a_model_of_the_hub_lies_below_the_studys_home(config):
     folder = next(folder for folder in smoke(config).folders.values() if folder.kind == "untrained")
     assert folder.files[0].at(Path("home")) == Path("home/data/raw/model-abababababab")
     assert not next(iter(folder.files)).observed(Path("home"))
-
-
-def test_every_seed_draws_a_fraction_of_its_own_and_one_more_seed_changes_no_name(config):
-    before = smoke(config)
-    edit(config / "studies" / "smoke.yaml", lambda content: content.update(seeds=[*before.settings.seeds, 5]))
-    after = smoke(config)
-    assert unless_compared(before) < unless_compared(after)
-    for run in after.named("runs"):
-        drawn = after.folder(run.specification["fraction"]).specification
-        assert drawn.get("seed", 1) == run.specification["seed"]
-    assert len(after.named("corpora", "fraction")) == 2 * len(before.named("corpora", "fraction"))
 
 
 def test_a_study_that_is_half_written_hinders_no_other(config):
@@ -510,14 +453,17 @@ def test_the_recorded_studies_leave_no_training_record_out_and_test_where_nobody
             assert corpus.split.train is None
             assert corpus.split.key == "third"
             assert corpus.percents[-1] == 100 or study == "demo"
+    told = Plan.read(ROOT / "config", "pretraining").settings
+    corpus = told.corpora["docstrings"]
+    assert told.pretraining.prepare == corpus.prepare
+    assert set(told.pretraining.raw.harvest.without) == set(corpus.raw.harvest.packages)
 
 
 PROGRAM = {"kind": "command", "summarize": "python summarize.py"}
 
 
 def with_system(config, **told):
-    edit(config / "studies" / "smoke.yaml", lambda study: study.update(systems={"theirs": told}))
-    return smoke(config)
+    return edited(config, systems={"theirs": told})
 
 
 def test_a_program_that_trains_has_a_row_of_every_percent_and_seed(config):
@@ -555,21 +501,18 @@ def test_log_probabilities_of_a_program_are_asked_about_the_words_that_all_know(
 def test_what_a_program_is_decides_its_names(config, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text("one")
-    told = PROGRAM | {"train": "python train.py", "settings": {"RATE": 1}}
-    plans = [with_system(config, **told)]
-    for change in ({"settings": {"RATE": 2}}, {"train_timeout": 7}, {"train": "python  train.py"}):
-        plans.append(with_system(config, **(told | change)))
+    told = PROGRAM | {"train": "python train.py"}
+    plans = [
+        with_system(config, **told | change) for change in ({}, {"train_timeout": 7}, {"train": "python  train.py"})
+    ]
     (tmp_path / "train.py").write_text("other")
     plans.append(with_system(config, **told))
     found = [names(plan, "runs") for plan in plans]
-    for number, one in enumerate(found):
-        for other in found[:number]:
-            assert {key for key in one & other if "theirs" in key} == set()
-    summarizes = with_system(config, **(told | {"summarize": "python other.py"}))
+    for one, other in combinations(found, 2):
+        assert not any("theirs" in key for key in one & other)
+    summarizes = with_system(config, **told | {"summarize": "python other.py"})
     assert names(summarizes, "runs") == found[-1]
     assert names(summarizes, "outputs") != names(plans[-1], "outputs")
-    tried = with_system(config, **told, trials=[{"RATE": 1}, {"RATE": 2}])
-    assert names(tried) == names(plans[-1])
 
 
 def test_files_of_a_curve_have_rows_at_their_sizes_even_if_nothing_is_trained_there(config, tmp_path):
@@ -586,13 +529,6 @@ def test_files_of_a_curve_have_rows_at_their_sizes_even_if_nothing_is_trained_th
         with_system(config, kind="file", path=paths, corpora=["tales"])
 
 
-def test_the_outside_packages_of_the_study_pretraining_are_prepared_as_the_corpus(config):
-    plan = Plan.read(ROOT / "config", "pretraining")
-    told, corpus = plan.settings.pretraining, plan.settings.corpora["docstrings"]
-    assert told.prepare == corpus.prepare
-    assert set(told.raw.harvest.without) == set(corpus.raw.harvest.packages)
-
-
 def sized(config, **told):
     """The smoke study with numbers of records in place of percents on tales, and two seeds."""
 
@@ -600,8 +536,7 @@ def sized(config, **told):
         content["corpora"]["tales"].update({"percents": None, "sizes": [30, 60]} | told)
         content["seeds"] = [1, 2]
 
-    edit(config / "studies" / "smoke.yaml", change)
-    return smoke(config)
+    return edited(config, change)
 
 
 def test_sizes_in_records_are_rows_and_folders_of_their_own_and_rename_no_other(config):

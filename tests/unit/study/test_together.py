@@ -19,16 +19,26 @@ from sumcurve.watch import driver, verify
 ROOT = Path(__file__).parents[3]
 
 
-def test_what_cannot_be_made_keeps_only_the_last_from_being_made(tmp_path: Path, monkeypatch) -> None:
-    """The last one stands for all: it is there only where all others are."""
+@pytest.fixture
+def plan(monkeypatch) -> Plan:
+    """That of the smoke study, in whose folder this process is."""
     monkeypatch.chdir(ROOT)
-    plan = Plan.read(Path("config"), "smoke")
+    return Plan.read(Path("config"), "smoke")
+
+
+def sealed(plan: Plan, results: Path, *keys: str) -> None:
+    """Folders of results with a file that says their names."""
+    for key in keys:
+        with manifest.building(results / key, plan.folder(key).specification, {}, {}) as stage:
+            (stage / "said.txt").write_text(key)
+
+
+def test_what_cannot_be_made_keeps_only_the_last_from_being_made(tmp_path: Path, plan, monkeypatch) -> None:
+    """The last one stands for all: it is there only where all others are."""
     keys = plan.together["tales", "method", "lead"]
     results, logs = tmp_path / "results", tmp_path / "logs" / "scores"
     inputs = {one for key in keys for one in plan.folder(key).inputs}
-    for key in inputs:
-        with manifest.building(results / key, plan.folder(key).specification, {}, {}) as stage:
-            (stage / "said.txt").write_text(key)
+    sealed(plan, results, *inputs)
     first, second, *others, last = keys
     hashed, refused = [], {plan.folder(second).specification["scorer"]}
 
@@ -56,19 +66,17 @@ def test_what_cannot_be_made_keeps_only_the_last_from_being_made(tmp_path: Path,
 
     refused.clear()
     program.make_together(results / last, "smoke", log)
-    said = {key: (logs / f"{plan.folder(key).name}.log") for key in keys if key != last}
-    assert said[second].read_text().endswith(f"{plan.folder(second).name} is finished\n")
-    assert all("finished and verified" in said[key].read_text() for key in (first, *others))
+    said = {key: (logs / f"{plan.folder(key).name}.log").read_text() for key in keys if key != last}
+    assert said[second].endswith(f"{plan.folder(second).name} is finished\n")
+    assert all("finished and verified" in said[key] for key in (first, *others))
     times = [(results / key / manifest.MANIFEST).stat().st_mtime_ns for key in keys]
     assert times == sorted(times)  # whoever compares times sees the last as new as any
 
 
 @pytest.mark.slow
-def test_decodings_of_one_process_are_the_bytes_of_each_alone(tmp_path: Path, monkeypatch) -> None:
+def test_decodings_of_one_process_are_the_bytes_of_each_alone(tmp_path: Path, plan, monkeypatch) -> None:
     """Of a run with two phases; a process of its own pins its sums."""
-    monkeypatch.chdir(ROOT)
     monkeypatch.setenv("SUMCURVE_DEVICE", "cpu")
-    plan = Plan.read(Path("config"), "smoke")
     run = next(one.key for one in plan.named("runs", "train") if one.stem == "tales-pcov-100-s1")
     keys = plan.together["tales", "run", run]
     assert len(keys) > 1
@@ -91,33 +99,27 @@ def test_decodings_of_one_process_are_the_bytes_of_each_alone(tmp_path: Path, mo
         assert alone["inputs"] == together["inputs"]
 
 
-def test_a_score_that_is_damaged_is_named_and_not_made_over(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.chdir(ROOT)
-    plan = Plan.read(Path("config"), "smoke")
+def test_a_score_that_is_damaged_is_named_and_not_made_over(tmp_path: Path, plan) -> None:
+    results = tmp_path / "results"
     first, *_, last = plan.together["tales", "method", "lead"]
-    with manifest.building(tmp_path / "results" / first, plan.folder(first).specification, {}, {}) as stage:
-        (stage / "said.txt").write_text("something")
-    (tmp_path / "results" / first / "said.txt").write_text("something else")
+    sealed(plan, results, first)
+    (results / first / "said.txt").write_text("something else")
     with pytest.raises(manifest.ManifestError, match="said"):
-        program.make_together(tmp_path / "results" / last, "smoke", None)
-    assert (tmp_path / "results" / first / "said.txt").read_text() == "something else"
+        program.make_together(results / last, "smoke", None)
+    assert (results / first / "said.txt").read_text() == "something else"
 
 
-def test_a_folder_that_names_fewer_inputs_than_the_plan_does_stays_as_it_is(tmp_path: Path, monkeypatch) -> None:
+def test_a_folder_that_names_fewer_inputs_than_the_plan_does_stays_as_it_is(tmp_path: Path, plan) -> None:
     """It is older than a later look at what its kind reads."""
-    monkeypatch.chdir(ROOT)
-    plan, results = Plan.read(Path("config"), "smoke"), tmp_path / "results"
-    folder = plan.named("corpora", "fraction")[0]
-    for key in (*folder.inputs, folder.key):
-        with manifest.building(results / key, plan.folder(key).specification, {}, {}) as stage:
-            (stage / "said.txt").write_text(key)
+    results, folder = tmp_path / "results", plan.named("corpora", "fraction")[0]
+    sealed(plan, results, *folder.inputs, folder.key)
     before = (results / folder.key / manifest.MANIFEST).read_bytes()
     program.make(results / folder.key, study="smoke")
     assert (results / folder.key / manifest.MANIFEST).read_bytes() == before
     assert verify.folders(plan, results).damages == []
 
 
-def test_a_state_goes_when_its_folder_is_finished_and_not_before(tmp_path: Path, monkeypatch) -> None:
+def test_a_state_goes_when_its_folder_is_finished_and_not_before(tmp_path: Path, plan, monkeypatch) -> None:
     """What is killed while a folder is sealed has trained for days."""
 
     class KilledError(Exception):
@@ -129,8 +131,7 @@ def test_a_state_goes_when_its_folder_is_finished_and_not_before(tmp_path: Path,
     def build(specification, folders, stage) -> None:
         (stage.folder / "said.txt").write_text("something\n")
 
-    monkeypatch.chdir(ROOT)
-    folder = Plan.read(Path("config"), "smoke").named("runs", "train")[0]
+    folder = plan.named("runs", "train")[0]
     path = tmp_path / "results" / folder.key
     monkeypatch.setattr(program.Task, "contents", {})
     monkeypatch.setitem(KINDS, "train", replace(KINDS["train"], builder=build))
@@ -162,6 +163,6 @@ def test_a_state_goes_when_its_folder_is_finished_and_not_before(tmp_path: Path,
 
     leave()  # killed between the folder's last move and this: no job is started for a finished folder
     monkeypatch.setattr(verify, "study", lambda plan, results: SimpleNamespace(require=tuple, manifests={folder.key}))
-    driver.begin(Plan.read(Path("config"), "smoke"), tmp_path / "results", tmp_path / "state").close()
+    driver.begin(plan, tmp_path / "results", tmp_path / "state").close()
     assert not any(one.exists() for one in left)
     assert others.exists()

@@ -1,21 +1,17 @@
 """Systems in a study: names, errors with lines, and a whole study of systems through the real plan and builders."""
 
-import csv
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from sumcurve.cli.make import make
-from sumcurve.cli.tables import tables
 from sumcurve.settings.study import REFERENCE_SYSTEMS
 from sumcurve.store.stage import BuildError
 from sumcurve.study.plan import Plan, PlanError
 
 ROOT = Path(__file__).parents[3]
-FIRST = "import json, sys\nfor line in sys.stdin: print(json.loads(line)['source'][0])\n"
 
 
 @pytest.fixture
@@ -39,14 +35,6 @@ def home(tmp_path, monkeypatch):
         return Plan.read(tmp_path / "config", "mine")
 
     return study
-
-
-def made(plan):
-    """Make all folders of the plan in its order; gives where they lie."""
-    results = Path("results").absolute()
-    for folder in plan.folders.values():
-        make(results / folder.key)
-    return results
 
 
 def outputs(plan):
@@ -83,34 +71,6 @@ def test_every_study_has_the_reference_systems_and_null_leaves_one_out(home):
 def test_a_system_that_cannot_be_used_is_named_with_its_line(home, systems, message):
     with pytest.raises(PlanError, match=message):
         home(systems, methods=["pcov"])
-
-
-def test_a_command_that_prints_the_first_sentence_is_lead_in_every_table(home):
-    Path("first.py").write_text(FIRST)
-    systems = {"first": {"kind": "command", "summarize": f"{sys.executable} first.py", "title": "The first sentence"}}
-    plan = home(systems)
-    results = made(plan)
-    lead, first = (results / outputs(plan)[name] / "summaries.jsonl" for name in ("lead", "first"))
-    assert first.read_bytes() == lead.read_bytes()
-    tables(results / "tables" / "mine")
-    with (results / "tables" / "mine" / "scores.csv").open(newline="") as stream:
-        rows = {row["method"]: row for row in csv.DictReader(stream)}
-    assert set(rows) == {*REFERENCE_SYSTEMS, "first"}
-    assert rows["first"] | {"method": "lead", "role": "baseline"} == rows["lead"]
-    assert {name: row["role"] for name, row in rows.items() if row["role"] != "baseline"} == {
-        "first": "outside",
-        "best-sentence": "bound",
-    }
-    assert all(row["records"] == "" for row in rows.values())
-    assert "first: The first sentence" in (results / "tables" / "mine" / "scores.md").read_text()
-
-    # A file of what it wrote is that system again; another program is another folder.
-    shutil.copy(first, "first.jsonl")
-    other = home(systems | {"copied": {"kind": "file", "path": "first.jsonl"}})
-    made(other)
-    assert (results / outputs(other)["copied"] / "summaries.jsonl").read_bytes() == lead.read_bytes()
-    Path("first.py").write_text(FIRST + "# changed\n")
-    assert outputs(home(systems))["first"] != outputs(plan)["first"]
 
 
 def test_a_wrong_id_or_a_kill_leaves_nothing_finished(home):

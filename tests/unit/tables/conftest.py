@@ -1,6 +1,8 @@
 import dataclasses
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -122,178 +124,109 @@ def validations(cost: Timing, records: int) -> tuple[Validation, ...]:
     )
 
 
-@pytest.fixture(scope="session")
-def invented() -> Callable[..., ScoredOutput]:
-    """`scored`"""
-    return scored
+def given(build: Callable[..., Any]) -> Any:
+    """A fixture that is this function."""
+    return pytest.fixture(scope="session", name=build.__name__)(lambda: build)
 
 
-@pytest.fixture(scope="session")
-def evidence() -> Callable[..., list[ScoredOutput]]:
+invented = pytest.fixture(scope="session", name="invented")(lambda: scored)
+
+
+@given
+def evidence(seeds: tuple[int, ...] = (1,)) -> list[ScoredOutput]:
     """Outputs of two corpora, one with three fractions, one with one; two methods and systems that are not trained."""
-
-    def build(seeds: tuple[int, ...] = (1,)) -> list[ScoredOutput]:
-        outputs = []
-        for corpus, percents in (("notes", (25, 50, 100)), ("albums", (100,))):
-            for method, level, gain in (("pcov", 30, 5), ("abs", 22, 7)):
-                for percent in percents:
-                    for seed in seeds:
-                        height = level + gain * np.log2(percent / 25)
-                        outputs.append(scored(corpus, method, percent, seed, height, timing(percent, seed)))
-            for method, level in (("lead", 35), ("random", 20), ("best-sentence", 60)):
-                outputs.append(scored(corpus, method, None, None, level))
-        return outputs
-
-    return build
+    outputs = []
+    for corpus, percents in (("notes", (25, 50, 100)), ("albums", (100,))):
+        for (method, level, gain), percent, seed in product((("pcov", 30, 5), ("abs", 22, 7)), percents, seeds):
+            height = level + gain * np.log2(percent / 25)
+            outputs.append(scored(corpus, method, percent, seed, height, timing(percent, seed)))
+        for method, level in (("lead", 35), ("random", 20), ("best-sentence", 60)):
+            outputs.append(scored(corpus, method, None, None, level))
+    return outputs
 
 
-@pytest.fixture(scope="session")
-def long_curves() -> Callable[..., list[ScoredOutput]]:
+@given
+def long_curves(
+    methods: Mapping[str, tuple[float, float]],
+    seeds: tuple[int, ...] = (1, 2),
+    percents: Sequence[int] = (10, 20, 30, 40, 60, 100),
+    spread: float = 0.8,
+) -> list[ScoredOutput]:
     """Outputs of methods by level and gain for each doubling, at six sizes of the corpus notes, with lead."""
-
-    def build(
-        methods: Mapping[str, tuple[float, float]],
-        seeds: tuple[int, ...] = (1, 2),
-        percents: Sequence[int] = (10, 20, 30, 40, 60, 100),
-        spread: float = 0.8,
-    ) -> list[ScoredOutput]:
-        return [
-            *(
-                scored(
-                    "notes",
-                    method,
-                    percent,
-                    seed,
-                    level + gain * np.log2(percent / 10),
-                    timing(percent, seed),
-                    spread=spread,
-                )
-                for method, (level, gain) in methods.items()
-                for percent in percents
-                for seed in seeds
-            ),
-            scored("notes", "lead", None, None, 35),
-        ]
-
-    return build
+    outputs = []
+    for (method, (level, gain)), percent, seed in product(methods.items(), percents, seeds):
+        height = level + gain * np.log2(percent / 10)
+        outputs.append(scored("notes", method, percent, seed, height, timing(percent, seed), spread=spread))
+    return [*outputs, scored("notes", "lead", None, None, 35)]
 
 
-@pytest.fixture(scope="session")
-def papers() -> Callable[..., list[ScoredOutput]]:
+@given
+def papers(seeds: tuple[int, ...] = (1,)) -> list[ScoredOutput]:
     """What the paper of pcov asks of decoding, at the largest fraction of both corpora."""
-
-    def build(seeds: tuple[int, ...] = (1,)) -> list[ScoredOutput]:
-        return [
-            scored(corpus, "pcov", 100, seed, 42, timing(100, seed), search="paper")
-            for corpus in ("notes", "albums")
-            for seed in seeds
-        ]
-
-    return build
+    cells = product(("notes", "albums"), seeds)
+    return [scored(corpus, "pcov", 100, seed, 42, timing(100, seed), search="paper") for corpus, seed in cells]
 
 
-@pytest.fixture(scope="session")
-def more_metric() -> Callable[..., list[ScoredOutput]]:
+@given
+def more_metric(outputs: Sequence[ScoredOutput], scorer: str = "length", **told: object) -> list[ScoredOutput]:
     """The outputs scored by one more scorer, whose only metric counts on every third item; lower is better."""
-
-    def add(outputs: Sequence[ScoredOutput], scorer: str = "length", **told: object) -> list[ScoredOutput]:
-        metric = Metric("excess", "Excess words", "E", "words", 1, higher_is_better=False)
-        metric = dataclasses.replace(metric, **told)
-        added = []
-        for one in outputs:
-            items = one.scores["rouge"]
-            values = (100 - items.values[:1, ::3]) / 10
-            found = Items((metric,), items.ids[::3], items.groups[::3], values, "excess:1")
-            added.append(dataclasses.replace(one, scores={**one.scores, scorer: found}))
-        return added
-
-    return add
+    metric = Metric("excess", "Excess words", "E", "words", 1, higher_is_better=False)
+    metric = dataclasses.replace(metric, **told)
+    added = []
+    for one in outputs:
+        items = one.scores["rouge"]
+        found = Items((metric,), items.ids[::3], items.groups[::3], (100 - items.values[:1, ::3]) / 10, "excess:1")
+        added.append(dataclasses.replace(one, scores={**one.scores, scorer: found}))
+    return added
 
 
-@pytest.fixture(scope="session")
-def dimmed() -> Callable[..., list[ScoredOutput]]:
+@given
+def dimmed(outputs: Sequence[ScoredOutput], condition: Callable[[ScoredOutput], bool]) -> list[ScoredOutput]:
     """The outputs, those of which the condition holds with next to nothing of what `more_metric` scored."""
-
-    def dim(outputs: Sequence[ScoredOutput], condition: Callable[[ScoredOutput], bool]) -> list[ScoredOutput]:
-        changed = []
-        for one in outputs:
-            if condition(one):
-                items = one.scores["length"]
-                few = dataclasses.replace(items, values=items.values * 0.01)
-                one = dataclasses.replace(one, scores={**one.scores, "length": few})
-            changed.append(one)
-        return changed
-
-    return dim
+    changed = []
+    for one in outputs:
+        if condition(one):
+            few = dataclasses.replace(one.scores["length"], values=one.scores["length"].values * 0.01)
+            one = dataclasses.replace(one, scores={**one.scores, "length": few})
+        changed.append(one)
+    return changed
 
 
-@pytest.fixture(scope="session")
-def phased() -> Callable[..., list[ScoredOutput]]:
+@given
+def phased(seeds: tuple[int, ...] = (1, 2, 3), study: tuple[int, ...] = (1,), gain: float = 6) -> list[ScoredOutput]:
     """What pcov's last phase on notes is compared with: before it, its control; and seeds beside the study's."""
-
-    def build(seeds: tuple[int, ...] = (1, 2, 3), study: tuple[int, ...] = (1,), gain: float = 6) -> list[ScoredOutput]:
-        levels = {"before": 40 - gain, "control": 40 - gain}
-        return [
-            *(
-                scored("notes", "pcov", 100, seed, level, timing(100, seed), part=part)
-                for part, level in levels.items()
-                for seed in seeds
-            ),
-            *(
-                scored("notes", "pcov", 100, seed, 40, timing(100, seed), part="after")
-                for seed in seeds
-                if seed not in study
-            ),
-        ]
-
-    return build
+    cells = [(part, seed, 40 - gain) for part in ("before", "control") for seed in seeds]
+    cells += [("after", seed, 40) for seed in seeds if seed not in study]
+    return [scored("notes", "pcov", 100, seed, level, timing(100, seed), part=part) for part, seed, level in cells]
 
 
-@pytest.fixture(scope="session")
-def extracts() -> Callable[..., list[Extracts]]:
+@given
+def extracts(outputs: Sequence[ScoredOutput]) -> list[Extracts]:
     """What an oracle says of both corpora: an optimum above all outputs for every item, the first in two references."""
-
-    def build(outputs: Sequence[ScoredOutput]) -> list[Extracts]:
-        found = []
-        for corpus in dict.fromkeys(one.corpus for one in outputs):
-            here = [points(one) for one in outputs if one.corpus == corpus]
-            names = [str(name) for name in np.random.default_rng(7).permutation(sorted(here[0]))]
-            certificates = []
-            for name in names:
-                for metric in ("rouge1", "rouge2"):
-                    best = min(1.0, 0.1 + max(items[name][metric] for items in here) / 100)
-                    certificates.append({"id": name, "metric": metric, "status": "proven", "bound": best, "gap": 0.0})
-            certificates += [{**one, "id": f"{one['id']} (reference 2)", "bound": 0.01} for one in certificates[:2]]
-            articles = list(dict.fromkeys(one["id"] for one in certificates))
-            features = pd.DataFrame(
-                {
-                    "id": articles,
-                    **dict.fromkeys(("source_sentences", "source_words", "source_types", "target_words"), 9),
-                    "target_sentences": 2,
-                    "coverage": 0.5,
-                    "source_words_bound": 0.875,
-                }
-            )
-            scores = [
-                {
-                    "id": one["id"],
-                    "algorithm": "exact",
-                    "variant": "",
-                    "optimised": one["metric"],
-                    **dict.fromkeys(("rouge1", "rouge2"), one["bound"]),
-                    "sentences": 2,
-                }
-                for one in certificates
-            ]
-            seconds = [
-                {**{key: row[key] for key in ("id", "algorithm", "variant", "optimised")}, "seconds": 0.25}
-                for row in scores
-            ]
-            frames = [pd.DataFrame(scores), features, pd.DataFrame(seconds)]
-            found.append(Extracts(corpus, Oracle(searches=False), "rouge-score", *frames, certificates))
-        return found
-
-    return build
+    found = []
+    for corpus in dict.fromkeys(one.corpus for one in outputs):
+        here = [points(one) for one in outputs if one.corpus == corpus]
+        names = [str(name) for name in np.random.default_rng(7).permutation(sorted(here[0]))]
+        certificates = []
+        for name, metric in product(names, ("rouge1", "rouge2")):
+            best = min(1.0, 0.1 + max(items[name][metric] for items in here) / 100)
+            certificates.append({"id": name, "metric": metric, "status": "proven", "bound": best, "gap": 0.0})
+        certificates += [{**one, "id": f"{one['id']} (reference 2)", "bound": 0.01} for one in certificates[:2]]
+        articles = list(dict.fromkeys(one["id"] for one in certificates))
+        counts = dict.fromkeys(("source_sentences", "source_words", "source_types", "target_words"), 9)
+        lengths = {"target_sentences": 2, "coverage": 0.5, "source_words_bound": 0.875}
+        features = pd.DataFrame({"id": articles, **counts, **lengths})
+        searches = [
+            {"id": one["id"], "algorithm": "exact", "variant": "", "optimised": one["metric"]} for one in certificates
+        ]
+        scores = [
+            row | dict.fromkeys(("rouge1", "rouge2"), one["bound"]) | {"sentences": 2}
+            for row, one in zip(searches, certificates, strict=True)
+        ]
+        seconds = [row | {"seconds": 0.25} for row in searches]
+        frames = [pd.DataFrame(scores), features, pd.DataFrame(seconds)]
+        found.append(Extracts(corpus, Oracle(searches=False), "rouge-score", *frames, certificates))
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -308,11 +241,7 @@ def study(evidence, papers, statistics) -> Study:
 
 
 HOSTILE = "<script>alert('a')</script> & <b>\"bold\"</b>"
-
-
-@pytest.fixture(scope="session")
-def hostile() -> str:
-    return HOSTILE
+hostile = pytest.fixture(scope="session", name="hostile")(lambda: HOSTILE)
 
 
 def read(outputs: Sequence[ScoredOutput], corpus: str, count: int = 12) -> Examples:
@@ -353,12 +282,7 @@ def statistics() -> list[CorpusStatistics]:
 
     return [
         CorpusStatistics(
-            "notes",
-            "Notes_of & by nobody.",
-            3000,
-            2100,
-            {"too short": 800, "duplicate": 100},
-            parts((100, 25, 50)),
+            "notes", "Notes_of & by nobody.", 3000, 2100, {"too short": 800, "duplicate": 100}, parts((100, 25, 50))
         ),
         CorpusStatistics("albums", "Composed: three notes each.", 2500, 2500, {}, parts((100,))),
     ]

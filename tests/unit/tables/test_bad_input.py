@@ -3,6 +3,7 @@
 import math
 import warnings
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -32,39 +33,38 @@ def cases(long_curves, invented):
     """Outputs of the corpus notes by what is wrong with them."""
     whole = long_curves(METHODS, (1, 2, 3), PERCENTS)
     alike = invented("notes", "abs", 100, 1, 30.0).scores
+
+    def kept(condition):
+        return [one for one in whole if condition(one)]
+
+    def of_abs(change):
+        return [change(one) if one.method == "abs" else one for one in whole]
+
+    def grouped(*groups):
+        return [with_items(one, groups=groups) for one in whole]
+
     return {
         "one seed": long_curves(METHODS, (1,), PERCENTS),
-        "one seed of one method": [one for one in whole if one.method != "abs" or one.seed == 1],
+        "one seed of one method": kept(lambda one: one.method != "abs" or one.seed == 1),
         "one size": long_curves(METHODS, (1, 2, 3), (100,)),
         "one size, one seed": long_curves(METHODS, (1,), (100,)),
-        "sizes differ": [one for one in whole if one.method != "abs" or one.percent <= 40],
-        "no size in common": [
-            one for one in whole if one.percent is None or (one.percent in (20, 60)) == (one.method == "abs")
-        ],
-        "one group": [with_items(one, groups=("solo",) * 40) for one in whole],
-        "a group of most items": [
-            with_items(one, groups=("solo",) * 25 + tuple(f"module{place}" for place in range(15))) for one in whole
-        ],
+        "sizes differ": kept(lambda one: one.method != "abs" or one.percent <= 40),
+        "no size in common": kept(lambda one: not one.percent or (one.percent in (20, 60)) == (one.method == "abs")),
+        "one group": grouped(*["solo"] * 40),
+        "two groups": grouped(*"ab" * 20),
+        "a group of most items": grouped(*["solo"] * 25, *(f"module{place}" for place in range(15))),
         "nothing right": [flat(one, 0.0) for one in whole],
         "every item alike": [flat(one, 12.5) for one in whole],
-        "one method has nothing right": [flat(one, 0.0) if one.method == "abs" else one for one in whole],
-        "the same scores at every size": [replace(one, scores=alike) if one.method == "abs" else one for one in whole],
-        "one method": [one for one in whole if one.method == "pcov"],
-        "no trained method": [one for one in whole if one.percent is None],
+        "one method has nothing right": of_abs(lambda one: flat(one, 0.0)),
+        "the same scores at every size": of_abs(lambda one: replace(one, scores=alike)),
+        "one method": kept(lambda one: one.method == "pcov"),
+        "no trained method": kept(lambda one: one.percent is None),
     }
 
 
 @pytest.fixture(scope="module")
 def results_of(cases, study, settings):
-    known: dict[str, Results] = {}
-
-    def results(name) -> Results:
-        if name not in known:
-            part = replace(study, outputs=cases[name], statistics=study.statistics[:1])
-            known[name] = Results(part, settings)
-        return known[name]
-
-    return results
+    return cache(lambda name: Results(replace(study, outputs=cases[name], statistics=study.statistics[:1]), settings))
 
 
 def said(results, name) -> str:
@@ -136,6 +136,7 @@ def test_sizes_that_differ_are_compared_where_they_are_the_same(results_of):
     ("name", "why"),
     [
         ("one group", "no interval: all 40 test items are of one group, 'solo'"),
+        ("two groups", "no interval: the test items come from 2 groups"),
         ("a group of most items", "no interval: group 'solo' holds 62 % of the test items"),
     ],
 )
@@ -147,7 +148,10 @@ def test_groups_that_hold_too_much_leave_means_alone(results_of, name, why):
     assert frame.ahead.str.startswith(why).all()
     assert frame[["p", "seen", "difference_low"]].isna().all(axis=None)
     assert made("efficiency", results).frame()[["sigma_percent_low", "epsilon"]].isna().all(axis=None)
-    assert not any(row["rouge1"].bold for row in made("scores", results).rows)
+    scores = made("scores", results)
+    assert not any(row["rouge1"].bold for row in scores.rows)
+    assert scores.frame().interval_covers.eq("").all()
+    assert results.reads(results.of("notes", trained=True)[0]) is None
     assert made("verdicts", results).rows == []
     assert f"not tested against abs ({why}" in said(results, "answers")
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 import vl_convert
 from hypothesis import given
@@ -14,53 +13,23 @@ from hypothesis import strategies as st
 
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.tables import scores as scores_table
-from sumcurve.tables.chart import (
-    COLOURS,
-    FONT,
-    LINE,
-    SHAPES,
-    Panel,
-    configured,
-    curves,
-    looks_of,
-    shortened,
-    spread,
-)
-from sumcurve.tables.evidence import Missing
+from sumcurve.tables.chart import COLOURS, SHAPES, configured, curves, looks_of, shortened, spread
 from sumcurve.tables.figures import SMALL, block, panel_of, pareto, write_figures
-from sumcurve.tables.report.chart import HEIGHT, charts
 from sumcurve.tables.results import Results
 
 METRICS = tuple(RougeF1.metrics)
 LOOKS = looks_of(["abs", "pcov"])
-LEVELS = {"lead": (21.0, False), "gold": (100.0, True)}
 
 
 @pytest.fixture
 def framed(study, settings):
     """A study's results and the frame of its scores."""
 
-    def build(outputs, **changes):
-        results = Results(replace(study, outputs=outputs, **changes), settings)
+    def build(outputs):
+        results = Results(replace(study, outputs=outputs), settings)
         return results, scores_table.table(results).frame()
 
     return build
-
-
-@pytest.fixture
-def panel() -> Panel:
-    """Two methods at three sizes, one of which does not read at first; a level, a bound far above, fitted curves."""
-    rows = [
-        {"method": name, "system": name, "step": step, "x": 500.0 * 2**step, "score": top + step}
-        for name, top in (("abs", 20.0), ("pcov", 30.0))
-        for step in range(3)
-    ]
-    points = pd.DataFrame(rows).assign(low=lambda row: row.score - 2, high=lambda row: row.score + 2)
-    points = points.assign(reads=(points.method != "abs") | (points.step > 0))
-    levels = [{"method": name, "score": score, "bound": bound} for name, (score, bound) in LEVELS.items()]
-    fitted = points.assign(x=points.x * 8)[["method", "x", "score", "low", "high"]]
-    levels = pd.DataFrame(levels).assign(low=np.nan, high=np.nan)
-    return Panel("ROUGE-1", "records", points, levels, [500, 1000, 2000], fitted, [("optimum", 71.0)])
 
 
 def marks(specification, name, datasets=None):
@@ -72,10 +41,6 @@ def marks(specification, name, datasets=None):
     mark = specification.get("mark", {})
     if mark.get("type") == name:
         yield datasets.get(specification["data"].get("name"), []), mark
-
-
-def drawn(panel, **changes):
-    return curves(replace(panel, **changes), LOOKS, *SMALL)
 
 
 def written(specification):
@@ -123,38 +88,7 @@ def test_the_key_figure_is_one_panel_and_bytes_repeat_and_what_nothing_knows_has
     assert "single run" in " ".join(texts["curves"])
 
 
-def test_a_study_in_part_says_so_in_every_figure(framed, evidence, tmp_path) -> None:
-    results, frame = framed(evidence((1,)), trained=99, missing=[Missing("notes", "abs", 25, 2, "common", "abs-025")])
-    assert results.study.in_part
-    write_figures(results, frame, tmp_path)
-    for path in tmp_path.iterdir():
-        assert html.escape(results.study.in_part, quote=False) in path.read_text()
-
-
-def test_neither_wide_bands_nor_far_bounds_press_curves_flat(panel) -> None:
-    wide = panel.fitted.assign(low=-500.0, high=500.0)
-    for changes in ({}, {"fitted": wide}):
-        low, high, levels, above = replace(panel, **changes).ends()
-        assert np.ptp(panel.points.score) > 0.2 * (high - low)
-        assert list(levels.method) == ["lead"]
-        assert above == [("gold", 100.0), ("optimum", 71.0)]
-    near = panel.levels.assign(score=[21.0, 35.0])
-    assert list(replace(panel, levels=near).ends()[2].method) == ["lead", "gold"]
-    ((_, mark),) = ((rows, mark) for rows, mark in marks(drawn(panel), "text") if "text" in mark)
-    assert mark["text"] == ["↑ gold 100.0", "↑ optimum 71.0"]
-
-
-def test_fitted_curves_are_dashed_and_what_does_not_read_is_hollow(panel) -> None:
-    dashed = [rows for rows, mark in marks(drawn(panel), "line") if "strokeDash" in mark]
-    assert dashed == [panel.fitted.to_dict("records")]
-    assert not [mark for _, mark in marks(drawn(panel, fitted=panel.fitted[:0]), "line") if "strokeDash" in mark]
-    filled, hollow = marks(drawn(panel), "point")
-    assert [(row["method"], row["step"]) for row in hollow[0]] == [("abs", 0)]
-    assert hollow[1]["fill"] == "white"
-    assert len(filled[0]) == 5
-
-
-def test_what_does_not_read_is_in_no_front(framed, evidence, more_metric, dimmed) -> None:
+def test_what_does_not_read_is_in_no_front_and_hollow(framed, evidence, more_metric, dimmed) -> None:
     """One size of a method, the cheapest of all, whose other sizes read."""
     gated = more_metric(evidence((1, 2, 3)), higher_is_better=True, threshold=0.5)
     blind = dimmed(gated, lambda output: (output.corpus, output.method, output.percent) == ("notes", "pcov", 25))
@@ -165,8 +99,16 @@ def test_what_does_not_read_is_in_no_front(framed, evidence, more_metric, dimmed
         (score,) = panel.points.score[(panel.points.method == "pcov") & (panel.points["training records"] == "500")]
         fronts.append(score in [height for _, height in panel.front])
     assert fronts == [True, False]
-    assert "pcov†" in set(panel.points.system)
-    assert len(panel.points) == 6
+    filled, hollow = marks(curves(panel, LOOKS, *SMALL), "point")
+    assert [row["system"] for row in hollow[0]] == ["pcov†"]
+    assert (hollow[1]["fill"], len(filled[0])) == ("white", 5)
+
+
+def test_fitted_curves_are_dashed(framed, long_curves) -> None:
+    results, frame = framed(long_curves({"pcov": (20.0, 6.0), "abs": (10.0, 5.0)}))
+    panel = panel_of(results, frame, "notes", METRICS[0])
+    (dashed,) = (rows for rows, mark in marks(curves(panel, LOOKS, *SMALL), "line") if "strokeDash" in mark)
+    assert dashed == panel.fitted.to_dict("records") != []
 
 
 def test_a_zero_shot_row_stands_at_0_left_of_the_first_size_and_is_not_joined(framed, evidence, invented) -> None:
@@ -179,20 +121,6 @@ def test_a_zero_shot_row_stands_at_0_left_of_the_first_size_and_is_not_joined(fr
     assert panel.zero < rows.records[rows.records > 0].min()
     ((line, _),) = marks(curves(panel, LOOKS, *SMALL), "line")
     assert panel.zero not in {row["x"] for row in line}
-
-
-def test_names_of_a_page_s_levels_stay_apart_and_points_tell_their_cells(framed, long_curves) -> None:
-    outputs = long_curves({"pcov": (20.0, 6.0), "abs": (10.0, 5.0)})
-    lead = next(output for output in outputs if output.method == "lead")
-    results, frame = framed([*outputs, *(replace(lead, method=name) for name in ("lexrank", "random"))])
-    chart = charts(results, frame, "notes", LOOKS)["rouge1"]
-    places = sorted(row["place"] for row in written(chart))
-    low, high, *_ = panel_of(results, frame, "notes", METRICS[0]).ends()
-    assert all((second - first) / (high - low) * HEIGHT > LINE - 1 for first, second in pairwise(places))
-    (points,) = [rows for rows, mark in marks(chart, "circle") if mark["opacity"] == 0]
-    cells = scores_table.table(results).shown()[0].to_string()
-    assert all(row["ROUGE-1"] in cells for row in points if row.get("seeds"))
-    assert any(row["x"] > 2000 for row in points), "fitted curves can be asked, too"
 
 
 def test_looks_are_told_apart() -> None:
@@ -223,8 +151,10 @@ def test_no_point_of_the_front_is_bettered_and_every_other_is(points, higher) ->
     assert {point for point in points if not bettered(point)} == set(front)
 
 
-def test_a_drawing_is_the_same_to_a_hundredth_of_a_pixel_and_its_font_is_one_that_comes_with_vl_convert(panel) -> None:
-    full = vl_convert.vegalite_to_svg(configured(drawn(panel), "#222222", "white"))
+def test_a_drawing_is_the_same_to_a_hundredth_of_a_pixel(framed, evidence) -> None:
+    results, frame = framed(evidence())
+    panel = panel_of(results, frame[frame.corpus == "notes"], "notes", METRICS[0])
+    full = vl_convert.vegalite_to_svg(configured(curves(panel, LOOKS, *SMALL), "#222222", "white"))
     short = shortened(full)
     numbers = [
         [float(number) for path in re.findall(r' d="([^"]*)"', svg) for number in re.findall(r"-?[\d.]+", path)]
@@ -232,7 +162,3 @@ def test_a_drawing_is_the_same_to_a_hundredth_of_a_pixel_and_its_font_is_one_tha
     ]
     assert numbers[0] == pytest.approx(numbers[1], abs=0.006)
     assert len(short) < 0.8 * len(full)
-    text = {"data": {"values": [{}]}, "mark": {"type": "text", "text": "mmmmiiii"}}
-    first, *_ = FONT.split(",")
-    widths = [vl_convert.vegalite_to_svg({**text, "config": {"font": font}}) for font in (FONT, first)]
-    assert re.findall(r'width="\d+"', widths[0]) == re.findall(r'width="\d+"', widths[1])

@@ -4,6 +4,7 @@ import csv
 import random
 import re
 from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,6 @@ from sumcurve.tables.results import FRAMED, MARK, UNREAD, Results
 WITHOUT = {"extracts": Oracles()}  # extracts
 
 MARKS = (MARK, UNREAD, TIED, FRAMED)
-SENTENCE = "Rankings at this size are no findings about the methods."
 
 
 def write(folder, study, settings) -> dict[str, bytes]:
@@ -37,18 +37,6 @@ def rows(content: bytes) -> list[dict[str, str]]:
 @pytest.fixture(scope="module")
 def rich(tmp_path_factory, rich_study, settings):
     return write(tmp_path_factory.mktemp("rich") / "t", rich_study, settings)
-
-
-def test_a_table_comes_in_its_forms_or_not_at_all(rich, study, settings, tmp_path):
-    few = write(tmp_path / "t", study, settings)
-    for files in (rich, few):
-        for place, name in enumerate(TABLES, start=1):
-            forms = {f"{name}.csv", f"{name}.md", f"{PAGES}/{place}-{name}.html"}
-            assert forms <= set(files) or not forms & set(files)
-        assert not {f"{name}.md" for name in APPENDIX} & set(files)
-        assert all(rows(content) for name, content in files.items() if name.endswith(".csv"))
-        assert not any(name.endswith((".tex", ".png")) for name in files)
-    assert {f"{FIGURES}/{name}.svg" for name in ("answers", "curves", "extracts")} <= set(rich)
 
 
 def test_same_evidence_in_another_order_is_the_same_bytes(rich_study, rich, settings, tmp_path):
@@ -121,17 +109,18 @@ def test_a_metric_that_does_not_rank_stays_out_of_answers(rich_study, more_metri
 
 @pytest.mark.parametrize("gain", [0, 4])
 @pytest.mark.parametrize("spread", [0.3, 6.0])
-def test_who_is_ahead_is_the_same_in_every_table(study, long_curves, settings, spread, gain):
-    """Bold in scores, `ahead` in comparisons, the place in answers: over studies that show much, little and nothing."""
+def test_who_is_ahead_is_the_same_in_every_table_and_sentence(study, long_curves, settings, spread, gain):
+    """Bold in scores, `ahead` in comparisons, the place in answers, a sentence: of much, little and nothing shown."""
     methods = {"pcov": (30, 3), "abs": (30 - gain, 3), "trans": (30 - 2 * gain, 3)}
     outputs = long_curves(methods, (1, 2, 3), (25, 50, 100), spread)
     results = Results(replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
-    scores, answers = made("scores", results), made("answers", results)
-    comparisons = made("comparisons", results).frame()
+    tables = {name: made(name, results) for name in TABLES}
+    scores, answers, comparisons = tables["scores"], tables["answers"], tables["comparisons"].frame()
+    (text,) = (one.text for one in findings(results, tables) if one.question == "Who is ahead")
     shown = 0
     for metric in results.metrics:
         here = comparisons[(comparisons.metric == metric.title) & (comparisons.question == "which method")]
-        ahead = {(row.first, row.second): row.ahead for row in here.itertuples()}
+        ahead = {frozenset((row.first, row.second)): row.ahead for row in here.itertuples()}
         bold = [row["method"] for row in scores.rows if row["records"] == 2000 and row[metric.name].bold]
         places = {
             row["method"]: row["place"]
@@ -139,14 +128,17 @@ def test_who_is_ahead_is_the_same_in_every_table(study, long_curves, settings, s
             if (row["metric"], row["records"], row["basis"]) == (metric.title, 2000, "measured")
         }
         (best,) = (method for method, place in places.items() if place == "best")
-        for method, place in places.items():
-            if method == best:
-                continue
-            said = ahead.get((best, method), ahead.get((method, best)))
-            assert place == ("behind" if said == best else "not distinguishable")
-            shown += said == best
+        for method in places.keys() - {best}:
+            said = ahead[frozenset((best, method))]
             assert said in (best, "not shown")  # who has the lower mean is never ahead
-        assert (bold == [best]) == all(place in ("best", "behind") for place in places.values())
+            assert places[method] == ("behind" if said == best else "not distinguishable")
+            shown += said == best
+        level = [method for method, place in places.items() if place == "not distinguishable"]
+        assert (bold == [best]) == (not level)
+        sentence = next(one for one in text.split(". ") if "with 2,000 records" in one and metric.title in one)
+        assert sentence.startswith(best)
+        assert ("is ahead of every other trained method" in sentence) == (not level)
+        assert all(method in sentence.split("not told apart from")[1] for method in level)
     assert (shown > 0) == (gain > 0 and spread < 1)
 
 
@@ -245,80 +237,41 @@ def test_a_frame_that_one_training_in_three_does_not_fill_is_no_mark_and_shares_
 def test_names_in_csvs_are_names_and_marks_are_columns(marked_study, settings, tmp_path, monkeypatch):
     """Grouped by method every table has the plan's names, and each once; ROUGE-2 is not to be read."""
     monkeypatch.setattr(Results, "unread", lambda self, corpus, metric: metric == "rouge2")
-    files = {
-        name: rows(content)
-        for name, content in write(tmp_path / "t", marked_study, settings).items()
-        if name.endswith(".csv")
-    }
+    files = write(tmp_path / "t", marked_study, settings)
+    tables = {name: pd.read_csv(tmp_path / "t" / name, dtype=str) for name in files if name.endswith(".csv")}
     names = {one.method for one in marked_study.outputs}
-    metrics = {
-        metric.title for one in marked_study.outputs for items in one.scores.values() for metric in items.metrics
-    }
-    for file, table in files.items():
-        frame_of = pd.read_csv(tmp_path / "t" / file)
-        assert len(frame_of) == len(table)
-        of_metrics = file == "metric_correlations.csv"
-        for column in set() if of_metrics else {"method", "first", "second", "other"} & set(frame_of):
-            found = set(frame_of.groupby(column).size().index)
-            assert found <= names | {"references", "fastrl", "extractive optimum"}, (file, found)
+    scored = [items for one in marked_study.outputs for items in one.scores.values()]
+    metrics = {metric.title for items in scored for metric in items.metrics}
+    for file, frame_of in tables.items():
+        named = frame_of.filter(["method", "metric", "first", "second", "ahead"]).fillna("")
+        assert not named.map(lambda cell: any(mark in cell for mark in MARKS)).any(axis=None), file
+        if file != "metric_correlations.csv":
+            for column in {"method", "first", "second", "other"} & set(frame_of):
+                found = set(frame_of.groupby(column).size().index)
+                assert found <= names | {"references", "fastrl", "extractive optimum"}, (file, found)
         if "metric" in frame_of and file not in ("scores_long.csv", "extracts.csv", "oracle_pairs.csv"):
             assert {one.split(" (")[0] for one in frame_of.metric} <= metrics, file
-        assert not any(
-            mark in cell
-            for row in table
-            for name, cell in row.items()
-            for mark in MARKS
-            if name in ("method", "metric", "first", "second", "ahead")
-        ), file
     for file in ("scores.csv", "scores_long.csv"):
-        assert {row["method"] for row in files[file]} == names
-        assert {row["method"] for row in files[file] if row["reads_source"] == "no"} == {"abs"}
-    sides = files["comparisons.csv"]
-    assert {row["first_reads_source"] for row in sides if row["first"] == "abs"} == {"no"}
-    unread = {row["ranked"] for row in sides if row["metric"] == "ROUGE-2"}
-    assert unread == {"no"}
-    assert {row["why"] for row in sides if row["metric"] == "ROUGE-1"} == {""}
-
-
-METHODS = ("scores", "answers", "descriptions", "efficiency", "methods", "seeds", "stopping", "decoding", "phases")
-
-
-def test_every_table_of_methods_says_of_each_what_marks_say(marked_study, settings):
-    """The seeds' rows of other parts and searches say that nobody has tested it."""
-    results = Results(marked_study, settings)
-    of_method = {}
-    for name in ("scores_long", *METHODS):
-        for row in made(name, results).frame().to_dict("records"):
-            said = row["reads_source"], row["one_frame"]
-            of_method.setdefault(name, {}).setdefault(row["method"], set()).add(said)
-    for name, found in of_method.items():
-        other = {("not tested", "not tested")} if name in ("scores_long", "seeds") else set()
-        assert found["pcov"] == {("yes", "yes")} | other, name
-        assert found.get("abs", set()) <= {("no", "no")} | other, name
-    for name in ("decoding", "phases", "comparisons", "scores_long"):
-        assert {"ranked", "why"} <= set(made(name, results).frame()), name
-    assert results.marks_note in made("phases", results).notes
+        assert set(tables[file].method) == names
+        assert blind(tables[file]) == {"abs"}
+    sides = tables["comparisons.csv"]
+    assert set(sides.first_reads_source[sides["first"] == "abs"]) == {"no"}
+    assert set(sides.ranked[sides.metric == "ROUGE-2"]) == {"no"}
+    assert sides.why[sides.metric == "ROUGE-1"].isna().all()
 
 
 def test_the_long_form_of_scores_has_the_numbers_of_the_wide_one_and_says_who_is_ranked(marked_study, settings):
     results = Results(marked_study, settings)
     wide, long = (made(name, results).frame().fillna({"records": 0}) for name in ("scores", "scores_long"))
-    key = ["corpus", "part", "method", "records", "search", "metric"]
-    assert not long.duplicated(key).any()
+    assert not long.duplicated(["corpus", "part", "method", "records", "search", "metric"]).any()
     here = long[(long.part == "study") & (long.search != "paper")]
     found = {(one.corpus, one.method, one.records, one.metric): one for one in here.itertuples()}
-    compared = 0
     for row in wide.to_dict("records"):
-        for metric in results.metrics:
-            one = found[row["corpus"], row["method"], row["records"], metric.name]
-            for ours, theirs in (
-                ("mean", metric.name),
-                ("low", f"{metric.name}_low"),
-                ("least", f"{metric.name}_least"),
-            ):
-                assert np.array_equal([getattr(one, ours)], [row[theirs]], equal_nan=True)
-            compared += 1
-    assert compared == len(here)
+        for name in (metric.name for metric in results.metrics):
+            one = found.pop((row["corpus"], row["method"], row["records"], name))
+            expected = [row[name], row[f"{name}_low"], row[f"{name}_least"]]
+            assert np.array_equal([one.mean, one.low, one.least], expected, equal_nan=True)
+    assert not found
     ranked = {(one.corpus, one.title, one.method, one.records) for one in here.itertuples() if one.ranked == "yes"}
     answers = made("answers", results).frame()
     measured = answers[answers.basis == "measured"]
@@ -346,24 +299,18 @@ def test_a_metric_that_stands_in_is_asked_where_the_other_is_not_known(rich_stud
 
 
 def test_what_is_neither_better_nor_worse_is_described_beside_the_references(rich_study, more_metric, settings):
-    described = more_metric(rich_study.outputs, ranks=False, higher_is_better=None)
-    described = [
-        replace(
-            one,
-            scores=one.scores | {"length": replace(one.scores["length"], references={"excess": 2.5})},
-        )
-        for one in described
-    ]
-    results = Results(replace(rich_study, outputs=described), settings)
+    outputs = []
+    for one in more_metric(rich_study.outputs, ranks=False, higher_is_better=None):
+        items = replace(one.scores["length"], references={"excess": 2.5})
+        outputs.append(replace(one, scores=one.scores | {"length": items}))
+    results = Results(replace(rich_study, outputs=outputs), settings)
     table = made("descriptions", results)
     frame = table.frame()
-    references = frame[frame.method == "references"]
+    references, others = (frame[(frame.method == "references") == of] for of in (True, False))
     assert list(references.corpus) == results.corpora
     assert set(references.excess) == {2.5}
-    others = frame[frame.method != "references"]
     assert len(others) == len(results.systems)
     assert (others.excess_low < others.excess).all()
-    assert others.interval_covers.str.contains("items").all()
     assert "[" not in table.shown()[0].to_string()  # people see means alone
     for name in ("answers", "scores", "comparisons", "efficiency", "phases"):
         assert "Excess words" not in made(name, results).markdown()
@@ -374,15 +321,10 @@ def test_two_raters_who_agree_are_no_more_than_one(rich_study, settings):
     outputs = []
     for one in rich_study.outputs:
         items = one.scores["rouge"]
-        metric = replace(items.metrics[0], name="opinion", title="Opinion")
-        twice = Items(
-            (metric,),
-            items.ids * 2,
-            items.groups * 2,
-            np.tile(items.values[:1], 2),
-            "two people",
-            further={"rater": ("left",) * len(items.ids) + ("right",) * len(items.ids)},
-        )
+        metric = (replace(items.metrics[0], name="opinion", title="Opinion"),)
+        raters = {"rater": ("left",) * len(items.ids) + ("right",) * len(items.ids)}
+        values = np.tile(items.values[:1], 2)
+        twice = Items(metric, items.ids * 2, items.groups * 2, values, "two people", further=raters)
         outputs.append(replace(one, scores={**one.scores, "people": twice}))
     results = Results(replace(rich_study, outputs=outputs), settings)
     frame = made("scores", results).frame()
@@ -395,8 +337,10 @@ def test_two_raters_who_agree_are_no_more_than_one(rich_study, settings):
 
 
 def test_the_same_summaries_are_named_once(rich_study, settings):
+    key = attrgetter("corpus", "percent", "seed", "search", "part")
+    of_pcov = {key(one): one.scores for one in rich_study.outputs if one.method == "pcov"}
     outputs = [
-        replace(one, summaries=one.summaries.replace("abs", "pcov"), scores=scores_of(rich_study, one))
+        replace(one, summaries=one.summaries.replace("abs", "pcov"), scores=of_pcov[key(one)])
         if one.method == "abs"
         else one
         for one in rich_study.outputs
@@ -410,18 +354,12 @@ def test_the_same_summaries_are_named_once(rich_study, settings):
     assert pair.p.isna().all()
 
 
-def scores_of(study, one):
-    key = (one.corpus, "pcov", one.percent, one.seed, one.search, one.part)
-    names = ("corpus", "method", "percent", "seed", "search", "part")
-    return next(other.scores for other in study.outputs if tuple(getattr(other, name) for name in names) == key)
-
-
-def test_a_study_in_part_says_so_in_every_table(rich_study, settings, tmp_path):
+def test_a_study_in_part_says_so_in_every_table_and_figure(rich_study, settings, tmp_path):
     missing = [Missing("notes", "trans", 50, 1, "common", "runs/notes-trans-050-s1-12345678")]
     part = replace(rich_study, missing=missing, trained=50)
     files = write(tmp_path / "t", part, settings)
     for name, content in files.items():
-        if name.endswith((".md", ".html")):
+        if name.endswith((".md", ".html", ".svg")):
             assert "IN PART" in content.decode()
     (row,) = rows(files["missing.csv"])
     assert row["why"] == "waits for runs/notes-trans-050-s1-12345678"
@@ -430,13 +368,3 @@ def test_a_study_in_part_says_so_in_every_table(rich_study, settings, tmp_path):
 def test_corpora_without_scores_or_statistics_are_refused(study, settings, tmp_path):
     with pytest.raises(EvidenceError, match="albums"):
         write_study(tmp_path, replace(study, statistics=study.statistics[:1]), settings)
-
-
-def test_every_table_says_what_its_intervals_cover(rich_study, settings):
-    results = Results(rich_study, settings)
-    for name in ("answers", "scores", "comparisons", "efficiency", "phases"):
-        frame = made(name, results).frame()
-        measured = frame[frame.basis == "measured"] if name == "answers" else frame
-        assert measured.interval_covers.notna().all()
-        assert measured.interval_covers.str.contains("items").all()
-    assert "conditional on this training set" in made("scores", results).markdown()

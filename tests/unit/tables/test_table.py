@@ -1,5 +1,4 @@
 import csv
-import html
 import re
 
 import pandas as pd
@@ -56,16 +55,6 @@ def test_people_see_the_titled_columns_and_each_reason_once() -> None:
         "a_note.",
     ]
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines if line.startswith("|")} == {4}
-
-
-def test_html_holds_the_same_cells_as_text() -> None:
-    text = TABLE.html()
-    cells = [html.unescape(re.sub("<[^>]+>", "", cell)) for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", text)]
-    shown, _ = TABLE.shown()
-    assert cells == [*shown.columns, *(cell.strip("*") for cell in shown.to_numpy().ravel())]
-    assert "A &lt;caption&gt; of 5 %" in text
-    assert not {"<caption>", " src=", " href="} & set(re.findall(r"<caption>| src=| href=", text))
-    assert '<td class="number"><b>1.00 [0.50, 2.25]</b></td>' in text
 
 
 def test_a_table_without_rows_is_not_written(tmp_path) -> None:

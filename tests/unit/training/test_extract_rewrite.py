@@ -243,15 +243,6 @@ def test_labels_are_of_the_sentences_as_read_and_never_more_than_these(words_):
     assert labels_of(read_document(replace(record, target=["word3"]), words_, 30, 60)) == [1]
 
 
-@pytest.mark.parametrize(
-    ("valid", "message"),
-    [([Record("nothing", ["word1"], [""])], "'nothing' has an empty target"), ([], "no validation records")],
-)
-def test_records_that_cannot_be_validated_on_are_refused(valid, message, words_):
-    with pytest.raises(ValueError, match=message):
-        learning(words_, valid=valid)
-
-
 def test_pairs_hold_the_unknown_words_of_one_sentence(words_):
     record = Record(
         "r", ["crane heron word1", "word2 crake otter word3"], ["heron crake crane", "otter crake word1 word2 word3"]

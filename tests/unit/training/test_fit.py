@@ -343,14 +343,6 @@ def test_the_second_phase_starts_from_the_best_checkpoint_and_continues_its_path
     assert states[3]["optimizer"]["state"] == {}
 
 
-def test_the_first_row_of_a_coverage_phase_is_the_unchanged_function(lstm, phase, training, train):
-    fitted, _ = train(lstm, training(phase(max_updates=4), phase("coverage", "nll+coverage", True)))
-    last, start = fitted.history[0], fitted.history[1]
-    assert (start.phase, start.update, start.best) == ("coverage", 0, False)
-    assert start.nll == pytest.approx(last.nll, abs=1e-6)
-    assert start.rouge == pytest.approx(last.rouge, abs=1e-9)
-
-
 def test_validation_watching_and_keeping_cost_no_seconds(lstm, phase, training, train, monkeypatch):
     now = [0.0]
     true = Validation.__call__
@@ -418,13 +410,6 @@ def test_gradients_are_clipped_to_the_norm_asked_for(lstm, phase, training, trai
     train(lstm, training(phase(clip_norm=None, max_updates=4)))
     assert norms[:4] == pytest.approx([0.25] * 4, rel=1e-4)
     assert min(norms[4:]) > 0.3
-
-
-def test_rates_follow_the_schedule(lstm, phase, training, train, scripted):
-    scripted(*[(0.5, 1.0)] * 9)
-    fitted, _ = train(lstm, training(phase(schedule="plateau", rate=0.016, patience=6, max_updates=99)))
-    # Halved after the third and the fifth validation, the second and fourth stale ones.
-    assert [row["rate"] for row in fitted.history.rows()] == [0.016] * 3 + [0.008] * 2 + [0.004] * 2
 
 
 def test_progress_names_the_stop_and_its_reason(lstm, phase, training, train, scripted):

@@ -6,7 +6,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from sumcurve.training.fit import Progress
 from sumcurve.training.history import Row
-from sumcurve.training.progress import Events, LogLines, ProgressBar, Watchers
+from sumcurve.training.progress import Events, LogLines, Watchers
 
 ROW = Row("nll", 8, 8, 64, 0.5, 0.01, 3.25, 2.5, 0.3125, 0.1, 0.2, 0.0, 9.0, True, 1.25)
 UPDATE = Progress("nll", 1, 2, 7, 24, "patience", 0.01, 3.5, None, False)
@@ -30,18 +30,6 @@ def test_lines_are_one_per_validation_and_rare_between():
     assert len(lines) == 5
     for part in ("pcov: nll update 8/24", "if patience runs out", "loss 3.250", "2.500", "31.25/10.00/20.00", "best"):
         assert part in lines[3]
-
-
-def test_the_bar_shows_title_phase_stop_and_last_validation():
-    terminal = Terminal()
-    bar = ProgressBar("pcov", terminal, position=0)
-    bar(VALIDATED)
-    bar(replace(UPDATE, phase="coverage", number=2, update=1, limit="most_updates"))
-    bar(replace(VALIDATED, phase="coverage", number=2, update=9, stop=9, limit="most_updates"))
-    bar.close()
-    text = terminal.getvalue()
-    for part in ("pcov nll (1/2)", "pcov coverage (2/2)", "8/24", "9/9", "if patience runs out", "at most", "31.25"):
-        assert part in text
 
 
 def test_event_files_hold_every_validation(tmp_path):

@@ -16,7 +16,6 @@ from sumcurve.tables.chart import COLOURS, GREY, INK, LINE, ROW, Specification, 
 from sumcurve.tables.table import number
 
 WIDTH, BOX, UNDER = 400, 11, 9  # pixels: of a panel, of a box's height, from its middle to the line under it
-MEAN = {"size": 36, "fill": "white", "stroke": INK, "strokeWidth": 1}
 NOTHING_DRAWN = "No corpus of this study has an article whose extracts were searched."
 CAPTION = (
     "Boxes: quartiles and median over the articles; whiskers: 5 % and 95 % of the articles; diamonds: means. Extracts "

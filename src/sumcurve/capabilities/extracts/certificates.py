@@ -41,7 +41,6 @@ SEARCHES = {
 }
 ALGORITHMS = (EXACT, F1_GREEDY, *SEARCHES)
 VARIANTS = ("paper", "code")
-STATUSES = ("proven", "bounded", "heuristic")
 SOLVERS = ("branch-and-bound", "milp", "trivial")
 REPROOF_SECONDS = 60.0
 

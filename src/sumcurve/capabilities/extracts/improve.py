@@ -175,25 +175,12 @@ def _addition(
     denominator: int,
 ) -> tuple[int, int, int]:  # pragma: no cover
     """The free sentence that scores best with `chosen[:size]`, if above the given F1 (else -1), and that score."""
+    if view.order == 2 and view.unique:
+        return _addition_to_set(view, spare, chosen, size, free, hits, total, numerator, denominator)
     rows, types, repeats, lengths = view.rows, view.types, view.counts, view.lengths
     other_rows, others, first, grams = view.other_rows, view.others, view.first, view.grams
     base = view.reference_total
     best = -1
-    if view.order == 2 and view.unique:
-        longer, single = np.empty(size + 1, np.int64), np.empty(1, np.int64)
-        for sentence in range(len(free)):
-            if free[sentence]:
-                longer[:size] = chosen[:size]
-                _insert(longer, size, sentence)
-                single[0] = sentence
-                more, fresh = gathered(view, spare, single, 1)
-                top, bottom = closed(view, spare, longer, size + 1, hits + more, total + fresh)
-                remove(rows, types, repeats, spare, single, 1)
-                remove_others(other_rows, others, len(grams), spare, single, 1)
-                if top * denominator > numerator * bottom:
-                    best, numerator, denominator = sentence, top, bottom
-        return best, numerator, denominator
-
     if view.order == 2:
         base -= 1  # of n words all but the last begin a bigram
     place = 0
@@ -249,6 +236,35 @@ def _addition(
             best, numerator, denominator = sentence, top, bottom
     if parted >= 0:
         spare[parted] -= 1
+    return best, numerator, denominator
+
+
+@njit(cache=True)
+def _addition_to_set(
+    view: Counts,
+    spare: NDArray[np.int32],
+    chosen: NDArray[np.int64],
+    size: int,
+    free: NDArray[np.bool_],
+    hits: int,
+    total: int,
+    numerator: int,
+    denominator: int,
+) -> tuple[int, int, int]:  # pragma: no cover
+    """As `_addition`, for sets of bigrams, each sentence counted and taken out again."""
+    longer, single = np.empty(size + 1, np.int64), np.empty(1, np.int64)
+    best = -1
+    for sentence in range(len(free)):
+        if free[sentence]:
+            longer[:size] = chosen[:size]
+            _insert(longer, size, sentence)
+            single[0] = sentence
+            more, fresh = gathered(view, spare, single, 1)
+            top, bottom = closed(view, spare, longer, size + 1, hits + more, total + fresh)
+            remove(view.rows, view.types, view.counts, spare, single, 1)
+            remove_others(view.other_rows, view.others, len(view.grams), spare, single, 1)
+            if top * denominator > numerator * bottom:
+                best, numerator, denominator = sentence, top, bottom
     return best, numerator, denominator
 
 

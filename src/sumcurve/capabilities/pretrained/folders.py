@@ -12,7 +12,7 @@ from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
 from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
-from sumcurve.systems.family import FinishedRun
+from sumcurve.systems.family import PRETRAINED_MB, FinishedRun
 from sumcurve.systems.folders import write_output
 from sumcurve.training.place import Place
 
@@ -163,7 +163,9 @@ KINDS: dict[str, Kind] = {
         builder=untrained,
         modules=("sumcurve.capabilities.pretrained.family", "sumcurve.machine.sums"),
         mem_mb=3000,
+        model_mb=PRETRAINED_MB,
         minutes=240,
         gpu=True,
+        decodes=True,
     ),
 }

@@ -8,6 +8,7 @@ from sumcurve.store import resume
 from sumcurve.store.kind import Kind
 from sumcurve.store.records import RecordError
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
+from sumcurve.systems.family import PRETRAINED_MB
 from sumcurve.systems.folders import items_of, log_of_program
 
 
@@ -77,6 +78,7 @@ KINDS: dict[str, Kind] = {
         builder=train_program,
         modules=("sumcurve.capabilities.programs.training",),
         mem_mb=3000,
+        model_mb=PRETRAINED_MB,
         minutes=240,
         gpu=True,
     ),
@@ -90,6 +92,7 @@ KINDS: dict[str, Kind] = {
         parts=("command",),
         version_key="fingerprint",
         mem_mb=3000,
+        model_mb=PRETRAINED_MB,
         minutes=240,
         gpu=True,
     ),

@@ -8,7 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any
 
-from sumcurve.corpora.prepare import BEYOND, DUPLICATE_ID, SHARED_GROUP, SHARED_ID, counts_of, line_of
+from sumcurve.corpora.candidates import line_of
+from sumcurve.corpora.parts import BEYOND, SHARED_GROUP, SHARED_ID
+from sumcurve.corpora.prepare import DUPLICATE_ID, counts_of
 from sumcurve.corpora.shards.mapping import OF_SPLIT, PLACE, SPLITS
 from sumcurve.corpora.shards.reduction import IN_ORDER, PARTS_OF_CORPUS, dropped_by, reduce
 from sumcurve.corpora.shards.work import BATCH, Work, answers, bucket, engine, planned

@@ -89,8 +89,6 @@ def pieces_of(content: Content, shards: int) -> tuple[list[list[Piece]], dict[st
 
 def units_of(content: Content, file: Shard) -> list[tuple[Member | None, int]]:
     """What of a file can be read by itself, and its bytes: members of an archive, or all of it (None)."""
-    if file.path.is_dir():
-        raise CorpusError(f"{file.path} is read as one by its format: take `shards` out of the corpus")
     members = content.source.members(file.path)
     return [(member, member.packed) for member in members] or [(None, file.path.stat().st_size)]
 

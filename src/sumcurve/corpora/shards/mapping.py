@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sumcurve.corpora.candidates import line_of, unit_of
 from sumcurve.corpora.duplicates import keys_of, shingles_of
-from sumcurve.corpora.prepare import digests_of, holds_out, keyed, line_of, tokenized, unit_of
+from sumcurve.corpora.parts import holds_out, keyed
+from sumcurve.corpora.prepare import digests_of, tokenized
 from sumcurve.corpora.shards.cutting import Piece, read_piece
 from sumcurve.corpora.shards.work import Buckets, Work, planned, step
 from sumcurve.settings.corpus import Preparation

@@ -11,20 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sumcurve.corpora.parts import SHARED_GROUP, SHARED_ID, SHARED_SOURCE, SHARED_TARGET, no_such_group, too_few
 from sumcurve.corpora.prepare import (
     DUPLICATE_ID,
     NEAR_DUPLICATE,
     NEAR_SHARED,
     SAME_SOURCE,
     SAME_TARGET,
-    SHARED_GROUP,
-    SHARED_ID,
-    SHARED_SOURCE,
-    SHARED_TARGET,
     check_shared,
-    no_such_group,
     nothing_left,
-    too_few,
 )
 from sumcurve.corpora.shards.mapping import CANDIDATE, OF_SPLIT, REFUSED, SPLITS
 from sumcurve.corpora.shards.work import Work, answers

@@ -204,25 +204,19 @@ def test_ready_made_files_ask_about_the_records_of_their_stories(tmp_path: Path)
     (folder := tmp_path / "questions").mkdir()
     archive = tarball(tmp_path / "cnn.tgz", files)
     told = ask_by_files(corpus, folder, archive, lambda texts: tokenizer("words").tokens(texts, True))
-    made = built(
-        {"corpus": "c", "files": {"sha256": "f", "tokenizer": "words", "lower": True}}, corpus, tmp_path, archive
-    )
-    assert [path.read_bytes() for path in sorted(made.iterdir())] == [
-        path.read_bytes() for path in sorted(folder.iterdir())
-    ]
+    asking = {"corpus": "c", "files": {"sha256": "f", "tokenizer": "words", "lower": True}}
+    made = built(asking, corpus, tmp_path, archive)
+    written, expected = ([path.read_bytes() for path in sorted(one.iterdir())] for one in (made, folder))
+    assert written == expected
     assert told["files"] == {"read": 4, "asked": 3, "dropped": {"story of no record": 1}}
     assert json.loads((folder / "statistics.json").read_text()) == told
-    assert {part: (one["asked"], one["questions"], one["no entity"]) for part, one in told["parts"].items()} == {
-        "train": (1, 1, 2),
-        "valid": (0, 0, 1),
-        "test": (1, 2, 1),
-    }
+    counted = {part: (one["asked"], one["questions"], one["no entity"]) for part, one in told["parts"].items()}
+    assert counted == {"train": (1, 1, 2), "valid": (0, 0, 1), "test": (1, 2, 1)}
     (record, asked), _ = asked_of(corpus.part("test"), folder)
     assert asked.names == {"marta lind": 5, "bergen": 2, "oslo": 7}
-    assert " ".join(anonymise(record.source_tokens, asked.source_names)) == (
-        "@entity5 is from @entity7 fjord , not @entity7 ."
-    )
-    ((_, question, answer),) = answerable(anonymise(record.source_tokens, asked.source_names), asked.questions)
+    document = anonymise(record.source_tokens, asked.source_names)
+    assert " ".join(document) == "@entity5 is from @entity7 fjord , not @entity7 ."
+    ((_, question, answer),) = answerable(document, asked.questions)
     assert (question, answer) == (("@entity2", "met", "@placeholder", "in", "@entity1"), 0)
 
 

@@ -47,16 +47,10 @@ def test_what_is_held_out_is_read_by_the_readers_of_its_corpus(config):
 
 def test_where_vectors_lie_is_no_part_of_a_name_and_what_they_are_is(config):
     def reader(path, sha256):
-        edit(
-            config / "studies" / "smoke.yaml",
-            lambda study: study["scores"].update(
-                apes={"reader": {"kind": "attentive", "vectors": {"path": path, "sha256": sha256}}, "seeds": [1]}
-            ),
-        )
+        add_apes(config, reader={"kind": "attentive", "vectors": {"path": path, "sha256": sha256}}, seeds=[1])
         (folder,) = smoke(config).named("runs", "reader")
         return folder
 
-    add_apes(config)
     first, moved, other = reader("a.txt", "ab" * 32), reader("b.txt", "ab" * 32), reader("b.txt", "cd" * 32)
     assert first.name == moved.name != other.name
     assert [file.path for file in moved.files] == ["b.txt"]
@@ -89,13 +83,8 @@ def asking(config, **told):
 def test_what_is_asked_is_named_by_what_finds_it_not_by_where_that_lies(config):
     found = {}
     moved = {"recogniser": {**TAGGER["recogniser"], "path": "elsewhere"}}
-    for name, told in {
-        "rules": {},
-        "files": CLOZE,
-        "tagger": TAGGER,
-        "moved": moved,
-        "words": {"salient": "words"},
-    }.items():
+    cases = {"rules": {}, "files": CLOZE, "tagger": TAGGER, "moved": moved, "words": {"salient": "words"}}
+    for name, told in cases.items():
         (found[name],) = asking(config, cloze=told).named("annotations", "questions")
     assert found["moved"].key == found["tagger"].key
     assert len({folder.key for folder in found.values()}) == 4

@@ -91,15 +91,9 @@ def test_a_name_without_a_word_answers_nothing_and_stays_apart(tmp_path: Path) -
 
 def test_every_file_that_asks_nothing_is_counted_by_reason(tmp_path: Path) -> None:
     lonely = Record("1" * 40, ["nothing ."], ["nothing ."])
-    elsewhere = Story("http://cnn.example/test/2", "test", [], [])
-    alone = Story("http://cnn.example/test/3", "test", [], [])
+    elsewhere, alone = (Story(f"http://cnn.example/test/{number}", "test", [], []) for number in (2, 3))
     strange = {"@entity0": "Aarhus", "@entity1": "Oslo", "@entity2": "Marta Lind"}
-    records = (
-        RECORD,
-        lonely,
-        Record(elsewhere.id, ["marta lind ."], ["marta lind ."]),
-        Record(alone.id, ["marta lind ."], ["marta lind ."]),
-    )
+    records = (RECORD, lonely, *(Record(one.id, ["marta lind ."], ["marta lind ."]) for one in (elsewhere, alone)))
     files = {
         "a": file("@placeholder reached @entity0"),
         "b": file("@placeholder reached @entity0"),

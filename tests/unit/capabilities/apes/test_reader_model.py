@@ -57,15 +57,6 @@ def test_scores_are_probabilities_of_the_documents_entities_whatever_the_batch()
     assert (together.exp()[:, [1, 3]] == 0).all()
 
 
-def test_weights_depend_on_the_seed_alone() -> None:
-    torch.manual_seed(7)
-    before = torch.get_rng_state()
-    first, second, other = (build(words(), SMALL, seed=seed) for seed in (1, 1, 2))
-    assert torch.equal(torch.get_rng_state(), before)
-    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
-    assert not torch.equal(first.embedding.weight, other.embedding.weight)
-
-
 def test_vectors_of_a_file_start_known_words(tmp_path: Path) -> None:
     path = tmp_path / "vectors.txt"
     path.write_text("town 1 2 3 4 5 6\nelsewhere 0 0 0 0 0 0\nthe 6 5 4 3 2 1\n")

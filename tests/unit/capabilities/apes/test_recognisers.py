@@ -27,15 +27,10 @@ def make_classifier(folder: Path, labels: tuple[str, ...] = ("O", "B-PER", "I-PE
     inner.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=marks)
     named = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=inner, model_max_length=10, **named)
+    alone = dict.fromkeys(("num_hidden_layers", "num_attention_heads"), 1)
+    sizes = {"vocab_size": len(WORDS), "hidden_size": 16, "intermediate_size": 4, "max_position_embeddings": 12}
     config = BertConfig(
-        vocab_size=len(WORDS),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=1,
-        intermediate_size=4,
-        max_position_embeddings=12,
-        id2label=dict(enumerate(labels)),
-        label2id={label: number for number, label in enumerate(labels)},
+        **alone, **sizes, id2label=dict(enumerate(labels)), label2id={one: place for place, one in enumerate(labels)}
     )
     network = BertForTokenClassification(config)
     with torch.no_grad():

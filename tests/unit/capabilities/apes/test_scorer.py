@@ -41,14 +41,9 @@ def score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(apes, "reader_of", lambda folder, renumber: readers[folder])
     questions = tmp_path / "questions"
     questions.mkdir()
-    write_questions(
-        questions,
-        "test",
-        (
-            Asked(record.id, names, asked_about(record.id, record.target, names))
-            for record, names in zip(RECORDS, NAMES, strict=True)
-        ),
-    )
+    every = zip(RECORDS, NAMES, strict=True)
+    asked = (Asked(record.id, names, asked_about(record.id, record.target, names)) for record, names in every)
+    write_questions(questions, "test", asked)
     told = {questions: "questions", tmp_path / "two": {"seed": 8}, tmp_path / "one": {"seed": 3}}
 
     def run(*summaries: list[str], records: Sequence[Record] = RECORDS) -> Scores:

@@ -34,22 +34,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model")
     tokenizer = pretrained.make_tokenizer(["the entity12 met what at the old bell . entity3 saw it"], "bart")
     torch.manual_seed(5)
-    sizes: dict[str, Any] = {
-        f"{side}_{name}": value
-        for side in ("encoder", "decoder")
-        for name, value in (("layers", 1), ("attention_heads", 2), ("ffn_dim", 32))
-    }
-    ids = {name: getattr(tokenizer, name) for name in ("bos_token_id", "pad_token_id", "eos_token_id")}
-    config = BartConfig(
-        vocab_size=len(tokenizer),
-        d_model=16,
-        max_position_embeddings=128,
-        decoder_start_token_id=ids["eos_token_id"],
-        init_std=0.5,
-        dropout=0.0,
-        **sizes,
-        **ids,
-    )
+    sizes = {"layers": 1, "attention_heads": 2, "ffn_dim": 32}
+    told: dict[str, Any] = {f"{side}_{name}": size for side in ("encoder", "decoder") for name, size in sizes.items()}
+    told |= {name: getattr(tokenizer, name) for name in ("bos_token_id", "pad_token_id", "eos_token_id")}
+    told |= {"decoder_start_token_id": tokenizer.eos_token_id, "init_std": 0.5, "dropout": 0.0}
+    config = BartConfig(vocab_size=len(tokenizer), d_model=16, max_position_embeddings=128, **told)
     BartForQuestionAnswering(config).save_pretrained(path)
     tokenizer.model_max_length = 128
     tokenizer.save_pretrained(path)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sumcurve.capabilities.apes import levels
-from sumcurve.capabilities.apes.evidence import Questions
+from sumcurve.capabilities.apes.evidence import AskedOfPart, Questions
 from sumcurve.capabilities.apes.levels import Reader
 from sumcurve.capabilities.apes.scorer import AnswersQuestions
 from sumcurve.capabilities.apes.tables import apes, apes_order, apes_readers, readers
@@ -23,6 +23,7 @@ from sumcurve.tables.results import Results
 
 METRICS = tuple(AnswersQuestions.metrics)
 QUESTIONS = np.random.default_rng(0).integers(2, 6, 40)
+TOLD = ("questions", "right_1", "right_2", "right_3")
 LEVELS = {"gold": 0.93, "source": 0.72, "lead": 0.52, "shuffled-gold": 0.15, "pcov": 0.34}
 
 
@@ -64,20 +65,10 @@ def known(right, groups=20, seed=1):
     """A reader that answers a share of 120 held-out questions, of which guessing answers two in five."""
     generator = np.random.default_rng(seed)
     guessed = (generator.random(120) < 0.4).astype(float)
-    return Reader(
-        "notes",
-        seed,
-        tuple(f"module{number % groups}" for number in range(120)),
-        (generator.random(120) < right).astype(float),
-        guessed,
-        guessed[::-1].copy(),
-        np.arange(120) % 3 == 0,
-        0.3,
-        {"train": 900, "valid": 50, "test": 120},
-        {"the source does not name the answer": 400},
-        300,
-        12.5,
-    )
+    of_groups = tuple(f"module{number % groups}" for number in range(120))
+    shares = ((generator.random(120) < right).astype(float), guessed, guessed[::-1].copy())
+    counts = {"train": 900, "valid": 50, "test": 120}, {"the source does not name the answer": 400}
+    return Reader("notes", seed, of_groups, *shares, np.arange(120) % 3 == 0, 0.3, *counts, 300, 12.5)
 
 
 @pytest.fixture
@@ -98,9 +89,8 @@ def test_the_score_is_the_share_of_all_questions(results):
     for system in results.of("notes"):
         shares = []
         for output in system.outputs:
-            details = output.scores["apes"].details
-            total = sum(map(int, details["questions"]))
-            shares.append([100 * sum(map(int, details[f"right_{seed}"])) / total for seed in (1, 2, 3)])
+            total, *right = (sum(map(int, output.scores["apes"].details[name])) for name in TOLD)
+            shares.append([100 * one / total for one in right])
         assert by_reader[system.method] == pytest.approx(np.mean(shares, axis=0))
         assert rows[system.method]["apes"].number == pytest.approx(np.mean(shares))
         assert rows[system.method]["readers_sd"] == pytest.approx(np.std(np.mean(shares, axis=0), ddof=1))
@@ -252,3 +242,37 @@ def test_what_readers_know_of_what_summaries_are_asked_is_said_apart():
         assert f"{100 * column[every].mean():.1f} %" in sentence
     alone = [dataclasses.replace(one, several=np.ones(120, dtype=bool)) for one in told]
     assert "of one entity" not in levels.levels(alone, 0.95)["notes"].sentence()
+
+
+# --- questions about references
+
+GUESSES = {"chance": 0.2, "majority": 0.25, "frequency": 0.5}
+LEFT_OUT = {"no entity": 90, "one entity": 60, "no question": 0}
+OF_TEST = AskedOfPart("notes", "test", 200, 50, LEFT_OUT, 125, 150, 120, GUESSES)
+OF_TRAIN = dataclasses.replace(OF_TEST, part="train", references=400, not_asked=OF_TEST.not_asked | {"no entity": 290})
+OF_VALID = AskedOfPart(
+    "notes", "valid", 20, 0, dict.fromkeys(LEFT_OUT, 0) | {"no entity": 20}, 0, 0, 0, dict.fromkeys(GUESSES)
+)
+
+
+@pytest.fixture(scope="module")
+def asked_table(study):
+    asked = {"apes": Questions([OF_TEST, OF_VALID, OF_TRAIN])}
+    return made("cloze", Results(dataclasses.replace(study, evidence=asked), Bootstrap(resamples=50)))
+
+
+def test_shares_are_of_references_and_of_questions_and_guesses_of_answerable_ones(asked_table) -> None:
+    row = next(row for row in asked_table.rows if row["part"] == "test")
+    assert row["asked_percent"] * row["references"] == pytest.approx(100 * row["asked"])
+    assert row["answerable_percent"] * row["questions"] == pytest.approx(100 * row["answerable"])
+    assert row["entities"] * row["asked"] == pytest.approx(OF_TEST.entities)
+    assert row["questions_each"] * row["asked"] == pytest.approx(OF_TEST.questions)
+    assert {guess: row[guess] for guess in GUESSES} == {guess: 100 * share for guess, share in GUESSES.items()}
+
+
+def test_every_reference_is_in_a_row_and_where_nothing_is_asked_a_cell_is_empty(asked_table) -> None:
+    frame = asked_table.frame()
+    assert list(frame.part) == ["train", "valid", "test"]
+    assert list(frame[["asked", *LEFT_OUT]].sum(axis=1)) == list(frame.references)
+    row = next(row for row in asked_table.rows if row["part"] == "valid")
+    assert [row[key] for key in ("entities", "answerable_percent", *GUESSES)] == [None] * 5

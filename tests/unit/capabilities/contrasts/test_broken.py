@@ -32,10 +32,7 @@ TEXTS = {
     "one": (["Snow and water covered the roof."], ["Water"]),
     "again": (["The cat slept near the stove."], ["The cat slept.", "The cat slept.", "The cat slept."]),
     "greek": (["Ο γάτος κοιμάται στη στέγη."], ["The cat sleeps on the roof."]),
-    "long": (
-        ["The baker sold bread."],
-        ["The farmer sold " + "bread and milk and " * 60 + "eggs in Turin."],
-    ),
+    "long": (["The baker sold bread."], ["The farmer sold " + "bread and milk and " * 60 + "eggs in Turin."]),
     "bare": (["The man's dog isn't here."], ["The dog's bowl isn't full."]),
 }
 

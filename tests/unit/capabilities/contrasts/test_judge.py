@@ -17,7 +17,6 @@ from sumcurve.capabilities.contrasts.sets import Contrast, Contrasted
 from sumcurve.capabilities.fairseq.settings import FairseqSettings
 from sumcurve.capabilities.fairseq.system import FairseqSystem
 from sumcurve.capabilities.pretrained.model import load
-from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.capabilities.pretrained.system import PretrainedSystem
 from sumcurve.decoding.decoder import SummarizerDecoder
 from sumcurve.decoding.extract_rewrite import ExtractRewriteDecoder, extract
@@ -32,6 +31,7 @@ from sumcurve.study.methods import read_method
 from sumcurve.systems.families import build
 from sumcurve.systems.system import Alternatives, Item
 from sumcurve.systems.trained import Trained
+from unit.capabilities.pretrained.conftest import settings_of
 
 METHODS = Path(__file__).parents[4] / "config" / "methods"
 KINDS = ("recurrent", "transformer", "ngram")
@@ -164,15 +164,8 @@ def rewriting() -> Trained:
     abstractor = RecurrentSettings(
         kind="recurrent", embedding=8, hidden=8, feed="merged", copy_attention=True, output="untied"
     )
-    told = ExtractRewriteSettings(
-        kind="extract-rewrite",
-        abstractor=abstractor,
-        filters=4,
-        hidden=8,
-        sentences=2,
-        max_sentences=4,
-        rewrite_tokens=5,
-    )
+    sizes = {"filters": 4, "hidden": 8, "sentences": 2, "max_sentences": 4, "rewrite_tokens": 5}
+    told = ExtractRewriteSettings(kind="extract-rewrite", abstractor=abstractor, **sizes)
     model = build(told, len(VOCABULARY), 1)
     spread(model)
     decoder = ExtractRewriteDecoder(model, VOCABULARY, Search(max_tokens=9), 99, 99, stops=False)
@@ -205,12 +198,7 @@ def test_a_system_that_rewrites_sentences_is_scored_sentence_by_sentence() -> No
 def test_a_model_of_subwords_reads_each_source_once(kind: str, tmp_path: Path) -> None:
     words = [sentence for item in ITEMS for sentence in (*item.text.source, *item.text.target)]
     pretrained.make_folder(tmp_path, kind, words, spread=pretrained.SPREAD[kind])
-    settings = TransformersSettings(
-        kind="transformers",
-        sha256="0" * 64,
-        architecture=pretrained.ARCHITECTURES[kind],
-        template=pretrained.TEMPLATES.get(kind, "{source}"),
-    )
+    settings = settings_of(kind)
     model = load(tmp_path, settings, lower=True, seed=1).eval()
     system = PretrainedSystem(model, settings, Search(max_tokens=9), SOURCE, TARGET, "cpu")
     for one, alone in zip(weigh(system, ASKED)[:ALONE], one_by_one(system), strict=True):
@@ -238,15 +226,10 @@ def test_fairseq_is_asked_for_every_target_that_it_tells_apart(monkeypatch: pyte
     found = weigh(system, ASKED)
     for one in found:
         assert all(a != b or x == y for (a, x), (b, y) in product(zip(one.seen, one.logp, strict=True), repeat=2))
-    plain = [
-        one
-        for one in ASKED
-        if not any(word in FOREIGN for target in one.targets for word in " ".join(target).split(" "))
-    ]
-    for one in plain:
-        assert list(weigh(system, [one])[0].logp) == [
-            pytest.approx(system.logp([one.item], [target])[0]) for target in one.targets
-        ]
+    for one in ASKED:
+        if not any(word in FOREIGN for target in one.targets for word in " ".join(target).split(" ")):
+            alone = [system.logp([one.item], [target])[0] for target in one.targets]
+            assert list(weigh(system, [one])[0].logp) == pytest.approx(alone)
 
 
 class Said:

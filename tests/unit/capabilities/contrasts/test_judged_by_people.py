@@ -38,18 +38,13 @@ def judged(tmp_path_factory):
     wrong with it."""
     home = tmp_path_factory.mktemp("judged")
     write_corpus(home, {}, records=RECORDS)
-    items = list(Corpus(home / "results" / CORPUS).part("test"))
-    rows = [
-        Contrasted(
-            item.id,
-            tuple(item.target[0].split(" ")),
-            tuple(
-                Contrast(rule, ("a", "hen", str(number), str(place), WORDS[(number + place * place) % 3]))
-                for place, rule in enumerate(RULES)
-            ),
+    rows = []
+    for number, item in enumerate(Corpus(home / "results" / CORPUS).part("test")):
+        made = (
+            Contrast(rule, ("a", "hen", str(number), str(place), WORDS[(number + place * place) % 3]))
+            for place, rule in enumerate(RULES)
         )
-        for number, item in enumerate(items)
-    ]
+        rows.append(Contrasted(item.id, tuple(item.target[0].split(" ")), tuple(made)))
     with manifest.building(home / "results" / ANNOTATION, {"corpus": CORPUS}, {}) as stage:
         contrasts.write(stage, rows)
     each = 1 + len(RULES)

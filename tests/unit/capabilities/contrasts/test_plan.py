@@ -31,13 +31,8 @@ def test_contrasts_are_made_where_a_corpus_asks_for_them_within_what_systems_rea
 
 
 def test_a_method_is_judged_once_and_every_training_of_it_is_scored(config):
-    asked = {"contrasts": {"golds": 5, "each": 3}}
-
-    def scorers(content):
-        content["scores"] = {"rouge": {}, "dodged": {}, "escaped": {}}
-
-    edit(config / "studies" / "smoke.yaml", scorers)
-    plan = of_two_corpora(config, ["pcov", "abs"], tales=asked)
+    add_judged(config)
+    plan = of_two_corpora(config, ["pcov", "abs"])
     (contrasts,) = plan.named("annotations", "contrasts")
     judges = plan.named("outputs", "judge")
     assert [one.stem for one in judges] == ["tales-pcov-contrasts", "tales-abs-contrasts"]

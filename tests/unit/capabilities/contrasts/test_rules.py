@@ -64,24 +64,14 @@ def test_a_worked_example_has_these_contrasts_and_no_others() -> None:
     ("gold", "source", "rule", "counted"),
     [
         ("cats/NNS chase/VBP Cats/NNS by/IN dogs/NNS", "", "gold_noun", {"same": 1, "repeated": 1, "left": 1}),
-        ("tea/NN ,/, milk/NN ,/, eggs/NNS", "", "gold_noun", {"coordinated": 3}),
-        ("tea/NN ,/, milk/NN and/CC eggs/NNS", "", "gold_noun", {"coordinated": 2, "left": 1}),
-        ("tea/NN ,/, | milk/NN", "", "gold_noun", {"left": 1}),
-        ("he/PRP ate/VBD after/IN a/DT walk/NN if/IN it/PRP rained/VBD", "", "gold_preposition", {"label": 1}),
-        ("he/PRP ate/VBD after/IN a/DT walk/NN in/IN rain/NN", "", "gold_preposition", {"left": 1}),
-        ("the/DT red/JJ fox/NN ran/VBD", "the/DT red/JJ dog/NN ran/VBD off/RP", "source_noun", {"context": 1}),
-        ("the/DT red/JJ fox/NN ran/VBD", "the/DT red/JJ dog/NN sat/VBD down/RP", "source_noun", {"context": 1}),
-        ("the/DT red/JJ fox/NN ran/VBD", "the/DT old/JJ dog/NN sat/VBD down/RP", "source_noun", {"left": 1}),
         ("a/DT fox/NN", "dog/NN or/CC one/CD Dog/NN or/CC foxes/NNS", "source_noun", {"repeated": 1, "left": 2}),
         ("tea/NN grew/VBD", "Rome/NNP fell/VBD", "source_noun", {}),
         ("we/PRP can/MD go/VB", "they/PRP may/MD stay/VB", "source_verb", {"left": 1}),
-        ("off/IN to/IN bed/NN", "up/IN to/IN now/RB", "source_preposition", {"left": 1}),
         ("the/DT cat/NN", "ο/NN γάτος/NN", "source_noun", {}),
         ("the/DT cat's/NN+POS tail/NN", "", "gold_noun", {}),
-        ("yes/UH", "no/UH", "gold_noun", {}),
     ],
 )
-def test_every_filter_counts_what_it_drops(gold: str, source: str, rule: str, counted: dict[str, int]) -> None:
+def test_case_names_and_clitics_are_told_apart(gold: str, source: str, rule: str, counted: dict[str, int]) -> None:
     _, counts = every(parsed(gold), parsed(source) if source else EMPTY)
     told = counts[rule]
     assert {name: told[name] for name in (*FILTERS, "left") if told[name]} == counted

@@ -83,31 +83,25 @@ def told(evidence, study, settings):
     kept = np.flatnonzero(common)
     scored = []
     for one in outputs:
-        if one.records is None:
-            scored.append(one)
-            continue
-        found = systems[one.method, one.records, one.seed]
-        gold = found.own[found.gold_of]
-        won = (gold > found.own)[found.contrast]
-        ids = tuple(items[at] for at in kept)
-        groups = tuple(place[name] for name in ids)
-        values = 100.0 * won[kept][None]
-        dodged = Items(Dodged.metrics, ids, groups, values, "s", further={"contrast": tuple(map(str, kept))})
-        whole = dict.fromkeys(ids, 100.0)
-        for name, good in zip(ids, won[kept], strict=True):
-            whole[name] = min(whole[name], 100.0 * good)
-        escaped = Items(
-            Escaped.metrics,
-            tuple(whole),
-            tuple(place[name] for name in whole),
-            np.array([list(whole.values())]),
-            "s",
-        )
-        scored.append(dataclasses.replace(one, scores={**one.scores, "dodged": dodged, "escaped": escaped}))
+        if one.records is not None:
+            found = systems[one.method, one.records, one.seed]
+            won = 100.0 * (found.own[found.gold_of] > found.own)[found.contrast][kept]
+            ids = tuple(items[at] for at in kept)
+            whole = dict.fromkeys(ids, 100.0)
+            for name, good in zip(ids, won, strict=True):
+                whole[name] = min(whole[name], good)
+            parts = [
+                Items(metrics, ids, tuple(map(place.get, ids)), np.array([values]), "s", further=further)
+                for metrics, ids, values, further in (
+                    (Dodged.metrics, ids, won, {"contrast": tuple(map(str, kept))}),
+                    (Escaped.metrics, tuple(whole), list(whole.values()), {}),
+                )
+            ]
+            one = dataclasses.replace(one, scores={**one.scores, "dodged": parts[0], "escaped": parts[1]})
+        scored.append(one)
     statistics = [one for one in study.statistics if one.corpus == "notes"]
-    evidence_of = {"contrasts": JudgedContrasts([preferences])}
-    whole = dataclasses.replace(study, outputs=scored, statistics=statistics, evidence=evidence_of)
-    return Results(whole, settings)
+    whole = dataclasses.replace(study, outputs=scored, statistics=statistics)
+    return preferring(Results(whole, settings), preferences)
 
 
 def preferring(told, preferences):
@@ -317,12 +311,6 @@ def test_equal_shares_of_dodged_have_one_rank(told, monkeypatch):
     assert all(row["spearman"].number == pytest.approx(exact) for row in found)
 
 
-def test_without_contrasts_there_is_no_table(study, settings):
-    results = Results(study, settings)
-    modules = (contrasts, contrast_rules, contrast_links, contrast_people)
-    assert [module.table(results).rows for module in modules] == [[]] * len(modules)
-
-
 def test_the_report_shows_what_fooled_each_system_and_escapes_texts(told):
     (one,) = preferred(told)
     strange = "<script>alert('x')</script> & more"
@@ -393,15 +381,11 @@ def test_a_system_whose_score_ties_too_often_has_no_rank_and_its_figures_are_sai
 def test_methods_with_equal_means_share_the_best(told):
     """None is called best for the place of its name among equals."""
     largest = max(told.sizes("notes"))
-
-    def equal(one):
-        if one.records != largest:
-            return one
-        level = one.scores["escaped"]
-        level = dataclasses.replace(level, values=np.zeros_like(level.values))
-        return dataclasses.replace(one, scores={**one.scores, "escaped": level})
-
-    outputs = [equal(one) for one in told.study.outputs]
+    outputs = list(told.study.outputs)
+    for place, one in enumerate(outputs):
+        if one.records == largest:
+            level = dataclasses.replace(one.scores["escaped"], values=np.zeros_like(one.scores["escaped"].values))
+            outputs[place] = dataclasses.replace(one, scores={**one.scores, "escaped": level})
     results = Results(dataclasses.replace(told.study, outputs=outputs), told.settings)
     table = made("answers", results)
     rows = [row for row in table.rows if (row["metric"], row["records"]) == ("Escaped", largest)]

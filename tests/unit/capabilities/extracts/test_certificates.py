@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rouge_score.rouge_scorer import RougeScorer
 
 from sumcurve.capabilities.extracts import certificates as module
-from sumcurve.capabilities.extracts.article import SCORERS, Article, OracleError, instance, value
+from sumcurve.capabilities.extracts.article import SCORERS, Article, instance, value
 from sumcurve.capabilities.extracts.certificates import (
     ALGORITHMS,
     FIELDS,
@@ -108,13 +107,7 @@ def test_an_extract_out_of_order_is_fine_where_the_search_makes_such(algorithm, 
     assert any("document order" in problem for problem in problems(backwards)) == (variant == "paper")
 
 
-@pytest.mark.parametrize("stem", [False, True])
-def test_rouge_score_gives_the_value(stem) -> None:
-    scorer = RougeScorer(["rouge1", "rouge2"], use_stemmer=stem)
-    for metric in ("rouge1", "rouge2"):
-        row = certificate(ONE, asked(metric, "rouge-score-stem" if stem else "rouge-score"))
-        extract = " ".join(ONE.sentences[index] for index in row["sentences"])
-        assert scorer.score(" ".join(ONE.abstract), extract)[metric].fmeasure == pytest.approx(row["value"], abs=1e-12)
+UNCHECKED = ("id", "algorithm", "variant", "seed", "budget", "version", "digest")  # by the article's counts
 
 
 def other(value: Any) -> Any:
@@ -139,13 +132,7 @@ def test_a_change_of_any_field_is_caught(row, name) -> None:
     assert problems(row | {name: other(row[name])})
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("sha256", "metric", "scorer", "status", "solver", "sentences", "nodes", "seconds"),
-        *("value", "numerator", "denominator", "bound", "bound_numerator", "bound_denominator", "gap"),
-    ],
-)
+@pytest.mark.parametrize("name", [name for name in FIELDS if name not in UNCHECKED])
 @pytest.mark.parametrize("metric", EXACT)
 def test_a_change_is_caught_even_where_the_digest_was_made_anew(metric, name) -> None:
     changes = {
@@ -216,23 +203,24 @@ def test_a_proof_that_does_not_end_is_neither_a_problem_nor_found() -> None:
 
 
 def test_missing_and_surplus_certificates_are_named() -> None:
-    other_article = invented(2)
-    row = certificate(other_article, asked())
-    assert any(ONE.id in problem for problem in checked([row], [ONE, other_article]).problems)
-    assert any(row["id"] in problem for problem in checked([EXACT["rouge1"], row], [ONE]).problems)
-    assert any("second" in problem for problem in checked([row, row], [other_article]).problems)
-    assert any("twice" in problem for problem in checked([row], [other_article, other_article]).problems)
-    assert checked([[]], []).problems  # type: ignore[list-item]
+    two = invented(2)
+    row = certificate(two, asked())
     without = {name: value for name, value in row.items() if name != "gap"}
-    assert any("gap" in problem for problem in checked([without], [other_article]).problems)
+    for rows, articles, told in (
+        ([row], [ONE, two], ONE.id),
+        ([EXACT["rouge1"], row], [ONE], row["id"]),
+        ([row, row], [two], "second"),
+        ([row], [two, two], "twice"),
+        ([without], [two], "gap"),
+        ([[]], [], ""),
+    ):
+        assert any(told in problem for problem in checked(rows, articles).problems), told
 
 
 def test_the_share_decides_how_many_are_found_again() -> None:
     articles = [invented(seed) for seed in range(5)]
     rows = [certificate(article, asked("rouge2")) for article in articles]
     assert [checked(rows, articles, share).reproven for share in (0.0, 0.01, 0.5, 1.0)] == [0, 1, 3, 5]
-    with pytest.raises(OracleError, match="share"):
-        checked(rows, articles, 1.5)
 
 
 @pytest.mark.parametrize("metric", ["rouge1", "rouge2"])
@@ -255,21 +243,3 @@ def test_a_budget_of_zero_gives_a_bound() -> None:
             assert row["status"] == "bounded"
             assert 0 < row["value"] < row["bound"] <= 1
             assert problems(row, invented(7, sentences=60), share=1.0) == []
-
-
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        ({"metric": "rougeL"}, "rougeL"),
-        ({"scorer": "bleu"}, "bleu"),
-        ({"algorithm": "magic"}, "magic"),
-        ({"variant": "book"}, "book"),
-        ({"algorithm": "greedy", "variant": "code"}, "Greedy"),
-        ({"seconds": -1.0}, "-1"),
-        ({"seconds": float("nan")}, "nan"),
-        ({"nodes": -1}, "-1"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(wrong, told) -> None:
-    with pytest.raises(OracleError, match=told):
-        Request(**wrong)

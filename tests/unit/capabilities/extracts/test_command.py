@@ -183,14 +183,10 @@ def test_a_line_that_cannot_be_used_is_named_before_any_work(sumcurve, tmp_path,
         ("--input wide.jsonl --output OUT", "wide.jsonl:1: a NUL character, as in UTF-16; save the file as UTF-8"),
         ("--input torn.jsonl.gz --output OUT", "torn.jsonl.gz is truncated"),
         *(
-            (f"--input in.jsonl --output OUT --algorithm {algorithm} {option} {value}", f"{option}: it changes nothing")
-            for algorithm, option, value in (
-                ("exact", "--variant", "code"),
-                ("exact", "--seed", "4"),
-                ("greedy", "--seed", "4"),
-                ("greedy", "--seconds", "3"),
-                ("greedy", "--nodes", "4"),
-                ("f1-greedy", "--variant", "code"),
+            (f"--input in.jsonl --output OUT --algorithm {told}", f"{told.split()[1]}: it changes nothing")
+            for told in (
+                *("exact --variant code", "exact --seed 4", "greedy --seed 4", "greedy --seconds 3"),
+                *("greedy --nodes 4", "f1-greedy --variant code"),
             )
         ),
     ],
@@ -261,10 +257,8 @@ class Crash(Exception):
     pass
 
 
-def test_a_run_that_ended_anywhere_goes_on_from_there(sumcurve, tmp_path, monkeypatch) -> None:
-    source, out = write(tmp_path / "in.jsonl", invented(12)), tmp_path / "out.jsonl"
-    journal = tmp_path / "out.jsonl.journal"
-    words = ["oracle", "--input", source, "--metric", "rouge2", "--output", out]
+def crashed(sumcurve, words: list[object], monkeypatch) -> None:
+    """A run that made all answers, and ended before it wrote them."""
 
     def crash(*_: object) -> None:
         raise Crash
@@ -273,6 +267,14 @@ def test_a_run_that_ended_anywhere_goes_on_from_there(sumcurve, tmp_path, monkey
         patch.setattr(command, "write_jsonl", crash)
         with pytest.raises(Crash):
             sumcurve(*words)
+
+
+def test_a_run_that_ended_anywhere_goes_on_from_there(sumcurve, tmp_path, monkeypatch) -> None:
+    source, out = write(tmp_path / "in.jsonl", invented(12)), tmp_path / "out.jsonl"
+    journal = tmp_path / "out.jsonl.journal"
+    words = ["oracle", "--input", source, "--metric", "rouge2", "--output", out]
+
+    crashed(sumcurve, words, monkeypatch)
     assert not out.exists()
     full = journal.read_bytes()
     sumcurve(*words)
@@ -321,13 +323,7 @@ def test_an_output_of_another_run_is_refused(sumcurve, tmp_path, monkeypatch) ->
         (["oracle", "--input", changed, "--metric", "rouge2", "--output", out], "sha256"),
     ]
 
-    def crash(*_: object) -> None:
-        raise Crash
-
-    with monkeypatch.context() as patch:
-        patch.setattr(command, "write_jsonl", crash)
-        with pytest.raises(Crash):
-            sumcurve(*words)
+    crashed(sumcurve, words, monkeypatch)
     for other, difference in others:
         with pytest.raises(CommandError, match=rf"journal is of another run.*{difference}"):
             sumcurve(*other)

@@ -14,13 +14,9 @@ def test_every_part_that_is_asked_has_its_items_with_their_groups(tmp_path: Path
     """All parts at once are each part alone, one after the other."""
     (tmp_path / "corpus").mkdir()
     for part in PARTS:
+        source = ["a cat sat .", "a dog ran .", "it rained ."]
         records = [
-            Record(
-                f"{part}{number}",
-                ["a cat sat .", "a dog ran .", "it rained ."][: 3 - number],
-                ["a cat ran ."],
-                group=group,
-            )
+            Record(f"{part}{number}", source[: 3 - number], ["a cat ran ."], group=group)
             for number, group in enumerate(["g", None])
         ]
         write_jsonl(tmp_path / "corpus" / f"{part}.jsonl", (one.as_dict() for one in records))

@@ -118,6 +118,12 @@ def values_of(one: Extracts, metric: str, algorithm: str, variant: str, optimise
     return 100 * rows.set_index("id")[metric].sort_index()
 
 
+def sides(one: Extracts, found) -> tuple[pd.Series, pd.Series]:
+    """The values of both sides of a pair."""
+    first = values_of(one, found.metric, found.first_algorithm, found.first_variant, found.first_optimised)
+    return first, values_of(one, found.metric, found.second_algorithm, found.second_variant, found.second_optimised)
+
+
 def test_lengths_and_filter_of_the_articles(tables) -> None:
     one = dataclasses.replace(
         extracts(), settings=Oracle(min_source_sentences=20, max_source_sentences=500, min_target_sentences=2)
@@ -210,28 +216,26 @@ def test_scores_are_described_as_pandas_does_with_intervals_over_groups(tables) 
 
 def test_distance_from_the_optimum_uses_the_bound_and_counts_what_is_proven(tables) -> None:
     one = extracts(unproven=["notes/3"])
-    best = values_of(one, "rouge1", "exact", "", "rouge1")
-    two = (one.choices.id == "notes/5") & (one.choices.algorithm == "VNS") & (one.choices.variant == "paper")
-    over = (one.choices.id == "notes/6") & (one.choices.algorithm == "Genetic") & (one.choices.variant == "code")
-    unproven = (one.choices.id == "notes/3") & (one.choices.algorithm == "VNS")
+    best = values_of(one, "rouge1", "exact", "", "rouge1") / 100
     found = one.choices.copy()
-    found.loc[two, "rouge1"] = best["notes/5"] / 100  # reaches it
-    found.loc[unproven, "rouge1"] = best["notes/3"] / 100  # reaches what was found, which may not be the optimum
-    found.loc[over, "rouge1"] = best["notes/6"] / 100 + 0.01  # repeats a sentence
-    frame = tables(dataclasses.replace(one, choices=found))["oracle_scores"]
+    for name, algorithm, variant, value in (
+        ("notes/5", "VNS", "paper", best["notes/5"]),  # reaches it
+        ("notes/3", "VNS", "paper", best["notes/3"]),  # reaches what was found, which may not be the optimum
+        ("notes/6", "Genetic", "code", best["notes/6"] + 0.01),  # repeats a sentence
+    ):
+        found.loc[(found[["id", *NAMES[:2]]] == [name, algorithm, variant]).all(axis=1), "rouge1"] = value
+    changed = dataclasses.replace(one, choices=found)
+    frame = tables(changed)["oracle_scores"]
 
     exact = row(frame, metric="rouge1", algorithm="exact", optimised="rouge1")
     assert exact.shortfall == pytest.approx(1.0 / 24, abs=1e-5)
     assert (exact.shortfall_max, exact.reached_percent, exact.beyond) == (pytest.approx(1.0, abs=1e-4), 100, 0)
 
     vns = row(frame, metric="rouge1", algorithm="VNS", variant="paper", optimised="rouge1")
-    mine = values_of(dataclasses.replace(one, choices=found), "rouge1", "VNS", "paper", "rouge1")
-    bounds = {c["id"]: 100 * c["bound"] for c in one.certificates if c["metric"] == "rouge1"}
-    short = [bounds[name] - mine[name] for name in sorted(bounds)]
-    assert vns.shortfall == pytest.approx(np.mean(short), abs=1e-4)
-    assert vns.shortfall_max == pytest.approx(max(short), abs=1e-4)
-    assert vns.reached_percent == pytest.approx(100 / 23)
-    assert vns.beyond == 0
+    mine = values_of(changed, "rouge1", "VNS", "paper", "rouge1")
+    short = [100 * c["bound"] - mine[c["id"]] for c in one.certificates if c["metric"] == "rouge1"]
+    assert (vns.shortfall, vns.shortfall_max) == pytest.approx((np.mean(short), max(short)), abs=1e-4)
+    assert (vns.reached_percent, vns.beyond) == (pytest.approx(100 / 23), 0)
 
     genetic = row(frame, metric="rouge1", algorithm="Genetic", variant="code", optimised="rouge1")
     assert (genetic.beyond, genetic.reached_percent) == (1, 0)
@@ -243,13 +247,13 @@ def test_several_references_of_every_item_leave_the_groups_to_draw_from(tables) 
     single = tables(extracts(ids=ids))
     twice = tables(extracts(ids=[*ids, *(f"{name} (reference 2)" for name in ids)]))
     assert "an item with several references" in read(tables)
-    measures = ["mean", "low", "high", "min", "median", "max", "shortfall", "reached_percent"]
-    pd.testing.assert_frame_equal(single["oracle_scores"][measures], twice["oracle_scores"][measures])
-    measures = ["items", "difference", "pointwise_low", "pointwise_high", "wins", "ties", "losses"]
-    pd.testing.assert_frame_equal(single["oracle_pairs"][measures], twice["oracle_pairs"][measures])
-    assert (
-        row(twice["oracle_corpora"], corpus="notes").left_out == row(single["oracle_corpora"], corpus="notes").left_out
-    )
+    measures = {
+        "oracle_scores": ["mean", "low", "high", "min", "median", "max", "shortfall", "reached_percent"],
+        "oracle_pairs": ["items", "difference", "pointwise_low", "pointwise_high", "wins", "ties", "losses"],
+        "oracle_corpora": ["left_out"],
+    }
+    for name, columns in measures.items():
+        pd.testing.assert_frame_equal(single[name][columns], twice[name][columns])
 
 
 def test_few_groups_leave_no_interval_no_test_and_say_why(tables) -> None:
@@ -265,8 +269,7 @@ def test_of_items_with_one_and_two_references_the_means_are_those_over_articles(
     one = extracts(ids=["notes/1", "notes/2", "notes/2 (reference 2)", "notes/3"])
     frames = tables(one)
     for found in frames["oracle_pairs"].itertuples():
-        first = values_of(one, found.metric, found.first_algorithm, found.first_variant, found.first_optimised)
-        second = values_of(one, found.metric, found.second_algorithm, found.second_variant, found.second_optimised)
+        first, second = sides(one, found)
         assert found.difference == pytest.approx((first - second).mean())
         assert found.items == 3
 
@@ -275,15 +278,14 @@ def test_pairs_are_all_of_one_metric_and_each_against_itself_for_the_other(table
     one = extracts()
     frame = tables(one)["oracle_pairs"]
     for metric, rows in frame.groupby("metric"):
-        first = list(rows[[f"first_{name}" for name in NAMES]].itertuples(index=False, name=None))
-        second = list(rows[[f"second_{name}" for name in NAMES]].itertuples(index=False, name=None))
-        pairs = [frozenset(pair) for pair in zip(first, second, strict=True)]
+        first, second = (
+            list(rows[[f"{side}_{name}" for name in NAMES]].itertuples(index=False, name=None))
+            for side in ("first", "second")
+        )
         contestants = [chosen for chosen in CHOSEN if chosen[2] in ("", metric)]
-        itself = [
-            frozenset((chosen, other)) for chosen, other in itertools.combinations(CHOSEN, 2) if chosen[:2] == other[:2]
-        ]
-        expected = [frozenset(pair) for pair in itertools.combinations(contestants, 2)] + itself
-        assert sorted(map(sorted, pairs)) == sorted(map(sorted, expected))
+        itself = [pair for pair in itertools.combinations(CHOSEN, 2) if pair[0][:2] == pair[1][:2]]
+        expected = [*itertools.combinations(contestants, 2), *itself]
+        assert sorted(map(sorted, zip(first, second, strict=True))) == sorted(map(sorted, expected))
         assert all(chosen[2] in ("", metric) for chosen in first)  # the one that optimises it stands first
 
 
@@ -291,8 +293,7 @@ def test_paired_p_values_are_those_over_groups_corrected_within_a_metric(tables)
     one = extracts()
     frame = tables(one)["oracle_pairs"]
     for found in frame.itertuples():
-        first = values_of(one, found.metric, found.first_algorithm, found.first_variant, found.first_optimised)
-        second = values_of(one, found.metric, found.second_algorithm, found.second_variant, found.second_optimised)
+        first, second = sides(one, found)
         groups = [int(name.split("/")[1]) % GROUPS for name in first.index]
         design = Design([Replicates("it", None, (), (first - second).to_numpy()[None])], groups, None)
         alone = estimate(design, ("it", None))
@@ -427,10 +428,7 @@ def test_columns_stay_whatever_there_is(tables) -> None:
         (lambda one: {"choices": pd.concat([one.choices, one.choices[-1:]])}, "LSA .* is twice for notes/23"),
         (lambda one: {"certificates": one.certificates[:-1]}, "notes/23 not in both features and rouge2 proofs"),
         (lambda one: {"features": pd.concat([one.features, one.features[:1]])}, "twice in features.csv"),
-        (
-            lambda one: {"features": one.features.replace("notes/23", "notes/99")},
-            "notes/99 is of no scored test",
-        ),
+        (lambda one: {"features": one.features.replace("notes/23", "notes/99")}, "notes/99 is of no scored test"),
         (lambda one: {"features": one.features[1:]}, "notes/0 not in both features and rouge1 proofs"),
     ],
 )

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from itertools import chain, combinations, count, product
+from itertools import count, product
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,34 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumcurve.capabilities.extracts import unigrams as module
-from sumcurve.capabilities.extracts.article import SCORERS, Article, Instance, OracleError, instance, value
+from sumcurve.capabilities.extracts.article import SCORERS, Article, Instance, instance, value
 from sumcurve.capabilities.extracts.improve import f1_greedy
-from sumcurve.capabilities.extracts.optimum import Optimum
 from sumcurve.capabilities.extracts.unigram_bounds import FINE, FREE, IN, OUT, Best, Multipliers, ceiling
 from sumcurve.capabilities.extracts.unigram_search import dominators, measure
 from sumcurve.capabilities.extracts.unigrams import _coverage, optimum, optimum_by_milp, source_words_bound
+from unit.capabilities.extracts.articles import articles, bound, consistent, extract_f1, f1, lines, subsets
 
-SENTENCE = st.lists(st.sampled_from("abcdefgh"), max_size=6).map(" ".join)
-ARTICLE = st.builds(Article, st.just("x"), st.lists(SENTENCE, max_size=7), st.lists(SENTENCE, max_size=4))
+ARTICLE = articles()
 SCORER = st.sampled_from(SCORERS)
 QUICK = settings(max_examples=100, deadline=None)
-
-
-def f1(found: Optimum) -> Fraction:
-    return Fraction(found.numerator, found.denominator or 1)
-
-
-def bound(found: Optimum) -> Fraction:
-    return Fraction(found.bound_numerator, found.bound_denominator or 1)
-
-
-def extract_f1(counted: Instance, chosen) -> Fraction:
-    numerator, denominator = value(counted, chosen)
-    return Fraction(numerator, denominator or 1)
-
-
-def subsets(size: int):
-    return chain.from_iterable(combinations(range(size), number) for number in range(size + 1))
 
 
 def naive_optimum(article: Article, unique: bool) -> Fraction:
@@ -89,17 +71,6 @@ def exhaustive(counted: Instance) -> Fraction:
     return max(Fraction(2 * hits, denominator) for hits, denominator in every_score(counted))
 
 
-def consistent(found: Optimum, counted: Instance) -> bool:
-    """Whether an answer agrees with itself and with `value`."""
-    return (
-        list(found.sentences) == sorted(set(found.sentences))
-        and (found.numerator, found.denominator) == value(counted, found.sentences)
-        and (bound(found) == f1(found)) == (found.status == "proven")
-        and bound(found) >= f1(found)
-        and found.gap == pytest.approx(float(bound(found) - f1(found)))
-    )
-
-
 @given(ARTICLE, SCORER)
 @settings(max_examples=400, deadline=None)
 def test_the_proven_optimum_is_the_best_of_all_extracts(article: Article, scorer: str) -> None:
@@ -142,9 +113,7 @@ def test_highs_agrees_on_articles_too_large_to_enumerate(scorer: str) -> None:
 
 @given(st.integers(0, 10**6), st.sampled_from(["multiset", "set"]), st.integers(0, 6), st.integers(0, 2))
 @settings(max_examples=150, deadline=None)
-def test_whatever_the_budget_the_optimum_lies_between_value_and_bound(
-    seed: int, scorer: str, nodes: int, milp_nodes: int
-) -> None:
+def test_whatever_the_budget_the_optimum_lies_between_value_and_bound(seed, scorer, nodes, milp_nodes) -> None:
     counted = instance(invented(seed, 13), scorer, 1)
     found = optimum(counted, nodes=nodes, milp_nodes=milp_nodes if nodes == 6 else 0)
     assert consistent(found, counted)
@@ -214,50 +183,6 @@ def test_the_answer_is_at_least_as_good_as_its_start(article: Article, start: se
     assert extract_f1(counted, sorted(start)) <= f1(found) <= bound(found)
 
 
-def test_another_order_and_a_start_that_is_no_set_of_sentences_are_refused() -> None:
-    article = Article("x", ["a b", "c"], ["a c"])
-    for function in (optimum, optimum_by_milp, source_words_bound):
-        with pytest.raises(OracleError, match="order 2"):
-            function(instance(article, "multiset", 2))
-    for start in ([0, 0], [2], [-1]):
-        with pytest.raises(OracleError, match="not distinct sentences of an article of 2"):
-            optimum(instance(article, "multiset", 1), start)
-
-
-@pytest.mark.parametrize("scorer", ["multiset", "set"])
-@pytest.mark.parametrize("by", [optimum, optimum_by_milp])
-def test_unusual_articles_have_an_answer(scorer: str, by) -> None:
-    cases = {  # sentences, abstract: sentences chosen, F1
-        "no sentences": ([], ["a"], (), Fraction(0)),
-        "nothing at all": ([], [], (), Fraction(0)),
-        "an empty abstract": (["a", "b"], [], (), Fraction(0)),
-        "an abstract without words": (["a", "b"], ["", ""], (), Fraction(0)),
-        "nothing in common": (["a", "b"], ["c d"], (), Fraction(0)),
-        "one sentence": (["a b"], ["b c"], (0,), Fraction(1, 2)),
-        "an abstract longer than the article": (["a", "z"], ["a b c d e"], (0,), Fraction(1, 3)),
-        "sentences without words": (["", "a", "", "b"], ["a b"], (1, 3), Fraction(1)),
-        "one sentence many times": (["a b z"] * 9, ["a b c d"], (0,), Fraction(4, 7)),
-    }
-    for name, (sentences, abstract, chosen, expected) in cases.items():
-        counted = instance(Article("x", sentences, abstract), scorer, 1)
-        found = by(counted)
-        assert (found.status, f1(found)) == ("proven", expected), name
-        assert found.sentences == chosen or (len(found.sentences), f1(found)) == (len(chosen), expected), name
-        assert consistent(found, counted), name
-
-
-@given(ARTICLE, st.sampled_from(["multiset", "set"]), st.randoms(use_true_random=False))
-@QUICK
-def test_order_wordless_sentences_and_copies(article: Article, scorer: str, rng: random.Random) -> None:
-    plain = f1(optimum(instance(article, scorer, 1)))
-    mixed = rng.sample(article.sentences, len(article.sentences))
-    assert f1(optimum(instance(Article("x", [*mixed, "", ""], article.abstract), scorer, 1))) == plain
-    twice = f1(optimum(instance(Article("x", article.sentences * 2, article.abstract), scorer, 1)))
-    assert twice >= plain
-    if scorer == "set":  # a second copy brings no new word
-        assert twice == plain
-
-
 @given(ARTICLE, st.sampled_from(["multiset", "set"]))
 @QUICK
 def test_the_bound_of_source_words_is_the_optimum_of_single_words(article: Article, scorer: str) -> None:
@@ -304,10 +229,10 @@ def test_any_multipliers_bound_any_subproblem(seed: int, scorer: str) -> None:
         assert Fraction(ceiling(coverage, state, multipliers, best, scale), FINE) >= ratios[top]
 
 
-@given(st.lists(SENTENCE, min_size=1, max_size=7), SENTENCE.filter(bool), st.sampled_from(["multiset", "set"]))
+@given(st.lists(lines(), min_size=1, max_size=7), lines().filter(bool), st.sampled_from(["multiset", "set"]))
 @QUICK
-def test_some_best_extract_has_no_sentence_without_the_one_that_dominates_it(sentences, abstract, scorer) -> None:
-    counted = instance(Article("x", sentences, [abstract]), scorer, 1)
+def test_some_best_extract_has_no_sentence_without_the_one_that_dominates_it(source, abstract, scorer) -> None:
+    counted = instance(Article("x", source, [abstract]), scorer, 1)
     pairs = dominators(_coverage(counted), np.full(counted.size, FREE, np.int8))
     assert len({frozenset(pair) for pair in pairs.tolist()}) == len(pairs)  # none dominates the other and back
     respected = [

@@ -1,26 +1,22 @@
 """Related words by averaged output distributions: against averages made position by position, and words set by hand."""
 
+import dataclasses
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from sumcurve.capabilities.labels.evidence import Related, RelatedWords
 from sumcurve.capabilities.labels.related import averaged, find_labels, labels_of, neighbours, related, write_labels
-from sumcurve.models.batch import Example, collate
-from sumcurve.models.summarizer import Summarizer
+from sumcurve.capabilities.labels.table import table
+from sumcurve.models.batch import collate
 from sumcurve.models.vocabulary import MARKS, Vocabulary
 from sumcurve.store.records import Record, read_csv
+from sumcurve.tables.results import Results
 
 
-def test_distributions_are_averaged_by_gold_label(
-    make_model: Callable[..., Summarizer],
-    make_examples: Callable[..., list[Example]],
-    vocabulary: Vocabulary,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_distributions_are_averaged_by_gold_label(make_model, make_examples, vocabulary, monkeypatch) -> None:
     monkeypatch.setattr("sumcurve.capabilities.labels.related.BATCH", 7)
     model, examples = make_model("pcov").eval(), make_examples(30)
     labels = [len(MARKS), len(MARKS) + 3, len(vocabulary) - 1]
@@ -59,12 +55,7 @@ def test_labels_are_frequent_words_of_targets_that_are_no_function_words() -> No
     assert labels_of(records, words, 1, {"the", "of", "a"}) == ["sum"]
 
 
-def test_what_is_written_are_means_over_labels(
-    make_model: Callable[..., Summarizer],
-    make_examples: Callable[..., list[Example]],
-    vocabulary: Vocabulary,
-    tmp_path: Path,
-) -> None:
+def test_what_is_written_are_means_over_labels(make_model, make_examples, vocabulary, tmp_path) -> None:
     records = [example.record for example in make_examples(30)]
     words = labels_of(records, vocabulary, 4, ())
     found = find_labels(make_model("abs").eval(), vocabulary, records, (11, 7), words, 3, "cpu")
@@ -76,3 +67,9 @@ def test_what_is_written_are_means_over_labels(
     assert told["overlap"] == pytest.approx(np.mean([int(row["neighbour"]) for row in rows]))
     with pytest.raises(ValueError, match="no label is the gold one anywhere"):
         write_labels(tmp_path, [], 3, ())
+
+
+def test_related_words_are_shares_of_labels(study, settings):
+    one = RelatedWords("notes", "reg_base", 2000, 20, 5, 0.5, 0.25, 0.1, [("mean", ["average", "sum"])])
+    (row,) = table(Results(dataclasses.replace(study, evidence={"labels": Related([one])}), settings)).rows
+    assert (row["itself"], row["function_words"], row["overlap"]) == (50, 25, 10)

@@ -163,6 +163,7 @@ def test_answers_of_other_sheets_are_refused_by_file_and_row(sheet, tmp_path):
     answers = tmp_path / "answers.csv"
     write_answers(answers, read_answers([write_filled(tmp_path / "a.csv", rows)], own))
     assert read_answers([answers], own).given == dict.fromkeys(own.entries, WEI_GOOD)
+    assert "Fuchs" not in answers.read_text(), "no text leaves with the answers"
     texts = [task.text for task in sent]
     others = {
         "systems": [replace(text, of=("foxes-two-12345678",)) for text in texts],
@@ -241,18 +242,17 @@ def at(*place_and_value):
     return change
 
 
+def annotated_again(task, **told):
+    task["annotations"].append(task["annotations"][0] | told)
+
+
 RESULT = ("annotations", 0, "result")
 CHOICES = (*RESULT, 0, "value", "choices")
 HARMED_EXPORTS = [
     (at(*CHOICES, ["yes", "no"]), "(annotation 1002 by 1), column fluent: yes and no are chosen; keep one"),
     (at(*CHOICES, ["no"]), "(annotation 1002 by 1), column related: holds 'yes', but fluent is 'no'"),
     (lambda task: task["annotations"][0]["result"].pop(), "column faithful: is not answered"),
-    (
-        lambda task: task["annotations"].append(
-            task["annotations"][0] | {"id": 9, "completed_by": {"email": "b@x.org"}}
-        ),
-        "(annotation 9 by b@x.org): code",
-    ),
+    (lambda task: annotated_again(task, id=9, completed_by={"email": "b@x.org"}), "(annotation 9 by b@x.org): code"),
     (at("annotations", None), "1.annotations is null"),
     (at("annotations", 0, 5), "1.annotations.0 is 5"),
     (at(*RESULT, 0, 7), "1.annotations.0.result.0 is 7"),
@@ -279,8 +279,7 @@ def test_what_label_studio_does_not_write_is_named(export, tmp_path, change, wha
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("round", "x"), ("of", [1]), ("of", []), ("checks", {"source": 1, "summary": "x"}), ("unit", 5)],
+    ("name", "value"), [("round", "x"), ("of", [1]), ("of", []), ("checks", {"source": 1, "summary": "x"}), ("unit", 5)]
 )
 def test_a_damaged_key_is_named_with_the_code(sheet, tmp_path, name, value):
     path = tmp_path / "key.json"

@@ -93,11 +93,8 @@ def test_unequal_summaries_are_refused_and_common_ones_can_be_taken(files, tmp_p
 def test_scorers_of_other_items_are_told_apart_and_named(files, tmp_path, capsys) -> None:
     """As in a study: APES asks about few records, people judge a sample of all."""
     people, _ = files
-    paths = {
-        "whole": write(tmp_path / "whole.csv", [(*row, len(str(row))) for row in ROWS], "whole"),
-        "few": write(tmp_path / "few.csv", [(*row, number) for number, row in enumerate(ROWS) if row[1] != "z"], "few"),
-    }
-    scores = {name: read_scores(path)[name] for name, path in paths.items()}
+    every = {row: float(number) for number, row in enumerate(ROWS)}
+    scores = {"whole": every, "few": {row: value for row, value in every.items() if row[1] != "z"}}
     manual = read_scores(people)
     told = "of the 12 summaries that people judged are scored 12 by whole; 8 by few: name those that you want by --metr"
     with pytest.raises(CommandError, match=told):

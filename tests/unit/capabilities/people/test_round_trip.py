@@ -37,6 +37,11 @@ def sent(tmp_path_factory):
     return home / "sheets"
 
 
+@pytest.fixture(scope="module")
+def key(sent):
+    return read_key(sent.with_name("sheets.key.json"))
+
+
 def returned(folder, to, form="sheet", people=None):
     """All sheets, filled, in a form."""
     found = []
@@ -51,9 +56,8 @@ def returned(folder, to, form="sheet", people=None):
     return found
 
 
-def truth(folder):
+def truth(folder, key):
     """The share of good summaries of every system on the main sheets, by their last words, in percent."""
-    key = read_key(folder.with_name("sheets.key.json"))
     found = {}
     for path in folder.glob("?-2.csv"):
         for row in read_sheet(path):
@@ -63,26 +67,24 @@ def truth(folder):
 
 
 @pytest.mark.parametrize("form", ["sheet", "json"])
-def test_what_faultless_annotators_say_is_what_was_put_in(sent, tmp_path, form):
-    answers = read_answers(returned(sent, tmp_path, form), read_key(sent.with_name("sheets.key.json")))
+def test_what_faultless_annotators_say_is_what_was_put_in(sent, key, tmp_path, form):
+    answers = read_answers(returned(sent, tmp_path, form), key)
     found = results(answers, SETTINGS)
     assert (found.records, found.left_out) == (240, 0)
-    assert {share.name: pytest.approx(share.share.mean) for share in found.shares} == truth(sent)
+    assert {share.name: pytest.approx(share.share.mean) for share in found.shares} == truth(sent, key)
     assert all(sum(share.counts.values()) == 240 for share in found.shares)
     for agreed in found.agreements:
         assert agreed.agreement.value == pytest.approx(1)
         assert agreed.agreement.same == 1
 
 
-def test_noisy_and_lenient_annotators_give_what_their_bias_makes_of_the_truth(sent, tmp_path):
+def test_noisy_and_lenient_annotators_give_what_their_bias_makes_of_the_truth(sent, key, tmp_path):
     # Right in .8, else one of four; then a bad one becomes good with .25.
     right, lenient = 0.8, 0.25
     people = [Annotator(seed, right, lenient) for seed in (5, 6)]
-    found = results(
-        read_answers(returned(sent, tmp_path, people=people), read_key(sent.with_name("sheets.key.json"))), SETTINGS
-    )
+    found = results(read_answers(returned(sent, tmp_path, people=people), key), SETTINGS)
     for share in found.shares:
-        put_in = truth(sent)[share.name] / 100
+        put_in = truth(sent, key)[share.name] / 100
         before = right * put_in + (1 - right) / 4
         known = 100 * (before + lenient * (1 - before))
         assert share.name == "reference" or share.share.low < known < share.share.high
@@ -98,8 +100,7 @@ def test_noisy_and_lenient_annotators_give_what_their_bias_makes_of_the_truth(se
         assert low <= one.difference.low <= one.difference.high <= high
 
 
-def test_agreement_falls_with_how_often_annotators_are_right(sent, tmp_path):
-    key = read_key(sent.with_name("sheets.key.json"))
+def test_agreement_falls_with_how_often_annotators_are_right(sent, key, tmp_path):
     by_right = {}
     for right in (0.5, 0.9):
         people = [Annotator(seed, right) for seed in (5, 6)]
@@ -123,27 +124,25 @@ def kappa_of(right, folder):
     return (same - chance) / (1 - chance)
 
 
-def test_sheets_are_blind_shuffled_and_by_source(sent):
-    key = read_key(sent.with_name("sheets.key.json"))
+def test_sheets_are_blind_shuffled_and_by_source(sent, key):
     shown = "".join(path.read_text() for path in sorted(sent.iterdir()))
     for told in ("sound", "shaky", "reference", "den/", "foxes-", "12345678"):
         assert told not in shown
     assert not list(sent.glob("*key*"))
-    own = {name: {key.entries[row["code"]].id for row in read_sheet(sent / f"{name}-2.csv")} for name in "ab"}
-    assert not own["a"] & own["b"]
-    assert len(own["a"]) == len(own["b"]) == 120
+    own = {}
     for name in "ab":
-        order = [key.entries[row["code"]].id for row in read_sheet(sent / f"{name}-2.csv")]
-        assert len(order) == 3 * 120
+        entries = [key.entries[row["code"]] for row in read_sheet(sent / f"{name}-2.csv")]
+        order = [entry.id for entry in entries]
+        own[name] = set(order)
+        assert len(order) == 3 * len(own[name]) == 3 * 120
         assert all(len(set(order[place : place + 3])) == 1 for place in range(0, len(order), 3))
         assert order != sorted(order)
-        firsts = {key.entries[row["code"]].of for row in read_sheet(sent / f"{name}-2.csv")[::3]}
-        assert len(firsts) == 3, "any system may come first"
+        assert len({entry.of for entry in entries[::3]}) == 3, "any system may come first"
+    assert not own["a"] & own["b"]
     assert not {entry.id for entry in key.entries.values() if entry.round == PILOT} & (own["a"] | own["b"])
 
 
-def test_the_pilot_comes_again_in_another_order_under_other_codes(sent):
-    key = read_key(sent.with_name("sheets.key.json"))
+def test_the_pilot_comes_again_in_another_order_under_other_codes(sent, key):
     first, again = ([row["code"] for row in read_sheet(sent / f"a-{number}.csv")] for number in (1, 3))
     assert not set(first) & set(again)
     units = [[key.entries[code].unit for code in codes] for codes in (first, again)]
@@ -199,7 +198,7 @@ def test_label_studio_shows_a_question_where_it_follows(sent):
     tasks = json.loads((sent / "a-2.label-studio.json").read_text())
     assert {name.removeprefix("$") for name in texts.values()} | {"code"} == set(tasks[0]["data"])
     own = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "was_cancelled", "agreement"}
-    assert not own & {"code", *texts, *choices}, "a CSV export has these columns of its own"
+    assert not own & {*tasks[0]["data"], *texts, *choices}, "a CSV export has these columns of its own"
     for name, before in (("fluent", None), ("related", "fluent"), ("faithful", "related")):
         one = choices[name]
         assert [choice.get("value") for choice in one.iter("Choice")] == ["yes", "no"]
@@ -292,26 +291,7 @@ def test_the_interval_of_a_share_ends_where_shares_do(tmp_path, bad, ends):
     assert {share["share"]["low"], share["share"]["high"]} & {0, 100} == ends
 
 
-def test_read_prints_results_and_what_a_study_says(sent, tmp_path, capsys):
-    filled = returned(sent, tmp_path)
-    place = tmp_path / "answers.csv"
-    ask = ("--key", sent.with_name("sheets.key.json"), "--write", place, "--json", tmp_path / "out.json")
-    run("read", *filled, *ask)
-    said = capsys.readouterr().out
-    assert "Cohen's kappa 1.00" in said
-    assert "foxes-shaky-12345678 minus foxes-sound-12345678" in said
-    assert "- foxes-sound-12345678" in said
-    assert "- reference" not in said
-    told = json.loads((tmp_path / "out.json").read_text())
-    assert {one["name"]: pytest.approx(one["share"]["mean"]) for one in told["shares"]} == truth(sent)
-    key = read_key(sent.with_name("sheets.key.json"))
-    again = read_answers([place], key)
-    assert results(again, SETTINGS) == results(read_answers(filled, key), SETTINGS)
-    assert "fox" not in place.read_text(), "no text leaves with the answers"
-
-
-def test_in_part_records_without_all_their_answers_are_left_out_and_counted(sent, tmp_path):
-    key = read_key(sent.with_name("sheets.key.json"))
+def test_in_part_records_without_all_their_answers_are_left_out_and_counted(sent, key, tmp_path):
     filled = returned(sent, tmp_path)
     rows = read_sheet(filled[1])
     for row in rows[:2]:  # two of a source's three

@@ -3,7 +3,6 @@
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +14,6 @@ from torch import Tensor
 import pretrained
 from sumcurve.capabilities.pretrained.decoding import in_subwords, target_logp, write
 from sumcurve.capabilities.pretrained.model import DecoderOnly, Pretrained, load
-from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import TextExample
 from sumcurve.capabilities.pretrained.system import PretrainedSystem
 from sumcurve.decoding.search import generate, greedy
@@ -24,14 +22,9 @@ from sumcurve.settings.search import Search
 from sumcurve.settings.study import Reading
 from sumcurve.store.records import Record, Text
 from sumcurve.systems.system import Item
+from unit.capabilities.pretrained.conftest import settings_of
 
 WORDS = [f"w{number}" for number in range(30)]
-
-
-def settings_of(kind: str, **told: Any) -> TransformersSettings:
-    template = pretrained.TEMPLATES.get(kind, "{source}")
-    given = {"kind": "transformers", "sha256": "0" * 64, "architecture": pretrained.ARCHITECTURES[kind]}
-    return TransformersSettings(**given | {"template": template} | told)
 
 
 @pytest.fixture(scope="module")
@@ -135,17 +128,6 @@ def test_the_search_gives_what_generate_gives(kind: str, search: Search, made: C
     assert len({tuple(row) for row in written}) > 3
 
 
-def test_some_outputs_end_and_some_do_not(kind: str, made: Callable) -> None:
-    """Else the comparison with `generate` would be weaker than it looks."""
-    model, examples = made(kind).model, made(kind).examples
-    ended = [
-        model.marks.end in row
-        for search in SEARCHES
-        for row in generate(model, model.collate(examples), search, exempt=()).tokens[:, 0].tolist()
-    ]
-    assert 3 <= sum(ended) <= len(ended) - 3
-
-
 def own_logp(model: Pretrained, example: TextExample) -> float:
     """log p(target | source) by one plain call of the network."""
     target = torch.tensor(example.target)
@@ -234,9 +216,7 @@ def test_limits_in_words_become_limits_in_subwords(made: Callable) -> None:
         in_subwords(Search(max_tokens=10, coverage_penalty=1.0), settings_of("bart"), model)
 
 
-def test_an_output_is_cut_to_the_words_of_the_corpus(
-    kind: str, made: Callable, items: list[Item], tmp_path: Path
-) -> None:
+def test_an_output_is_cut_to_the_words_of_the_corpus(kind, made, items, tmp_path) -> None:
     system = PretrainedSystem(made(kind).model, settings_of(kind), Search(beam=2, max_tokens=3), 10, 5, "cpu")
     for summary, text in zip(system.summarize(items), system.written(system.examples(items)), strict=True):
         words = " ".join(summary).split()

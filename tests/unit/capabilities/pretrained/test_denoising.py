@@ -132,9 +132,7 @@ def fitted(learner: DenoisingLearner, updates: int, **told: Any) -> Fitted:
     return fit(learner, training_of(updates), seed=1, clock=lambda: 0.0, device=CPU, **told)
 
 
-def test_a_tokenizer_of_the_same_text_is_the_same_bytes_and_gives_every_text_back(
-    subwords: Path, tmp_path: Path
-) -> None:
+def test_a_tokenizer_of_the_same_text_is_the_same_bytes_and_gives_every_text_back(subwords, tmp_path) -> None:
     with pytest.raises(PretrainedError, match=r"holds no tokenizer\.json"):
         make(tmp_path, SIZES, 0.1, True, 1)
     with pytest.raises(PretrainedError, match="no text to make subwords of"):

@@ -29,6 +29,7 @@ from sumcurve.store.records import Record, Text
 from sumcurve.study.methods import form_of_run
 from sumcurve.training.fit import Fitted, ResumeError, State, fit
 from sumcurve.training.run import read_state, write_state
+from unit.capabilities.pretrained.conftest import settings_of
 
 CPU = torch.device("cpu")
 Folders = Callable[[str], Path]
@@ -37,7 +38,6 @@ WORDS = ["red", "blue", "green", "gold", "grey", "pink", "teal", "plum"]
 
 @pytest.fixture(autouse=True)
 def _as_a_run() -> Any:
-    torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     yield
     torch.use_deterministic_algorithms(False)
@@ -67,16 +67,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     return make
 
 
-def settings_of(kind: str, **told: Any) -> TransformersSettings:
-    given = {
-        "kind": "transformers",
-        "sha256": "0" * 64,
-        "architecture": pretrained.ARCHITECTURES[kind],
-        "template": pretrained.TEMPLATES.get(kind, "{source}"),
-    }
-    return TransformersSettings(**given | told)
-
-
 def training_of(updates: int = 12, rate: float = 0.005, every: int = 4, **told: Any) -> Training:
     stop = {"every_updates": every, "every_epochs": 0.1, "patience": 9, "max_updates": updates}
     optimizer = {"name": "adam", "rate": rate, "clip_norm": 1.0}
@@ -103,12 +93,11 @@ class Killed(Exception):
 
 def interrupted(learner: PretrainedLearner, training: Training, place: Path, after: int) -> State:
     """The state on disk when the training was killed at a validation."""
-    kept = []
+    left = iter(range(1, after))
 
     def keep(state: State) -> None:
         write_state(place, state)
-        kept.append(place)
-        if len(kept) == after:
+        if next(left, None) is None:
             raise Killed
 
     with pytest.raises(Killed):
@@ -229,9 +218,7 @@ def test_the_loss_is_the_mean_over_examples_of_the_network_s_own(kind: str, fold
 
 
 @pytest.mark.parametrize("kind", pretrained.ARCHITECTURES)
-def test_the_block_that_is_printed_of_a_model_can_be_pasted(
-    kind: str, folders: Folders, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_block_that_is_printed_of_a_model_can_be_pasted(kind, folders, capsys) -> None:
     show_model(str(folders(kind)), None)
     told = yaml.safe_load(capsys.readouterr().out)["model"]
     assert told["path"] == str(folders(kind))
@@ -242,8 +229,8 @@ def test_the_block_that_is_printed_of_a_model_can_be_pasted(
 
 
 def harmed(folder: Path, **config: Any) -> None:
-    told = json.loads((folder / "config.json").read_text()) | config
-    (folder / "config.json").write_text(json.dumps(told))
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | config))
 
 
 def without_weights(folder: Path) -> None:
@@ -269,9 +256,7 @@ def with_code(folder: Path) -> None:
         ("gpt2", lambda folder: None, "architecture"),
     ],
 )
-def test_a_folder_that_is_none_of_the_model_is_refused(
-    kind: str, harm: Callable[[Path], None], message: str, folders: Folders, tmp_path: Path
-) -> None:
+def test_a_folder_that_is_none_of_the_model_is_refused(kind, harm, message, folders, tmp_path) -> None:
     shutil.copytree(folders(kind), tmp_path / "model")
     harm(tmp_path / "model")
     with pytest.raises(PretrainedError, match=message):
@@ -279,8 +264,7 @@ def test_a_folder_that_is_none_of_the_model_is_refused(
 
 
 def test_a_model_that_writes_no_text_has_no_block(folders: Folders, tmp_path: Path) -> None:
-    shutil.copytree(folders("bart"), tmp_path / "model")
-    harmed(tmp_path / "model", model_type="vit")
+    harmed(shutil.copytree(folders("bart"), tmp_path / "model"), model_type="vit")
     with pytest.raises(CorpusError, match="a model of kind vit writes no text"):
         show_model(str(tmp_path / "model"), None)
 

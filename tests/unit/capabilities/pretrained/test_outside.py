@@ -74,9 +74,7 @@ def test_a_planted_copy_is_removed_and_counted(planted: str, part: str, study: C
     assert planted not in bodies
 
 
-def test_what_overlaps_by_words_in_a_row_and_what_is_a_near_duplicate_are_told_apart(
-    study: Corpus, tmp_path: Path
-) -> None:
+def test_what_overlaps_by_words_in_a_row_and_what_is_a_near_duplicate_are_told_apart(study, tmp_path) -> None:
     tokens = words("x", 30).split()
     gaps = [" ".join([*tokens[first : first + 6], f"gap{first}"]) for first in range(0, 30, 6)]  # six in a row at most
     outside = corpus(

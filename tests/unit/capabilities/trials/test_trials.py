@@ -82,9 +82,7 @@ def test_settings_are_those_that_all_trials_of_the_present_settings_chose(trials
 
 
 @pytest.mark.parametrize(("trials", "methods"), [(SMALL, BASES), (LARGE, METHODS)], ids=["small", "large"])
-def test_a_recorded_study_asks_for_nothing_and_the_tables_noise_is_that_of_its_rows(
-    trials: Trials, methods: list[str]
-) -> None:
+def test_a_recorded_study_asks_for_nothing_and_the_tables_noise_is_that_of_its_rows(trials, methods) -> None:
     assert not list(trials.missing())
     plan = Plan.read(CONFIG, trials.plan.study)
     assert (plan.folders, plan.rows, plan.together) == ({}, [], {})
@@ -117,10 +115,8 @@ def test_a_choice_changes_what_it_tunes_alone_in_a_form_and_in_its_file(method: 
     path = shutil.copytree(CONFIG, tmp_path / "config") / "methods" / f"{method}.yaml"
     before, text = read_method(path), path.read_text()
     form = before.forms["small"]
-    present = settings_of(form)
-    choice = {
-        name: value for name, value in {"rate": 0.0123, "dropout": 0.456, "last": 0.0456}.items() if name in present
-    }
+    present, other = settings_of(form), {"rate": 0.0123, "dropout": 0.456, "last": 0.0456}
+    choice = {name: value for name, value in other.items() if name in present}
     after = form_with(form, choice)
     assert settings_of(after) == choice
     assert changed(form, after) == {"rate", "dropout"}
@@ -227,10 +223,8 @@ def test_two_stages_of_a_method_and_a_program_are_runs_that_become_rows_and_a_ch
     assert {one.specification["sums"] for one in plan.named("runs", "train")} == {"native"}
     assert "pcov: trials to go: 4 of stage last" in train(home, capsys)
     rows = read_rows(table)
-    assert {(row["method"], row["stage"], row["phase"]) for row in rows} == {
-        ("pcov", "first", "nll"),
-        ("theirs", "first", ""),
-    }
+    stages = {(row["method"], row["stage"], row["phase"]) for row in rows}
+    assert stages == {("pcov", "first", "nll"), ("theirs", "first", "")}
     valid = Corpus(home / "results" / planned(home).planned["tales"].prepared).part("valid")
     texts, references = list(valid.text), [record.all_references for record in valid]
     for row in rows:
@@ -317,10 +311,8 @@ def test_a_changed_setting_makes_rows_stale(home: Path) -> None:
     content = yaml.safe_load(path.read_text())
     content["forms"]["mine"]["model"]["embedding"] = 7
     path.write_text(yaml.safe_dump(content, sort_keys=False))
-    trials = Trials(planned(home), rows)
-    assert [(one.row["rate"], one.row["seed"]) for one in trials.missing(["pcov"])] == list(
-        product([0.004, 0.008], [1, 2])
-    )
+    missing = [(one.row["rate"], one.row["seed"]) for one in Trials(planned(home), rows).missing(["pcov"])]
+    assert missing == list(product([0.004, 0.008], [1, 2]))
 
 
 OWN = [{"rate": rate, "dropout": 0.2} for rate in (0.00001, 0.00003, 0.0001)]

@@ -103,18 +103,6 @@ def test_a_study_whose_metrics_rank_nothing_has_a_page(rich_study, paged):
     assert Elements(text).named("article")
 
 
-def test_tables_and_sentences_need_no_script(rich, elements):
-    _, tables, found, _ = rich
-    for one in found:
-        assert all(paragraph in elements.text for paragraph in one.paragraphs)
-    shown = [name for name in TABLES if tables[name].rows]
-    assert [one["id"] for one in elements.named("details") if one.get("class") == "table"] == [
-        f"table-{name}" for name in shown
-    ]
-    assert len(elements.named("table")) == len(shown)
-    assert elements.text.count(rich[0].seeds_note) == 1  # what all tables say
-
-
 def test_items_leave_out_what_there_is_no_room_for(rich, monkeypatch):
     """The first of the draw stay, and their number is said."""
     results, tables, found, whole = rich
