@@ -23,6 +23,7 @@
 #   make trials               what config/trials.csv lacks of the trials that chose the small form
 #   make trials TRIALS=…      the same for another study with a grid: trials-large, of the large form
 #   make fairseq-env          fairseq, for methods of `kind: fairseq`: an environment of its own, built once in minutes
+#   make docs                 the documents as a site, in site/; a link that leads nowhere is an error
 #   make help                 this list
 #   make lint  bench  pull  push  recipes  schema  lock  clean-env
 
@@ -78,7 +79,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run help test test-all slurm-test fault-test remote-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge prune partial add trials recipes schema lock env fairseq-env clean-env
+.PHONY: study run help test test-all slurm-test fault-test remote-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge prune partial add trials recipes schema lock env fairseq-env docs clean-env
 
 study: env
 	$(MAKE) --no-print-directory run
@@ -145,7 +146,7 @@ bench: env
 # times in no order: touching is honest only where all is as recorded, by DVC and by the hash of every file.
 pull: env
 	if [ -z "$$(dvc config core.remote || true)" ]; then
-	    echo "no remote is named here, so that nothing can be pulled: 'make study' makes all of the study, in about an hour; the tables of what is recorded are in git, in results/tables. Where somebody has given you a remote, name it: dvc remote add --default (docs/running.md, DVC)" >&2
+	    echo "no remote is named here, so that nothing can be pulled: 'make study' makes all of the study, in about an hour; the tables of what is recorded are in git, in results/tables. Where somebody has given you a remote, name it: dvc remote add --default (docs/how-to/share-results.md)" >&2
 	    exit 1
 	fi
 	mkdir -p .snakemake
@@ -299,6 +300,19 @@ $(FAIRSEQ_COMPLETE): envs/fairseq/lock-3.11.txt envs/torch.txt
 	uv pip install --quiet -r envs/torch.txt
 	$$locked --no-build-isolation -r <(sed -n '/^fairseq-fixed==/,/[^\\]$$/p' envs/fairseq/lock-3.11.txt)
 	touch "$(SUMCURVE_FAIRSEQ)/.complete"
+
+# The site's generator shares nothing with what computes: an environment of its own, in seconds.
+docs: env .venv-docs/.complete
+	python docs/site.py
+	.venv-docs/bin/zensical build --clean --strict
+
+.venv-docs/.complete: envs/docs/lock.txt
+	rm -rf .venv-docs
+	uv venv --quiet .venv-docs
+	links=$${PIP_FIND_LINKS:-$$(python -m pip config get global.find-links 2> /dev/null || true)}
+	export UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(echo $$links | tr ' ' ',')}"
+	VIRTUAL_ENV="$(CURDIR)/.venv-docs" uv pip install --quiet --no-deps --require-hashes -r envs/docs/lock.txt
+	touch $@
 
 # Resolve the locks again (needs uv and each Python); torch stays out of them, and so does what only a CUDA build needs.
 lock: env

@@ -1,4 +1,4 @@
-"""Write docs/papers.md: what of five papers is here (`make pages`).
+"""Write docs/reference/papers.md: what of five papers is here (`make pages`).
 
 A row is a table or figure of a paper (or what it prints in passing), who makes it here, and where it is recorded.
 Tables of a study that is not recorded yet say so; any other file that is missing stops the page.
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "papers.md"
+PAGE = ROOT / "docs" / "reference" / "papers.md"
 
 PUBLISHED = "from published numbers"
 SAME = "same procedure on our corpora"
@@ -111,7 +111,7 @@ PAPERS = (
                 "the 21 trainings on CNN/DailyMail",
                 NEEDS,
                 "make study STUDY=cnndm",
-                ("config/studies/cnndm.yaml", "docs/corpora.md"),
+                ("config/studies/cnndm.yaml", "docs/reference/corpora.md"),
                 "with those on OAGS 83 days on two cards of 2019, and no GPU has been tried yet",
             ),
             Row(
@@ -119,7 +119,7 @@ PAPERS = (
                 "the 12 trainings on OAGS",
                 NEEDS,
                 "make study STUDY=oags",
-                ("config/studies/oags.yaml", "docs/corpora.md"),
+                ("config/studies/oags.yaml", "docs/reference/corpora.md"),
             ),
             Row(
                 "Table 2",
@@ -255,7 +255,7 @@ PAPERS = (
                 "correlation with people's scores on TAC 2011",
                 NEEDS,
                 "sumcurve correlate --aesop GuidedSumm2011_eval.tgz --scores metrics.csv",
-                ("docs/apes.md",),
+                ("docs/explanations/apes.md",),
                 "NIST's data, by request",
             ),
             Row(
@@ -263,7 +263,7 @@ PAPERS = (
                 "correlation of metrics with each other",
                 NEEDS,
                 "sumcurve correlate --aesop GuidedSumm2011_eval.tgz --scores metrics.csv",
-                ("docs/apes.md",),
+                ("docs/explanations/apes.md",),
                 "on TAC 2011",
             ),
             Row(
@@ -271,7 +271,7 @@ PAPERS = (
                 "the same of every study's metrics, over systems and over summaries",
                 SAME,
                 "make study",
-                ("docs/results.md",),
+                ("docs/reference/tables.md",),
                 "table `metric_correlations`",
             ),
             Row(
@@ -324,7 +324,7 @@ PAPERS = (
                 "a source, its summary, contrastive summaries",
                 SAME,
                 "make study",
-                ("docs/contrasts.md",),
+                ("docs/explanations/contrasts.md",),
                 "the report shows those that fooled each method; it is other people's text and not in git",
             ),
             Row("Table 2", "", TO_COME, note="the page was not at hand when this was written"),
@@ -363,12 +363,11 @@ PAPERS = (
                 "people's judgement of 200 contrastive summaries",
                 NEEDS,
                 "sumcurve people sheet --contrasts JUDGED --system RUN --to FOLDER",
-                ("docs/people.md",),
+                ("docs/how-to/people.md",),
                 "sheets, agreement and results; nobody has judged any here",
             ),
         ),
-        "Rules, scoring and what is decided where the paper is silent: [contrasts.md](contrasts.md). Until people have "
-        "judged the contrasts, results on docstrings are called mechanics. The printed page was not at hand: "
+        "Rules and decisions: [contrasts.md](../explanations/contrasts.md). The printed page was not at hand: "
         "numbers of Tables 1 and 2 are not certain.",
     ),
     Paper(
@@ -383,7 +382,7 @@ PAPERS = (
                 "LCSTS: parts and relevance",
                 NEEDS,
                 "",
-                ("docs/corpora.md",),
+                ("docs/reference/corpora.md",),
                 "LCSTS, by application",
             ),
             Row(
@@ -406,7 +405,7 @@ PAPERS = (
                 "fluency, relatedness, faithfulness of four systems",
                 NEEDS,
                 "",
-                ("docs/people.md",),
+                ("docs/how-to/people.md",),
                 "people: sheets go out and come back, the paper's counts are lost",
             ),
             Row("agreement", "of two annotators on a pilot", LOST, note="size and value were not found"),
@@ -416,7 +415,7 @@ PAPERS = (
                 SAME,
                 "make study STUDY=docstrings-all",
                 (f"{ALL}/labels.csv",),
-                "as numbers, of REG-base, REG-self and REG-dual ([contrasts.md](contrasts.md))",
+                "as numbers, of REG-base, REG-self and REG-dual ([contrasts.md](../explanations/contrasts.md))",
             ),
         ),
         "The printed pages were not at hand: rows are by content, not by number.",
@@ -425,14 +424,14 @@ PAPERS = (
 
 
 def link(path: str) -> str:
-    """A link from docs/, or that the study is not recorded; FileNotFoundError for any other missing file."""
+    """A link from docs/reference/, or that the study is not recorded; FileNotFoundError for any other missing file."""
     study = next((one for one in UNRECORDED if path.startswith(f"{one}/")), None)
     whole = study is None or list((ROOT / study).glob("manifest-????????.json"))
     if (ROOT / path).exists() and whole:
-        return f"[{Path(path).name}](../{path})" if not path.startswith("docs/") else f"[{Path(path).name}]({path[5:]})"
+        return f"[{Path(path).name}]({Path('../..', path) if not path.startswith('docs/') else Path('..', path[5:])})"
     if study is not None:
         return "not recorded yet"
-    raise FileNotFoundError(f"docs/papers.md would link to {path}, which is not there")
+    raise FileNotFoundError(f"docs/reference/papers.md would link to {path}, which is not there")
 
 
 def cells(row: Row) -> list[str]:
@@ -442,7 +441,7 @@ def cells(row: Row) -> list[str]:
 
 
 def page() -> str:
-    """docs/papers.md."""
+    """docs/reference/papers.md."""
     lines = [
         "# Five papers, and what of them is here",
         "",

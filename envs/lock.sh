@@ -16,3 +16,5 @@ for minor in 3.11 3.12 3.13; do
   lock "lock-$minor.txt" "$minor" --all-extras ../pyproject.toml requirements.in
 done
 lock fairseq/lock-3.11.txt 3.11 --override fairseq/override.txt fairseq/requirements.in
+uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+  --output-file docs/lock.txt docs/requirements.in > /dev/null

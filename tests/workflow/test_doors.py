@@ -50,7 +50,7 @@ class First(Command):
     Settings = FirstSettings
     title = "the first sentence, by a shell command"
 '''
-SOURCE = '''"""Comma-separated values with a header."""
+SOURCE = '''"""Semicolon-separated values with a header."""
 
 import csv
 
@@ -59,10 +59,10 @@ from sumcurve.sources.source import Source
 
 def rows(path, names):
     with path.open(newline="", encoding="utf-8") as stream:
-        yield from csv.DictReader(stream, strict=True)
+        yield from csv.DictReader(stream, delimiter=";", strict=True)
 
 
-SOURCE = Source(suffixes=[".csv"], unit="row", rows=rows)
+SOURCE = Source(suffixes=[".ssv"], unit="row", rows=rows)
 '''
 FAMILY = {
     "__init__.py": '''"""The family of models that see a source as a bag of words."""
@@ -298,10 +298,10 @@ DOORS = {
         '        "first": ("first", "First"),\n',
     ),
     "source": Door(
-        {"src/sumcurve/sources/csv.py": SOURCE},
+        {"src/sumcurve/sources/semicolons.py": SOURCE},
         "src/sumcurve/sources/__init__.py",
         '        "parquet",\n',
-        '        "csv",\n',
+        '        "semicolons",\n',
     ),
     "family": Door(
         {f"src/sumcurve/systems/families/bag/{name}": content for name, content in FAMILY.items()},
@@ -318,19 +318,19 @@ DOORS = {
 }
 
 
-def write_csv(path, records):
+def write_table(path, records):
     with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, records[0])
+        writer = csv.DictWriter(stream, records[0], delimiter=";")
         writer.writeheader()
         for row in records:
             writer.writerow({key: " ".join(value) if isinstance(value, list) else value for key, value in row.items()})
 
 
 def study_of(checkout):
-    """The smoke study's titles, and the same records told as CSV, with fewer of the other scorers and systems."""
+    """The smoke study's titles, and the same records in a new format, with fewer other scorers and systems."""
     tales = yaml.safe_load((checkout.path / "config" / "studies" / "smoke.yaml").read_text())["corpora"]["tales"]
-    sha256 = hashlib.sha256((checkout.path / "told.csv").read_bytes()).hexdigest()
-    told = tales | {"raw": {"path": "told.csv", "sha256": sha256}, "percents": [100], "methods": []}
+    sha256 = hashlib.sha256((checkout.path / "told.ssv").read_bytes()).hexdigest()
+    told = tales | {"raw": {"path": "told.ssv", "sha256": sha256}, "percents": [100], "methods": []}
     return {
         "title": "Three doors",
         "extends": "smoke",
@@ -400,7 +400,7 @@ def opened(finished, tmp_path_factory) -> Opened:
         "python", "-c", "from sumcurve.machine.compiled import cache_folder; print(cache_folder().name)"
     )
     checkout.share_kernels(cache.stdout.strip())  # the new scorer has none
-    write_csv(path / "told.csv", list(read_jsonl(path / "tests" / "data" / "tales.jsonl")))
+    write_table(path / "told.ssv", list(read_jsonl(path / "tests" / "data" / "tales.jsonl")))
     (path / "config" / "methods" / "bag.yaml").write_text(yaml.safe_dump(METHOD, sort_keys=False))
     (path / "config" / "studies" / "doors.yaml").write_text(yaml.safe_dump(study_of(checkout), sort_keys=False))
     checkout.run("snakemake", "--cores", "2", "--config", "study=doors")
@@ -464,7 +464,7 @@ def test_a_source_is_one_file_and_one_line(opened, one_file_and_one_line):
     """Its corpus is that of the same records as JSON lines, and stands wherever a corpus does."""
     one_file_and_one_line("source")
     lines, told = opened.folder("corpora/tales"), opened.folder("corpora/told")
-    assert json.loads((told / "manifest.json").read_text())["specification"]["form"] == "csv"
+    assert json.loads((told / "manifest.json").read_text())["specification"]["form"] == "semicolons"
     made = {path.name for path in told.iterdir()} - {"manifest.json"}
     assert {"train.jsonl", "valid.jsonl", "test.jsonl"} <= made
     for name in made - {"dropped.jsonl"}:  # which names the raw file

@@ -1,4 +1,4 @@
-"""Programs from outside, as docs/programs.md shows them, in a study of their own: trained, decoded, scored, drawn."""
+"""Programs of docs/how-to/own-program.md in a study of their own: trained, decoded, scored, drawn."""
 
 import csv
 import json

@@ -64,7 +64,7 @@ def test_slurm_is_asked_where_there_is_no_accounting_and_memory_is_the_plan_s():
 
 
 def test_a_site_s_own_profile_lies_outside_of_the_checkout_and_decides_what_jobs_ask_for(tmp_path):
-    """As docs/running.md says: a copy, with the site's partition, account and limit in it. Nothing is submitted."""
+    """As docs/how-to/slurm.md says: a copy with the site's partition, account and limit. Nothing is submitted."""
     text = (WORKFLOW / "profiles" / "slurm" / "config.yaml").read_text()
     for old, new in (
         ("slurm_partition: \"'cpu'\"", "slurm_partition: \"'ours'\""),

@@ -20,7 +20,7 @@ points (100 F). Noise of the items: standard deviation of the per-item differenc
 given or pooled from mean scores. Without noise of seeds the question is about two trained models, not about methods.
 
 Items in groups count for fewer: --design-effect. Seeds that share their records over systems are --paired. With
---systems every answer is also given for all pairs of so many systems, of which none is to be falsely told apart.
+--systems every answer is also given for all pairs of so many systems, of which none is to be called different falsely.
 """
 
 

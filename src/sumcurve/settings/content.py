@@ -102,7 +102,7 @@ class Raw(Settings):
     """Of the hub's: a commit, since branches and tags move."""
     files: dict[str, Sha256 | None] | None = None
     """Of a folder or of the hub: every file by its path, and its sha256, or null where that is not known; of the hub's
-    config/hub.lock.yaml says it then, by what the hub states (docs/corpora.md).
+    config/hub.lock.yaml says it then, by what the hub states (docs/how-to/your-corpus.md).
     """
     format: str | None = None
     """Of the files: a format of `sumcurve.sources.SOURCES`; null: what the ending of `path` or `files` says."""

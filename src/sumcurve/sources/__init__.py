@@ -15,6 +15,7 @@ SOURCES: dict[
     name: import_module(f"{__name__}.{name}").SOURCE
     for name in (
         "jsonl",
+        "csv",
         "parquet",
         "oags",
         "oag",

@@ -42,7 +42,7 @@ class File:
         path, observed = self.at(home), self.observed(home)
         pinned = self.pinned or f"config/studies/{study}.yaml"
         if observed is None:
-            return f"{path} is missing; what it is, and where it comes from: {pinned} and docs/corpora.md"
+            return f"{path} is missing; what it is, and where it comes from: {pinned} and docs/reference/corpora.md"
         if self.sha256 is None:
             return (
                 f"{path} has sha256 {observed}, and {pinned} does not say which copy is meant: if it is this one, "

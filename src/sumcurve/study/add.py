@@ -41,7 +41,6 @@ NAMES: dict[str, tuple[str, ...]] = {
     "group": ("group",),
     "split": ("split",),
 }
-TABLE = re.compile(r"\.[ct]sv(\.gz|\.zst)?$", re.IGNORECASE)
 KINDS = {  # of fields' values
     **dict.fromkeys(("id", "group", "split"), "a string"),
     **dict.fromkeys(("source", "target"), "a string or a list of strings"),
@@ -89,8 +88,6 @@ def format_in(path: Path) -> str:
     if not path.exists():
         raise PlanError(f"{path} is missing: name a file or a folder of raw records")
     names = [path.name] if path.is_file() else [inner.name for inner in path.rglob("*") if inner.is_file()]
-    if names and all(TABLE.search(name) for name in names):
-        raise PlanError(f"{path}: CSV is not read; write JSON lines or Parquet")
     formats = sorted({kind for kind in map(format_of, names) if kind})
     if len(formats) != 1:
         raise PlanError(

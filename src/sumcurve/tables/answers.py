@@ -14,7 +14,7 @@ from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell, Design
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
 from sumcurve.tables.lines import sentences as against_lines
-from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, THESE_WEIGHTS, Pair
+from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, SINGLE_RUN, Pair
 from sumcurve.tables.questions import sentences as answered
 from sumcurve.tables.reach import records_for
 from sumcurve.tables.results import Results, best_mean, value
@@ -72,7 +72,7 @@ def table(results: Results) -> Table:
         f"Place: behind where the paired test of table comparisons shows it (family: all pairs of the size and metric, "
         f"{100 * LEVEL:g} %), else not distinguishable; seen at {100 * POWER:g} %: the true difference that it would "
         f"see with that probability. Brackets of behind the best: {DECIDING} Those of other columns, and of what is "
-        f"not tested, are pointwise. With one seed nothing is claimed of methods: {THESE_WEIGHTS}.",
+        f"not tested, are pointwise. A {SINGLE_RUN} supports no claim about its method.",
         "The best needs: with so many records the best method of the size reaches this method's score (interpolated in "
         "log records within the data); of the records: their ratio, the best chosen anew in each draw. The reverse, "
         "what others need for the best's score, is more than the size in every row. Per doubling: what twice the "

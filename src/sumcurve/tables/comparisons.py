@@ -6,7 +6,7 @@ import numpy as np
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, Pair, decided
-from sumcurve.tables.results import NOT_TO_BE_READ, Results
+from sumcurve.tables.results import NO_MEASURE, Results
 from sumcurve.tables.table import Column, Name, Table, Value, number
 
 SIZE, GROWTH = "which method", "more data"
@@ -68,7 +68,7 @@ def _row(results: Results, corpus: str, metric: Metric, question: str, pair: Pai
     if pair.ahead is None:
         ahead = pair.why
     elif results.unread(corpus, metric.name):
-        ahead = NOT_TO_BE_READ
+        ahead = NO_MEASURE
     elif pair.ahead == "":
         ahead = NOT_SHOWN
     else:

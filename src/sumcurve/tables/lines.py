@@ -16,7 +16,7 @@ from sumcurve.tables.results import OPTIMUM, UNREAD, Results, value
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, Value, listed, number
 
-NEVER, NOT_TESTED, NOT_READING = "at no size", "not tested", "does not read"
+NEVER, NOT_TESTED, NOT_READING = "at no size", "not tested", "ignores its source"
 
 
 def table(results: Results) -> Table:
@@ -39,7 +39,7 @@ def table(results: Results) -> Table:
         Column("score", "score", "number", results.decimals, interval=True),
         Column("optimum_percent", "% of the optimum", "number", 1, interval=True),
         Column("ahead_of", "ahead of"),
-        Column("not_shown", "not shown to differ from"),
+        Column("not_shown", "no significant difference from"),
         Column("behind", "behind"),
     ]
     notes = [
@@ -50,7 +50,7 @@ def table(results: Results) -> Table:
         results.marks_note,
         *results.unread_notes,
     ]
-    caption = f"Trained methods against systems that learn nothing, and the share of {results.optimum_words.of_all}"
+    caption = f"Trained methods against untrained systems, and the share of {results.optimum_words.of_all}"
     return Table("lines", results.title(caption), columns, rows, notes)
 
 
@@ -76,8 +76,8 @@ def sentences(results: Results, corpus: str) -> list[str]:
         if methods:
             lines = [f"{listed(names)}: {parts}" for parts, names in methods.items()]
             lines_of.append(
-                f"{corpus}, {metric.title}: records from which on, at all sizes, a method is ahead of what learns "
-                f"nothing. {'; '.join(lines)}."
+                f"{corpus}, {metric.title}: records from which on, at all sizes, a method is ahead of untrained "
+                f"systems. {'; '.join(lines)}."
             )
     return lines_of
 

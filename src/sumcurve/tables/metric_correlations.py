@@ -9,7 +9,7 @@ import numpy as np
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.coefficients import COEFFICIENTS, Coefficient
 from sumcurve.statistics.metric_agreement import FEWEST, Agreement, agreements
-from sumcurve.tables.results import NOT_TO_BE_READ, Results
+from sumcurve.tables.results import NO_MEASURE, Results
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table
 
@@ -50,7 +50,7 @@ def _rows(results: Results, corpus: str) -> Iterator[dict[str, Any]]:
             continue
         unread = [name for name in (first, second) if results.unread(corpus, name)]
         row = {"corpus": corpus, "first": first, "second": second, "systems": len(both)}
-        why = [f"{', '.join(unread)}: {NOT_TO_BE_READ}"] if unread else []
+        why = [f"{', '.join(unread)}: {NO_MEASURE}"] if unread else []
         mean, other = (
             np.array([[np.mean([*scores[name][place].values()])] for place in both]) for name in (first, second)
         )

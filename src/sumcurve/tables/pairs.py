@@ -17,7 +17,7 @@ from sumcurve.tables.table import Value
 
 LEVEL = 0.05  # of a family of tests
 POWER = 0.8  # with which the difference that is printed as seen would be seen
-THESE_WEIGHTS = "these weights"
+SINGLE_RUN = "single run"
 DECIDING = (
     f"the {100 * (1 - LEVEL):g} % intervals of the family, simultaneous but for what only a later step of the test "
     "shows; 0 lies outside just where a difference is shown."
@@ -87,7 +87,7 @@ def compared(
         why = untested.get((first, second)) or result.why
         if not why and test is None:
             kinds = {design.kinds[design.place(first)], design.kinds[design.place(second)]}
-            why = f"one seed: of {THESE_WEIGHTS}" if "single" in kinds else "neither is trained"
+            why = SINGLE_RUN if "single" in kinds else "neither is trained"
         elif not why and p is not None:
             winner = first if (result.mean > 0) == higher_is_better else second
             ahead = winner if p < LEVEL else ""

@@ -16,8 +16,8 @@ from sumcurve.statistics.family import deciding_levels
 from sumcurve.statistics.intervals import Estimate, difference
 from sumcurve.statistics.ungrouped import holm, holm_steps
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.pairs import DECIDING, LEVEL, THESE_WEIGHTS
-from sumcurve.tables.results import NOT_TO_BE_READ, Results, value
+from sumcurve.tables.pairs import DECIDING, LEVEL, SINGLE_RUN
+from sumcurve.tables.results import NO_MEASURE, Results, value
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, Value
 
@@ -61,8 +61,8 @@ def table(results: Results) -> Table:
         "phase's own loss buys; of both the best validation is scored. A row for every metric of which one direction "
         "is better, paired over groups of test items and seeds. p: after Holm (1979), in a family of all methods of "
         f"one corpus, metric and question, those that wrote the same counted once. Says: p < {LEVEL:g}. Brackets: "
-        f"{DECIDING} Of what is not tested they are pointwise. Selected update: of the phase, for each seed. One seed: "
-        "of these weights.",
+        f"{DECIDING} Of what is not tested they are pointwise. Selected update: of the phase, for each seed. A "
+        f"{SINGLE_RUN} supports no claim about its method.",
         results.caveat,
         results.marks_note,
         *results.identical,
@@ -220,9 +220,9 @@ def _ask(
     elif change.low is None or change.p is None:
         row[key] = change.why
     elif results.unread(row["corpus"], metric.name):
-        row[key] = NOT_TO_BE_READ
+        row[key] = NO_MEASURE
     elif row["seeds"] < 2:
-        row[key] = f"one seed: of {THESE_WEIGHTS}"
+        row[key] = SINGLE_RUN
     else:
         written = (parts[AFTER].summaries or row["method"], parts[part].summaries or row["method"])
         questions.append(Asked(row, column, key, metric, change, (row["corpus"], row["metric"], key), written))

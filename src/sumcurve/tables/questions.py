@@ -8,7 +8,7 @@ from typing import Any
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings.study import Question
 from sumcurve.tables.pairs import LEVEL
-from sumcurve.tables.results import NOT_TO_BE_READ, Results, best_mean
+from sumcurve.tables.results import NO_MEASURE, Results, best_mean
 from sumcurve.tables.table import Column, Table, Value, listed, number
 
 YES, NO, NOT_KNOWN = "yes", "no", "not known"
@@ -75,7 +75,7 @@ def _answers(results: Results, question: Question) -> list[dict[str, Any]]:
         facts = {"question": question.question, "corpus": corpus, "metric": metric.title}
         sizes = [size for size in results.sizes(corpus) if question.sizes is None or size in question.sizes]
         if results.unread(corpus, metric.name):
-            why = f"{metric.title} is {NOT_TO_BE_READ} of {corpus}"
+            why = f"{metric.title} is {NO_MEASURE} on {corpus}"
             rows += [facts | {"records": size, "answer": NOT_KNOWN, "why": why} for size in sizes]
             continue
         if question.asks == "method":

@@ -28,7 +28,7 @@ from sumcurve.tables.evidence import (
     checked,
     metrics_of,
 )
-from sumcurve.tables.pairs import THESE_WEIGHTS, Pair, tested, turned
+from sumcurve.tables.pairs import SINGLE_RUN, Pair, tested, turned
 from sumcurve.tables.systems import System, systems_of
 from sumcurve.tables.table import Column, Name, Value, number, span
 
@@ -37,7 +37,7 @@ NO_FINDINGS = "Rankings at this size are no findings about the methods."
 PHASE_UPDATES = 100  # of its last phase, below which a system is not called by its method's name without a word
 MARK = "†"  # beside a system that does not read its source
 UNREAD = "‡"  # beside a metric that is not to be read of a corpus
-NOT_TO_BE_READ = "not to be read"
+NO_MEASURE = "no valid measure"
 NOT_TESTED = "not tested"  # in place of yes and no, of other parts and searches than tables rank
 FRAMED = "¶"  # beside a system that fills one frame
 FRAME_SHARE = "commonest_frame"  # the metric of the scorer `frames`
@@ -446,7 +446,7 @@ class Results:
         many = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
         items = "Groups of test items are drawn together."
         if max(counts) == 1:
-            return f"One seed for each training: intervals speak of {THESE_WEIGHTS}, not of their methods. {items}"
+            return f"One seed for each training: intervals cover test items alone ({SINGLE_RUN}). {items}"
         full = ""
         if any(self.full_records(corpus) for corpus in self.corpora):
             full = " At all records seeds share them: such an interval is conditional on this training set."

@@ -41,7 +41,7 @@ LEAST = 5  # without so many the next farther relation's are taken
 # an item is a validation or test record with a target of 20 words.
 START = 4.0  # of any job
 VALIDATED = 0.005  # greedy search and ROUGE of an item
-PORTABLE = 1.5  # of an update with portable sums, where native ones take a second: 1.4 to 1.6 (docs/reproducibility.md)
+PORTABLE = 1.5  # of an update, where native sums take a second (docs/explanations/reproducibility.md)
 ITEM_WORDS = 20
 BYTES_OF_WEIGHT = 4
 FROM_ELSEWHERE = "what pretrained models from elsewhere cost was measured in no recorded study"

@@ -67,7 +67,7 @@ def test_every_record_counts_for_the_package_that_it_comes_from(tmp_path) -> Non
 def test_the_recorded_yield_is_that_of_the_study_s_corpora_and_no_package_outweighs_the_others() -> None:
     """The packages of the study and those that its BART is pretrained on; together they are the list."""
     root = Path(__file__).parents[3]
-    with (root / "docs" / "docstrings-large.csv").open(newline="") as stream:
+    with (root / "docs" / "reference" / "docstrings-large.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     totals = {row["corpus"]: row for row in rows if row["package"] == "all"}
     rows = [row for row in rows if row["package"] != "all"]

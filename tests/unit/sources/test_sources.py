@@ -61,8 +61,8 @@ def test_what_decides_how_content_is_read_decides_the_name(home) -> None:
 @pytest.mark.parametrize(
     ("raw", "split", "message"),
     [
-        ({"path": "data/mine"}, {}, r"raw: .*'data/mine' says no format; add `format:`, one of jsonl, parquet"),
-        ({"path": "a.jsonl", "format": "xml"}, {}, r"no format 'xml'; there are jsonl, parquet"),
+        ({"path": "data/mine"}, {}, r"raw: .*'data/mine' says no format; add `format:`, one of jsonl, csv, parquet"),
+        ({"path": "a.jsonl", "format": "xml"}, {}, r"no format 'xml'; there are jsonl, csv, parquet"),
         ({"harvest": {"packages": {}}, "format": "jsonl"}, {}, "`format`, `fields`, `files` and `min` are for"),
         ({"apt": {"codename": "bookworm"}, "min": {"size": 3}}, {}, r"`files` and `min` are for a `path`"),
         ({"path": "a.jsonl", "hub": "a/b"}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),

@@ -137,7 +137,7 @@ ARRAY = r"mine.jsonl: this is one JSON array: .*one a line"
         (lines(ROWS), "--target gist", r"no field 'gist' for --target; there are: source, target, id"),
         (lines(ROWS), "--name Mine", "small letters"),
         (lines(ROWS), "--name smoke", "smoke.yaml is there already"),
-        (lines(ROWS), "--format nonsense", "there are jsonl, parquet"),
+        (lines(ROWS), "--format nonsense", "there are jsonl, csv, parquet"),
         (lines(ROWS), "--form huge", "no form 'huge'"),
         (lines(ROWS), "--train a*", "say all of --train, --valid and --test"),
         (lines({**row, "split": "train"} for row in ROWS), "", "no usable record is of valid or test"),
@@ -175,9 +175,9 @@ def test_what_is_no_study_is_refused_with_what_to_do_and_nothing_is_written(
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("mine.csv", r"mine\.csv: CSV is not read; write JSON lines or Parquet"), ("nowhere.jsonl", "is missing")],
+    [("mine.csv", r"mine\.csv has no row below its heads"), ("nowhere.jsonl", "is missing")],
 )
-def test_a_table_is_not_read_and_a_missing_file_is_named(place, monkeypatch, name, message):
+def test_a_table_without_rows_and_a_missing_file_are_named(place, monkeypatch, name, message):
     (place / "mine.csv").write_text("id,source,target\n")
     with pytest.raises(SystemExit, match=message):
         add(monkeypatch, name, "--name", "mine")

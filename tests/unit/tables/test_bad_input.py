@@ -94,15 +94,15 @@ def test_tables_and_figures_are_written_without_a_warning(cases, study, settings
 def test_one_seed_makes_no_test_and_no_curve(results_of, name):
     results = results_of(name)
     frame = made("comparisons", results).frame()
-    alone = frame[frame.ahead.str.startswith("one seed")]
+    alone = frame[frame.ahead == "single run"]
     assert len(alone) >= 3
     assert alone[["p", "seen"]].isna().all(axis=None)
-    assert "(one seed: of these weights)" in said(results, "answers")
+    assert "(single run)" in said(results, "answers")
     assert "what another training would give is not known" in said(results, "answers")
     assert made("verdicts", results).rows == []
     if name != "one seed of one method":
         assert not any(row["rouge1"].bold for row in made("scores", results).rows)
-        assert set(made("answers", results).frame().place) == {"best", "one seed: of these weights"}
+        assert set(made("answers", results).frame().place) == {"best", "single run"}
 
 
 def test_one_size_says_nothing_of_more_data(results_of):

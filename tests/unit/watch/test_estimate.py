@@ -218,8 +218,8 @@ def test_readers_of_questions_cost_by_their_width_and_no_more_than_their_most_up
 
 @pytest.mark.parametrize("study", ["cnndm", "xsum", "arxiv", "gigaword"])
 def test_what_is_published_is_known_before_it_is_here(study, recorded, planned):
-    """As many records as docs/corpora.md says; nothing is left out of the hours, and what is far is said first."""
-    (row,) = re.findall(rf"^\| `{study}` \|.*$", (ROOT / "docs" / "corpora.md").read_text(), re.M)
+    """As docs/reference/corpora.md has it; nothing is left out of the hours, and what is far is said first."""
+    (row,) = re.findall(rf"^\| `{study}` \|.*$", (ROOT / "docs" / "reference" / "corpora.md").read_text(), re.M)
     counts = [int(text.replace(",", "")) for text in re.search(r"([\d,]+) / ([\d,]+) / ([\d,]+)", row).groups()]
     plan, whole, said = planned(study, basis=recorded)
     (corpus,) = plan.corpora.values()

@@ -14,7 +14,7 @@ class Contrasts(Settings):
     tagger: str = "textblob"
     """What tags words: TextBlob's tagger, or the name or path of an installed spaCy pipeline with tagger and parser."""
     variant: Literal["paper", "code"] = "paper"
-    """Whose sample: as Kumar and Cheung 2019 say, or as their code draws it (docs/contrasts.md)."""
+    """Whose sample: as Kumar and Cheung 2019 say, or as their code draws it (docs/explanations/contrasts.md)."""
     inflect: bool = False
     """Whether a word takes the form that its new place wants (lemminflect)."""
     golds: Positive | None = None

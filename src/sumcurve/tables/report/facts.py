@@ -16,7 +16,7 @@ from typing import Literal
 from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH, NONE, SHARED
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
 from sumcurve.tables.evidence import BLIND
-from sumcurve.tables.pairs import THESE_WEIGHTS
+from sumcurve.tables.pairs import SINGLE_RUN
 from sumcurve.tables.questions import YES
 from sumcurve.tables.table import Table
 
@@ -24,6 +24,7 @@ Record = Mapping[str, str]  # a row of a CSV
 Records = Mapping[str, Sequence[Record]]  # of every table of a study, by its name
 Outcome = Literal["better", "worse", "no significant difference", "single run", "not tested", "measured"]
 NAMES = ("method", "first", "second", "other")  # columns that name systems
+SINGLE = re.compile("one seed|single run")  # tables had the first until version 4
 MARKS = re.compile("[†¶]+$")  # of a name, in tables that were recorded before marks had columns
 
 
@@ -149,6 +150,11 @@ def effect(row: Record, column: str, sign: int = 1) -> Effect | None:
     return Effect(sign * float(row[column]), *((high, low) if sign < 0 else (low, high)))
 
 
+def _single(reason: str) -> bool:
+    """Whether a single run is why nothing is tested; tables before version 5 said it in other words."""
+    return reason.endswith((SINGLE_RUN, "these weights"))
+
+
 def best(corpus: Corpus) -> Iterator[Fact]:
     """Of every metric and size with two methods or more: who is best, and whether all others are significantly worse.
 
@@ -190,7 +196,7 @@ def baseline(corpus: Corpus) -> Iterator[Fact]:
             continue
         outcomes: dict[str, Outcome] = {row["first"]: "better", row["second"]: "worse"}
         outcomes[NOT_SHOWN] = "no significant difference"
-        untested: Outcome = "single run" if row["ahead"].endswith(THESE_WEIGHTS) else "not tested"
+        untested: Outcome = "single run" if SINGLE.search(row["ahead"]) else "not tested"
         yield Fact(
             "baseline",
             corpus.name,
@@ -283,7 +289,7 @@ def phases(corpus: Corpus) -> Iterator[Fact]:
     """What the last phase of a method buys, against a control that had the same updates without it."""
     for row in corpus.rows("phases"):
         if row["metric"].partition(" (")[0] == corpus.metric and row["after_minus_control"]:
-            single = row["worth"].endswith(THESE_WEIGHTS)
+            single = SINGLE.search(row["worth"])
             outcomes: dict[str, Outcome] = {"better": "better", "worse": "worse"}
             outcome = outcomes.get(row["worth"], "single run" if single else "no significant difference")
             about = ("phases", corpus.name, corpus.metric, (row["method"],), outcome)

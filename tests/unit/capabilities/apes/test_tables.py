@@ -156,7 +156,7 @@ def test_readers_that_are_not_shown_to_beat_guessing_mark_the_corpus(results, ri
     compared = [row for row in tables["comparisons"].rows if row["metric"].startswith("APES")]
     assert {row["metric"].shown for row in compared} == {"APES‡"}
     assert not {row["ahead"] for row in compared} & set(LEVELS)
-    assert set(apes_order.table(marked).frame().says) == {"not to be read"}
+    assert set(apes_order.table(marked).frame().says) == {"no valid measure"}
     for name in ("scores", "apes"):
         assert all(cell.endswith("‡") for cell in tables[name].shown()[0]["APES"]), name
     assert [of.drawn(["notes"])[-1].title for of in (marked, results)] == ["APES‡", "APES"]

@@ -21,7 +21,7 @@ from sumcurve.statistics.family import Tested, family
 from sumcurve.statistics.intervals import Estimate, estimate
 from sumcurve.tables.evidence import ScoredOutput
 from sumcurve.tables.pairs import DECIDING, LEVEL
-from sumcurve.tables.results import NOT_TO_BE_READ, UNREAD, Results, value
+from sumcurve.tables.results import NO_MEASURE, UNREAD, Results, value
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Name, Table, Value, number, span
 
@@ -82,7 +82,7 @@ def order(results: Results, corpus: str) -> list[tuple[Tested, str]]:
 
 def _says(tested: Tested, unread: bool) -> str:
     if unread:
-        return NOT_TO_BE_READ
+        return NO_MEASURE
     if tested.p_family is None or tested.p_family >= LEVEL:
         return NOT_SHOWN
     return ABOVE if tested.difference.mean > 0 else BELOW
@@ -96,13 +96,13 @@ def order_sentences(results: Results, corpus: str) -> list[str]:
     differences = [
         f"{tested.first[0]} minus {tested.second[0]} is "
         + span(tested.difference.mean, *(tested.interval or (None, None)))
-        + ("" if says == NOT_TO_BE_READ else f" ({says})")
+        + ("" if says == NO_MEASURE else f" ({says})")
         for tested, says in rows
     ]
     wrong = [tested for tested, says in rows if says != ABOVE]
     verdict = "is not shown" if wrong else "is shown"
     if results.unread(corpus, SHARE):
-        verdict = f"is {NOT_TO_BE_READ}{UNREAD}"
+        verdict = f"rests on {NO_MEASURE}{UNREAD}"
     names = [rows[0][0].first[0], *(tested.second[0] for tested, _ in rows)]
     sentences = [f"The order {' > '.join(names)} {verdict}: {'; '.join(differences)}. In brackets {DECIDING}"]
     if wrong:

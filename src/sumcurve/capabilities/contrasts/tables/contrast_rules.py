@@ -36,9 +36,9 @@ def table(results: Results) -> Table:
         ),
     ]
     notes = [
-        "In percent of the contrasts of a rule that all systems tell apart, by sums of log-probabilities, ties not "
-        f"dodged; the CSV has {results.share} intervals. Gold: two words of the gold exchanged. Source: a word of the "
-        "gold overwritten by one of the source.",
+        "In percent of the contrasts of a rule that all systems can distinguish, by sums of log-probabilities, ties "
+        f"not dodged; the CSV has {results.share} intervals. Gold: two words of the gold exchanged. Source: a word of "
+        "it overwritten by one of the source.",
         *(
             f"{preferences.corpus}, contrasts: "
             + "; ".join(

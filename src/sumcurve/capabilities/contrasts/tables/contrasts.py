@@ -45,7 +45,7 @@ def table(results: Results) -> Table:
         Column("dodged_other", "another's source", "number", 1, interval=True, narrow=True),
         Column("escaped_other", None, "number", 1, interval=True),
         Column("by_source", "by the source", "number", 1, interval=True),
-        Column("tells", "tells apart", "number", 1),
+        Column("tells", "distinguishes", "number", 1),
         Column("ties", "ties", "number", 1),
         Column("dodged_own", "dodged of own", "number", 1, interval=True, narrow=True),
         Column("escaped_own", None, "number", 1, interval=True),
@@ -64,10 +64,10 @@ def table(results: Results) -> Table:
         f"whichever, would leave, of golds that have {AT}. By means: of log-probabilities over tokens. Another's "
         "source: the same system given the source of a record of another group, which is what a language model dodges; "
         "by the source: dodged less that, paired, in points.",
-        "Dodged and escaped are of contrasts that all systems tell apart: one that exchanges two words unknown to a "
-        "system is its gold to it. Tells apart: the share that the system does itself (all seeds); dodged of own is of "
-        "these. Of every: of all contrasts, where what is not told apart is not dodged.",
-        f"Ties: of what it tells apart, contrasts whose score is exactly their gold's. {TIED} more than "
+        "Dodged and escaped are of contrasts that all systems can distinguish: one that exchanges two words unknown to "
+        "one is its gold to it. Distinguishes: the share that the system does itself (all seeds); dodged of own is of "
+        "these. Of every: of all contrasts, where one that it cannot distinguish is not dodged.",
+        f"Ties: of what it distinguishes, contrasts whose score is exactly their gold's. {TIED} more than "
         f"{number(MOST_TIES)} %: such a system is left out of what dodged and escaped rank."
         if any(row.get("ties") for row in rows)
         else "",

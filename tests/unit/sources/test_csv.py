@@ -1,0 +1,54 @@
+import csv
+import gzip
+import json
+
+import pytest
+
+from sumcurve.sources import SOURCES
+from sumcurve.sources.content import Content
+from sumcurve.sources.csv import CELLS
+from sumcurve.sources.raw import EMPTY_LINE, MISSING_KEY, NOT_UTF8, Dropped
+from sumcurve.store.errors import CorpusError
+
+FIELDS = {"id": None, "source": "article", "target": "title"}
+ROWS = [{"article": f'The "otter" {n},\nit dives.\tTwice.', "title": f"Óttar {n}"} for n in range(20)]
+
+
+@pytest.mark.parametrize(("name", "separator"), [("a.csv", ","), ("a.tsv", "\t"), ("a.csv.gz", ",")])
+def test_a_table_gives_the_records_of_the_same_json_lines(tmp_path, name, separator) -> None:
+    """Written by the standard library, with quotes, separators and line breaks in cells."""
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    opened = gzip.open if name.endswith(".gz") else open
+    with opened(tmp_path / name, "wt", encoding="utf-8-sig", newline="") as stream:
+        table = csv.DictWriter(stream, ["title", "article"], delimiter=separator)  # line ends are \r\n
+        table.writeheader()
+        table.writerows(ROWS)
+    lines, cells = (
+        [(raw.id, raw.source, raw.target) for raw in Content(tmp_path / file, SOURCES[kind], FIELDS).records()]
+        for file, kind in (("a.jsonl", "jsonl"), (name, "csv"))
+    )
+    assert cells == lines
+
+
+def test_a_row_that_is_no_record_is_dropped_and_its_neighbours_are_read(tmp_path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"article,title\nA.,a\n\nB.,b,c\n\xff,d\nE.,\nF.,f\n")
+    records = list(Content(tmp_path / "a.csv", SOURCES["csv"], FIELDS).records())
+    dropped = [(record.place.number, record.reason) for record in records if isinstance(record, Dropped)]
+    assert dropped == [(2, EMPTY_LINE), (3, CELLS), (4, NOT_UTF8), (5, MISSING_KEY)]
+    assert [record.target for record in records if not isinstance(record, Dropped)] == ["a", "f"]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("article;title\nA.;a\n", r"no column 'article'.*article;title.*raw\.fields"),
+        ("article,article\nA.,a\n", "1: a column has no name, or that of another"),
+        ('article,title\nA.,"a\nB.,b\n', r"a\.csv:3: unexpected end of data: quote cells"),
+        ('article,title\n"A" is,a\n', r"a\.csv:2: .*double the quotes"),
+        ("article,title\n", "no row below its heads"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_an_error_with_its_line(tmp_path, text, complaint) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(CorpusError, match=complaint):
+        list(Content(tmp_path / "a.csv", SOURCES["csv"], FIELDS).records())
