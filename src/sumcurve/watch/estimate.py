@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sumcurve.corpora.store import Corpus
-from sumcurve.settings.config import PlanError
+from sumcurve.settings.config import PlanError, read_study
 from sumcurve.settings.corpus import CorpusSettings, Preparation
 from sumcurve.settings.forms import Form
 from sumcurve.store import manifest
@@ -209,7 +209,11 @@ def estimate(
     assumed: int | None = None,
     recorded: Mapping[str, int] = MappingProxyType({}),
 ) -> Estimate:
-    """What of the study is not finished below `results`; `assumed` are training records where nothing says them."""
+    """What of the study is not finished below `results`; `assumed` are training records where nothing says them.
+
+    PlanError for a size of more training records than its corpus is known to have.
+    """
+    _check_sizes(plan, records_of(plan, results, None, recorded))
     records = records_of(plan, results, assumed, recorded)
     read_and_known = read_of(plan, results, records)
     read = {name: count for name, (count, _) in read_and_known.items()}
@@ -245,6 +249,14 @@ def estimate(
         whole.sets[rule] += any(key in to_do for key in keys)
     whole.temporary = _temporary(plan, to_do, records, read, items)
     return whole
+
+
+def _check_sizes(plan: Plan, records: Counts) -> None:
+    for name, corpus in plan.settings.corpora.items():
+        most, there = max(corpus.sizes or [0]), records.get(name)
+        if there is not None and most > there:
+            where = read_study(plan.config / "studies" / f"{plan.study}.yaml").where("corpora", name, "sizes")
+            raise PlanError(f"{where}: {most:,} training records of the {there:,} that {name} has; lower it")
 
 
 def _temporary(
