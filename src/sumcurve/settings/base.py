@@ -11,9 +11,12 @@ from pydantic import (
     Field,
 )
 
+from sumcurve.machine.arguments import MOST_SEED
+
 Percent = Annotated[int, Field(ge=1, le=100, strict=True)]  # strict: `true` is no 1, "2" no 2
 Positive = Annotated[int, Field(ge=1, strict=True)]
 NonNegative = Annotated[int, Field(ge=0, strict=True)]
+Seed = Annotated[int, Field(ge=0, le=MOST_SEED, strict=True)]
 NonNegativeFloat = Annotated[float, Field(ge=0.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Dropout = Annotated[float, Field(ge=0.0, lt=1.0)]

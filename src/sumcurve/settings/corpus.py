@@ -8,7 +8,7 @@ from pydantic import (
     model_validator,
 )
 
-from sumcurve.settings.base import LimitIfGiven, NonNegative, Once, Percent, Positive, Settings, Sha256, Share
+from sumcurve.settings.base import LimitIfGiven, NonNegative, Once, Percent, Positive, Seed, Settings, Sha256, Share
 from sumcurve.settings.content import Raw
 from sumcurve.settings.search import Search
 from sumcurve.sources.cleaning import STEPS as CLEANING
@@ -181,7 +181,7 @@ class Trainings(Settings):
 
     sizes: Annotated[list[Positive], Field(min_length=1)] | None = None
     """Of the corpus's `percents` or `sizes`, rising; null: all."""
-    seeds: Annotated[list[NonNegative], Field(min_length=1), Once] | None = None
+    seeds: Annotated[list[Seed], Field(min_length=1), Once] | None = None
     """Of the study's; null: all."""
 
 
@@ -198,7 +198,7 @@ class CorpusSettings(Preparation):
     """By method, fewer sizes or seeds than the others have. Where methods have several seeds, tables compare by those
     that all of them share; a method of one seed is alone with it.
     """
-    seeds_at: dict[Positive, Annotated[list[NonNegative], Field(min_length=1), Once]] = {}
+    seeds_at: dict[Positive, Annotated[list[Seed], Field(min_length=1), Once]] = {}
     """By size, fewer seeds than the study has, for every method. What `trainings` says of seeds holds."""
     methods: Annotated[list[str], Once] | None = None
     """Of the study's methods, those that are trained on this corpus; null: all."""

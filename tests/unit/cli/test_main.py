@@ -123,6 +123,13 @@ def test_an_error_of_two_files_names_both_and_one_of_none_says_its_words() -> No
     assert refused(ConnectionError("the hub hung up")) == "the hub hung up"
 
 
+def test_a_seed_that_no_generator_takes_is_refused(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["sumcurve", "records", "x", "--seed", str(2**63)])
+    with pytest.raises(SystemExit):
+        main()
+    assert f"'{2**63}' is above {2**63 - 1}, the largest seed" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("verb", ["verify", "status", "plan", "prune", "metrics"])
 @pytest.mark.parametrize("path", ["nowhere", "results/runs", "results/{key}"])
 def test_a_folder_that_holds_no_steps_is_refused_as_results(finished, monkeypatch, capsys, verb, path):

@@ -98,6 +98,8 @@ REFUSALS = [  # the file, what is said in it, and what the message names
     (S, sized(trainings={"pcov": {"seeds": [3]}}), r"trainings\.pcov\.seeds: 3 is none of the study's seeds"),
     (S, sized(seeds_at={31: [1]}), r"seeds_at: 31 is none of sizes"),
     (S, sized(seeds_at={30: [1]}, trainings={"pcov": {"seeds": [2]}}), r"no seed is left of pcov at 30"),
+    (S, {"seeds": [2**63]}, rf"smoke\.yaml:\d+: seeds.*{2**63 - 1} \(value: {2**63}"),
+    (S, {"bootstrap": {"seed": 2**63}}, r"bootstrap.seed: .*less than"),
     (S, {"seeds": [True, 2]}, r"smoke\.yaml:\d+: seeds"),
     (S, {"seeds": [1, 2, 1]}, r"smoke.yaml:\d+: seeds: .*1 stands twice"),
     (S, {"questions": [{"question": "Which method", "asks": "method"}]}, r"smoke\.yaml:\d+: questions"),

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sumcurve.settings.base import NonNegative, Once, Positive, Settings
+from sumcurve.settings.base import Once, Positive, Seed, Settings
 from sumcurve.settings.study import Rouge
 
 
@@ -23,7 +23,7 @@ class Oracle(Settings):
     """Of one proof, at most: our search's for ROUGE-1, and then HiGHS's, as for ROUGE-2; then a bound is recorded."""
     searches: bool = True
     """Whether the five searches of Akhmetov et al. and the systems stand beside the proven optimum."""
-    seed: NonNegative = 1
+    seed: Seed = 1
     """Of the searches."""
     parts: Annotated[
         tuple[Literal["train", "valid", "test"], ...],
