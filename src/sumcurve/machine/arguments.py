@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-
 MOST_SEED = 2**63 - 1  # that torch's generators take
 
 
