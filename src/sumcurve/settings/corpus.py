@@ -8,7 +8,18 @@ from pydantic import (
     model_validator,
 )
 
-from sumcurve.settings.base import LimitIfGiven, NonNegative, Once, Percent, Positive, Seed, Settings, Sha256, Share
+from sumcurve.settings.base import (
+    Boolean,
+    LimitIfGiven,
+    NonNegative,
+    Once,
+    Percent,
+    Positive,
+    Seed,
+    Settings,
+    Sha256,
+    Share,
+)
 from sumcurve.settings.content import Raw
 from sumcurve.settings.search import Search
 from sumcurve.sources.cleaning import STEPS as CLEANING
@@ -105,7 +116,7 @@ class Prepare(Settings):
     """How sentences become tokens: words and single signs; the Penn Treebank's (ptb), as CoreNLP writes them; what
     blanks divide, of tokenised text; Chinese words by jieba; Chinese characters.
     """
-    lower: bool = True
+    lower: Boolean = True
     """Whether tokens are in small letters."""
     min_source_tokens: Annotated[NonNegative, Field(alias="least_source_tokens")] = 1
     """Tokens of a source, at least."""
@@ -123,7 +134,7 @@ class Prepare(Settings):
     """Sentences of a target, at least."""
     max_target_sentences: Annotated[LimitIfGiven, Field(alias="most_target_sentences")] = None
     """Sentences of a target, at most."""
-    shorter_target: Annotated[bool, Field(exclude_if=lambda drops: not drops)] = False
+    shorter_target: Annotated[Boolean, Field(exclude_if=lambda drops: not drops)] = False
     """Whether a record is dropped whose target has as many tokens as its source, or more (Akhmetov et al. 2022)."""
     min_alphabetic_share: Annotated[Share, Field(alias="least_alphabetic_share")] = 0.0
     """Share of the source's tokens that hold a letter, at least."""

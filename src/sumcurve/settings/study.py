@@ -11,7 +11,7 @@ from pydantic import (
 )
 
 from sumcurve.machine.sums import Sums
-from sumcurve.settings.base import Dropout, Once, Positive, Seed, Settings
+from sumcurve.settings.base import Boolean, Dropout, Once, Positive, Seed, Settings
 from sumcurve.settings.content import Raw
 from sumcurve.settings.corpus import Compose, CorpusSettings, Preparation, Prepare
 from sumcurve.settings.models import ExtractRewriteSettings
@@ -23,7 +23,7 @@ class Rouge(Settings):
 
     mode: Literal["rouge-score", "rouge-1.5.5", "unicode", "characters"] = "rouge-score"
     """Whose counting: rouge-score's, ROUGE-1.5.5's, its tokens for every script, or characters."""
-    stemmer: bool = False
+    stemmer: Boolean = False
     """Porter's; off, rouge-score equals ROUGE-1.5.5 without -m up to its rounding."""
     multi: Literal["best", "average"] | None = None
     """Of several references: the one with the best F1 (rouge-score) or recall (1.5.5 -f B), or counts pooled
@@ -60,7 +60,7 @@ class Bootstrap(Settings):
 class PhasesTable(Settings):
     """What a last phase buys: methods of several phases are trained with these seeds at the largest percent, too."""
 
-    seeds: Annotated[list[Seed], Field(min_length=1)]
+    seeds: Annotated[list[Seed], Field(min_length=1), Once]
     """Of these trainings."""
 
 
@@ -126,7 +126,7 @@ class Noise(Settings):
     """Text infilling: share of a text's subwords that lie in spans, each of which one mask stands for."""
     span: Annotated[float, Field(gt=0.0)] = 3.0
     """Mean of the Poisson distribution of the spans' lengths in subwords; a span of none is a mask put in."""
-    permute: bool = True
+    permute: Boolean = True
     """Sentence permutation: whether sentences come in random order."""
 
 

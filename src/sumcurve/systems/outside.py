@@ -11,6 +11,7 @@ from pydantic import Field
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import cut
 from sumcurve.rouge.texts import TextError, places_by_id, read_texts
+from sumcurve.settings.base import Boolean, Once
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.records import RecordError
 from sumcurve.systems.system import SystemSettings
@@ -21,8 +22,8 @@ Value = str | int | float
 
 
 class OutsideSettings(SystemSettings):
-    split: bool = False  # find sentences within what is given as one, as in the corpus's own texts
-    cut: bool = True  # at the corpus's longest summary, as all systems' are
+    split: Boolean = False  # find sentences within what is given as one, as in the corpus's own texts
+    cut: Boolean = True  # at the corpus's longest summary, as all systems' are
 
     def trainings(self, percents: Sequence[int], seeds: Sequence[int]) -> list[tuple[int, int]]:
         """Percent and seed of every training behind what it says, of a corpus with `percents` and a study with `seeds`.
@@ -36,7 +37,7 @@ class LearningSettings(OutsideSettings):
     """Of a kind whose systems may learn from a study's records."""
 
     settings: Annotated[dict[str, Value], Field(default_factory=dict)]  # what it learns and writes with
-    trials: Annotated[list[dict[str, Value]], Field(default_factory=list)]  # settings that `make trials` tries
+    trials: Annotated[list[dict[str, Value]], Once, Field(default_factory=list)]  # settings that `make trials` tries
 
     def training(self) -> dict[str, Any]:
         """What decides what it learns, beside the records and the seed. RecordError as of its kind's `specify`."""

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sumcurve.corpora.store import Corpus
-from sumcurve.settings.config import PlanError, read_study
+from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import CorpusSettings, Preparation
 from sumcurve.settings.forms import Form
 from sumcurve.store import manifest
@@ -255,7 +255,7 @@ def _check_sizes(plan: Plan, records: Counts) -> None:
     for name, corpus in plan.settings.corpora.items():
         most, there = max(corpus.sizes or [0]), records.get(name)
         if there is not None and most > there:
-            where = read_study(plan.config / "studies" / f"{plan.study}.yaml").where("corpora", name, "sizes")
+            where = plan.where("corpora", name, "sizes")
             raise PlanError(f"{where}: {most:,} training records of the {there:,} that {name} has; lower it")
 
 
