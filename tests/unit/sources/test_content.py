@@ -73,6 +73,15 @@ def test_null_is_an_optional_key_left_out_and_a_byte_order_mark_is_no_text(tmp_p
     assert row == RawRecord(Place("raw.jsonl", 1), "a", "The otter swims.", "otter")
 
 
+def test_a_limit_of_a_field_that_no_record_has_is_refused(tmp_path) -> None:
+    path = tmp_path / "raw.jsonl"
+    path.write_bytes(line(grade=4) + b"\n" + line(id="b"))
+    fields = {"id": "id", "source": "source", "target": "target"}
+    assert len(list(Content(path, JSONL, fields, least={"grade": 3}).records())) == 2
+    with pytest.raises(CorpusError, match=r"raw.jsonl: no record has the field 'zzz' .*raw.min"):
+        list(Content(path, JSONL, fields, least={"zzz": 3}).records())
+
+
 def test_a_whole_number_may_be_an_id_or_a_group_and_is_its_text(tmp_path) -> None:
     (row,) = read(tmp_path / "raw.jsonl", line(id=7, group=0))
     assert (row.id, row.group) == ("7", "0")
