@@ -78,7 +78,7 @@ def test_a_limit_of_a_field_that_no_record_has_is_refused(tmp_path) -> None:
     path.write_bytes(line(grade=4) + b"\n" + line(id="b"))
     fields = {"id": "id", "source": "source", "target": "target"}
     assert len(list(Content(path, JSONL, fields, least={"grade": 3}).records())) == 2
-    with pytest.raises(CorpusError, match=r"raw.jsonl: no record has the field 'zzz' .*raw.min"):
+    with pytest.raises(CorpusError, match=r"raw.jsonl: no record has the field 'zzz', .*raw.min"):
         list(Content(path, JSONL, fields, least={"zzz": 3}).records())
 
 
