@@ -149,7 +149,7 @@ ARRAY = r"mine.jsonl: this is one JSON array: .*one a line"
         (
             lines({**row, "id": "r"} for row in ROWS),
             "",
-            r"1 usable records, .*: 59 for duplicate id; .* line 2: .*: r ",
+            r"1 usable records, .*: 59 for duplicate id; .* line 2",
         ),
         (lines({**row, "source": 5} for row in ROWS), "", rf"{BAD}5, must be a string or a list of strings"),
         (lines({**row, "source": ["word " * 40, 5]} for row in ROWS), "", rf"{BAD}\['word .*… \(source must be a str"),
