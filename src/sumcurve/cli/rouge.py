@@ -318,6 +318,12 @@ def _report(
             f"WARNING: no ids in {', '.join(without)}, but in another file: its items are taken in the order in which "
             "they stand; give them ids (`id`) where that may be another"
         )
+    for file in (references, *systems):
+        if file.unpaired is not None:
+            yield (
+                f"WARNING: {file.path}:{file.unpaired}: its marks <t> and </t> are no pairs; each is taken for the "
+                "bound of a sentence; write both around every sentence"
+            )
     if items == 1:
         yield "WARNING: one item says nothing of the spread over items: its intervals are none; take at least 2"
     if settings.resamples < FEW:

@@ -18,6 +18,8 @@ from sumcurve.systems.system import SystemSettings
 
 OBJECT = re.compile(r"""\{\s*["'](id|summary)["']\s*:""")  # how a line begins that means to be a JSON object
 
+OF_ROUGE = re.compile(r", or name (it|the texts') \(`sumcurve rouge`: [^)]*\)")  # an option that a study does not have
+
 Value = str | int | float
 
 
@@ -83,11 +85,14 @@ def read_summaries(path: Path, ids: Sequence[str], called: str = "") -> list[lis
                     f"{path}:{line}: {item[0][0][:60]!r} begins as a JSON object and is none; write it by a JSON "
                     "library (double quotes, a line each)"
                 )
+        if len(texts) == len(ids) and not any(sentence.strip() for item in texts.items for sentence in item[0]):
+            raise RecordError(f"{named}: all {len(ids)} summaries are empty; write a text for some of them at least")
         if texts.named:
             places = places_by_id(texts, {name: f"test item {number}" for number, name in enumerate(ids, start=1)})
             return [texts.items[place][0] for place in places]
     except TextError as error:
-        raise RecordError(str(error).replace(str(path), named)) from None
+        told = OF_ROUGE.sub("", str(error))
+        raise RecordError(told.replace(str(path), named)) from None
     if len(texts) < len(ids):
         raise RecordError(
             f"{named} ends after summary {len(texts)}, but there are {len(ids)} test items: the next is to be that of "

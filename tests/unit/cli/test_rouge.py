@@ -262,6 +262,13 @@ def test_intervals_of_one_item_or_few_resamples_come_with_a_warning(sumcurve, tm
     assert (scores["rouge1"]["low"] is None) is (scores["comparison"]["rouge1"]["high"] is None) is (count == 1)
 
 
+def test_a_mark_without_its_other_half_is_said_with_its_line(sumcurve, tmp_path) -> None:
+    path = tmp_path / "r.txt"
+    path.write_text("<t> a b </t>\n<t> a b\n")
+    printed = sumcurve("rouge", "--references", path, "--candidates", path)
+    assert f"WARNING: {path}:2: its marks <t> and </t> are no pairs" in printed
+
+
 @pytest.mark.parametrize("option", ["--reference-column", "--column", "--compare-column", "--candidates"])
 def test_an_option_that_stands_twice_is_refused(sumcurve, texts, capsys, option) -> None:
     files = ("--references", texts.r_file, "--candidates", texts.c_file)
