@@ -91,8 +91,8 @@ def read_summaries(path: Path, ids: Sequence[str], called: str = "") -> list[lis
             places = places_by_id(texts, {name: f"test item {number}" for number, name in enumerate(ids, start=1)})
             return [texts.items[place][0] for place in places]
     except TextError as error:
-        told = OF_ROUGE.sub("", str(error))
-        raise RecordError(told.replace(str(path), named)) from None
+        message = OF_ROUGE.sub("", str(error))
+        raise RecordError(message.replace(str(path), named)) from None
     if len(texts) < len(ids):
         raise RecordError(
             f"{named} ends after summary {len(texts)}, but there are {len(ids)} test items: the next is to be that of "
