@@ -1,7 +1,7 @@
 """ROUGE of summaries with intervals, and of two systems on the same items: what `sumcurve rouge` prints of files."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,8 +42,8 @@ class Scored:
 class Interval:
     """The ends of a mean's interval."""
 
-    low: float
-    high: float
+    low: float | None  # None: of one item there is no interval
+    high: float | None
 
 
 @dataclass
@@ -54,8 +54,8 @@ class Difference:
     """
 
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     p: float
     p_holm: float
     wins: int
@@ -65,16 +65,21 @@ class Difference:
 
 @dataclass
 class Outcome:
-    """Every system's scores and intervals of F, and each metric's comparison if any."""
+    """Every system's scores and intervals of F, and of each further system each metric's difference from the first."""
 
     signature: str
     scored: list[Scored]
     intervals: list[dict[str, Interval]]
-    family: dict[str, Difference]
+    families: list[dict[str, Difference]]
 
     @property
     def metrics(self) -> list[str]:
         return list(self.intervals[0])
+
+    @property
+    def family(self) -> dict[str, Difference]:
+        """The first system minus the second, by metric."""
+        return self.families[0] if self.families else {}
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,9 +153,9 @@ def scorer_of(metrics: Sequence[str], mode: Mode, stem: bool, multi: Multi | Non
 
 
 def outcome_of(scores: Sequence[Scored], signature: str, settings: Bootstrap) -> Outcome:
-    """Scores of one system or two, with intervals and, of two, each metric's difference."""
-    family = differences(scores[0], scores[1], settings) if len(scores) > 1 else {}
-    return Outcome(signature, [*scores], [intervals(system, settings) for system in scores], family)
+    """Scores with intervals and, of further systems, each metric's difference from the first."""
+    families = differences(scores[0], scores[1:], settings)
+    return Outcome(signature, [*scores], [intervals(system, settings) for system in scores], families)
 
 
 def scored(scorer: Scorer, texts: Sequence[Text], references: Sequence[References], name: str) -> Scored:
@@ -176,22 +181,32 @@ def scored(scorer: Scorer, texts: Sequence[Text], references: Sequence[Reference
 
 
 def intervals(scored: Scored, settings: Bootstrap) -> dict[str, Interval]:
-    """Of every metric's mean F."""
+    """Of every metric's mean F; none of one item."""
+    if len(scored.empty) == 1:
+        return {metric: Interval(None, None) for metric in scored.f}
     ends = bca_intervals(np.stack([*scored.f.values()]), settings.confidence, settings.resamples, settings.seed)
     return {metric: Interval(*pair) for metric, pair in zip(scored.f, ends.tolist(), strict=True)}
 
 
-def differences(first: Scored, second: Scored, settings: Bootstrap) -> dict[str, Difference]:
-    """Of every metric's F, on the same items."""
-    pairs = np.stack([first.f[metric] - second.f[metric] for metric in first.f])
+def differences(first: Scored, others: Sequence[Scored], settings: Bootstrap) -> list[dict[str, Difference]]:
+    """Of every metric's F, on the same items, from each of the others; their tests are one family."""
+    if not others:
+        return []
+    pairs = np.stack([first.f[metric] - other.f[metric] for other in others for metric in first.f])
     ends = bca_intervals(pairs, settings.confidence, settings.resamples, settings.seed)
     p = sign_flip_p(pairs, settings.resamples, settings.seed)
     counts = np.stack([(pairs > 0).sum(axis=1), (pairs == 0).sum(axis=1), (pairs < 0).sum(axis=1)])
     columns = np.column_stack([pairs.mean(axis=1), ends, p, holm(p)]).tolist()
-    return {
-        metric: Difference(*values, *outcomes)
-        for metric, values, outcomes in zip(first.f, columns, counts.T.tolist(), strict=True)
-    }
+    rows = [Difference(*values, *outcomes) for values, outcomes in zip(columns, counts.T.tolist(), strict=True)]
+    if len(first.empty) == 1:
+        rows = [replace(test, low=None, high=None) for test in rows]
+    many = len(first.f)
+    return [dict(zip(first.f, rows[start : start + many], strict=True)) for start in range(0, many * len(others), many)]
+
+
+def points(share: float | None) -> float | None:
+    """A share in percent."""
+    return None if share is None else POINTS * share
 
 
 def _title(metric: str) -> str:
@@ -200,9 +215,8 @@ def _title(metric: str) -> str:
 
 def _f(outcome: Outcome, place: int, metric: str) -> tuple[float, float | None, float | None]:
     """A system's mean F in points with its interval, which one item has not."""
-    values, ends = outcome.scored[place].f[metric], outcome.intervals[place][metric]
-    low, high = (None, None) if len(values) == 1 else (POINTS * ends.low, POINTS * ends.high)
-    return POINTS * float(values.mean()), low, high
+    ends = outcome.intervals[place][metric]
+    return POINTS * float(outcome.scored[place].f[metric].mean()), points(ends.low), points(ends.high)
 
 
 def _sentences(outcome: Outcome) -> Iterator[str]:
@@ -213,7 +227,7 @@ def _sentences(outcome: Outcome) -> Iterator[str]:
     if not outcome.family:
         yield f"{', '.join(f'{_title(metric)} {span(*_f(outcome, 0, metric))}' for metric in outcome.metrics)}, {over}."
     for metric, test in outcome.family.items():
-        difference = span(POINTS * test.mean, POINTS * test.low, POINTS * test.high)
+        difference = span(POINTS * test.mean, points(test.low), points(test.high))
         better = "worse" if test.mean < 0 else "better"
         shown = f"candidates are significantly {better} than compare" if test.p_holm < LEVEL else NOT_SHOWN
         p = f"p = {probability(test.p_holm)}".replace("= <", "< ")
@@ -239,7 +253,7 @@ def _tables(outcome: Outcome) -> Iterator[Table]:
         tests = [
             {
                 "metric": metric,
-                "difference": Value(POINTS * test.mean, POINTS * test.low, POINTS * test.high),
+                "difference": Value(POINTS * test.mean, points(test.low), points(test.high)),
                 **{name: getattr(test, name) for name in ("p", "p_holm", "wins", "ties", "losses")},
             }
             for metric, test in outcome.family.items()
