@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.machine.arguments import CommandError, Once, check_written, natural, positive, resamples
+from sumcurve.machine.arguments import (
+    CommandError,
+    Once,
+    Verbs,
+    add_printing,
+    check_written,
+    natural,
+    positive,
+    resamples,
+)
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import csv_text, write_json, write_text
@@ -23,8 +32,9 @@ METRICS = tuple(metric.name for metric in RougeF1.metrics)  # unless others are 
 MODES = ("rouge-score", "rouge-1.5.5", "unicode", "characters")
 FEW = 100  # resamples below which the ends of an interval are a handful of draws
 CHUNK = 16_384  # items scored between two moves of the progress bar
-SYSTEMS = ("candidates", "compare")  # how a file of per-item scores names them
+SYSTEMS = ("candidates", "compare")  # how a file of per-item scores names the first two; the n-th is compare-n
 PARTS = ("precision", "recall", "f")
+LEVEL = 0.05  # of a family of tests
 POINTS = 100  # scores are shares in files, percent ("points") on paper
 
 ROUGE = """\
@@ -42,8 +52,13 @@ An item without a word in its references scores 0 and stays, as in rouge-score a
 
 --compare prints candidates minus C2 on the same items: difference, its interval, the two-sided p of random sign flips
 of the items' differences, corrected over the metrics (Holm), and on how many items candidates win, tie and lose. That
-two systems' intervals overlap is no test.
+two systems' intervals overlap is no test. Several --candidates are one table, and each is tested against the first:
+p is corrected over all metrics and all of these tests, one family.
 """
+
+EXAMPLES = """\
+--references references.txt --candidates lead.txt
+--references items.csv --reference-column target --candidates a.jsonl b.jsonl c.jsonl --json scores.json"""
 
 
 @dataclass
@@ -84,28 +99,36 @@ class Difference:
 
 @dataclass
 class Outcome:
-    """What `sumcurve rouge` found: every system's scores and intervals of F, and each metric's comparison if any."""
+    """Every system's scores and intervals of F, and of each further system each metric's difference from the first."""
 
     signature: str
     scored: list[Scored]
     intervals: list[dict[str, Interval]]
-    family: dict[str, Difference]
+    families: list[dict[str, Difference]]
 
     @property
     def metrics(self) -> list[str]:
         return list(self.intervals[0])
 
 
-def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(verbs: Verbs) -> None:
     """Add the verb; `arguments.run(arguments)` raises CommandError."""
     rouge = verbs.add_parser(
         "rouge",
         help="score a file of summaries",
         description=ROUGE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example=EXAMPLES,
     )
     rouge.add_argument("--references", action=Once, type=Path, required=True, metavar="R")
-    rouge.add_argument("--candidates", action=Once, type=Path, required=True, metavar="C")
+    rouge.add_argument(
+        "--candidates",
+        action=Once,
+        type=Path,
+        nargs="+",
+        required=True,
+        metavar="C",
+        help="a file of summaries; several are tested against the first",
+    )
     rouge.add_argument(
         "--compare", action=Once, type=Path, metavar="C2", help="a second system's summaries of the same items"
     )
@@ -127,7 +150,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         help="of several references: the best one, or counts pooled (1.5.5's default, -f A); default: the mode's own",
     )
     rouge.add_argument("--per-item", type=Path, metavar="OUT.csv", help="write every item's scores, in 0 to 1")
-    rouge.add_argument("--json", type=Path, metavar="OUT", help="write the result, scores in 0 to 1")
+    add_printing(rouge, "write the result, scores in 0 to 1")
     rouge.add_argument("--threads", type=positive, metavar="N", help="default: all cores")
     rouge.add_argument("--seed", type=natural, default=Bootstrap().seed, metavar="S", help="default: %(default)s")
     rouge.add_argument(
@@ -138,7 +161,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 def run_rouge(arguments: argparse.Namespace) -> None:
     """Print the scores and write the files asked for."""
-    read = (arguments.references, arguments.candidates, arguments.compare)
+    read = (arguments.references, *arguments.candidates, arguments.compare)
     check_written((arguments.per_item, arguments.json), read)
     scorer = _scorer(arguments)
     references, *systems = _files(arguments)
@@ -151,13 +174,13 @@ def run_rouge(arguments: argparse.Namespace) -> None:
         )
     settings = Bootstrap(seed=arguments.seed, resamples=arguments.resamples)
     intervals = [_intervals(system, settings) for system in scored]
-    family = _differences(scored[0], scored[1], settings) if arguments.compare else {}
-    outcome = Outcome(scorer.signature_for(references.items), scored, intervals, family)
+    families = _differences(scored[0], scored[1:], settings)
+    outcome = Outcome(scorer.signature_for(references.items), scored, intervals, families)
     if arguments.per_item:
         write_text(arguments.per_item, _per_item(systems, outcome))
     if arguments.json:
-        write_json(arguments.json, _result(outcome))
-    for line in _report(outcome, references, systems, settings, official=scorer.mode == "rouge-1.5.5"):
+        write_json(arguments.json, _result(outcome, systems))
+    for line in _report(outcome, references, systems, settings, scorer.mode == "rouge-1.5.5", arguments.quiet):
         print(line)
 
 
@@ -165,12 +188,17 @@ def _files(arguments: argparse.Namespace) -> "list[Texts]":
     """References, candidates and what they are compared with, all in one order: that of the first file with ids."""
     from sumcurve.rouge.texts import TextError, in_order_of, read_texts
 
+    if arguments.compare and len(arguments.candidates) > 1:
+        raise CommandError(
+            f"--compare {arguments.compare}: several --candidates are compared by themselves; name it among them, or "
+            "name one"
+        )
     if arguments.compare_column and not arguments.compare:
         raise CommandError(f"--compare-column {arguments.compare_column}: no --compare, whose column it is; add it")
     try:
         files = [
             read_texts(arguments.references, "reference", arguments.reference_column),
-            read_texts(arguments.candidates, "candidate", arguments.column),
+            *(read_texts(path, "candidate", arguments.column) for path in arguments.candidates),
         ]
         if arguments.compare:
             files.append(read_texts(arguments.compare, "candidate", arguments.compare_column or arguments.column))
@@ -240,28 +268,30 @@ def _intervals(scored: Scored, settings: Bootstrap) -> dict[str, Interval]:
     return {metric: Interval(*pair) for metric, pair in zip(scored.f, ends.tolist(), strict=True)}
 
 
-def _differences(first: Scored, second: Scored, settings: Bootstrap) -> dict[str, Difference]:
-    """Of every metric's F, on the same items."""
+def _differences(first: Scored, others: Sequence[Scored], settings: Bootstrap) -> list[dict[str, Difference]]:
+    """Of every metric's F, on the same items, from each of the others; their tests are one family."""
     import numpy as np
 
     from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
 
-    differences = np.stack([first.f[metric] - second.f[metric] for metric in first.f])
+    if not others:
+        return []
+    differences = np.stack([first.f[metric] - other.f[metric] for other in others for metric in first.f])
     ends = bca_intervals(differences, settings.confidence, settings.resamples, settings.seed)
     p = sign_flip_p(differences, settings.resamples, settings.seed)
     counts = np.stack([(differences > 0).sum(axis=1), (differences == 0).sum(axis=1), (differences < 0).sum(axis=1)])
     columns = np.column_stack([differences.mean(axis=1), ends, p, holm(p)]).tolist()
-    return {
-        metric: Difference(*values, *outcomes)
-        for metric, values, outcomes in zip(first.f, columns, counts.T.tolist(), strict=True)
-    }
+    rows = [Difference(*values, *outcomes) for values, outcomes in zip(columns, counts.T.tolist(), strict=True)]
+    many = len(first.f)
+    return [dict(zip(first.f, rows[start : start + many], strict=True)) for start in range(0, many * len(others), many)]
 
 
 def _per_item(systems: Sequence["Texts"], outcome: Outcome) -> str:
     """CSV with one row per system and item; `item` counts them, `id` is empty where the file has none."""
     parts = [(metric, part) for metric in outcome.metrics for part in PARTS]
     rows: list[list[Any]] = []
-    for name, system, scored in zip(SYSTEMS, systems, outcome.scored, strict=False):
+    names = [*SYSTEMS, *(f"compare-{number}" for number in range(3, len(systems) + 1))]
+    for name, system, scored in zip(names, systems, outcome.scored, strict=False):
         columns = [getattr(scored, part)[metric].tolist() for metric, part in parts]
         items = zip(system.ids, scored.empty.tolist(), *columns, strict=True)
         rows += [
@@ -271,20 +301,30 @@ def _per_item(systems: Sequence["Texts"], outcome: Outcome) -> str:
     return csv_text(["system", "item", "id", "empty", *(f"{metric}_{part}" for metric, part in parts)], rows)
 
 
-def _result(outcome: Outcome) -> dict[str, Any]:
-    """The JSON's content. Under "comparison" each metric has the second system's means, too."""
+def _result(outcome: Outcome, systems: Sequence["Texts"]) -> dict[str, Any]:
+    """The JSON's content. Under "comparison" each metric has the second system's means, too.
+
+    Where there are more, "comparisons" holds such an entry of each, with its "file".
+    """
     first = outcome.scored[0]
     result: dict[str, Any] = {"signature": outcome.signature, "items": len(first.empty)}
     result["empty_references"] = int(first.empty_references.sum())
     for metric, interval in outcome.intervals[0].items():
         result[metric] = _means(first, metric) | {"low": interval.low, "high": interval.high}
-    if outcome.family:
-        result["comparison"] = {
-            metric: _means(outcome.scored[1], metric)
+    comparisons = [
+        {
+            metric: _means(scored, metric)
             | {"difference": test.mean, "low": test.low, "high": test.high, "p": test.p, "p_holm": test.p_holm}
             | {"wins": test.wins, "ties": test.ties, "losses": test.losses}
-            for metric, test in outcome.family.items()
+            for metric, test in family.items()
         }
+        for scored, family in zip(outcome.scored[1:], outcome.families, strict=True)
+    ]
+    if len(comparisons) == 1:
+        result["comparison"] = comparisons[0]
+    elif comparisons:
+        named = zip(systems[1:], comparisons, strict=True)
+        result["comparisons"] = [{"file": str(system.path), **comparison} for system, comparison in named]
     return result
 
 
@@ -293,7 +333,7 @@ def _means(scored: Scored, metric: str) -> dict[str, float]:
 
 
 def _report(
-    outcome: Outcome, references: "Texts", systems: "Sequence[Texts]", settings: Bootstrap, official: bool
+    outcome: Outcome, references: "Texts", systems: "Sequence[Texts]", settings: Bootstrap, official: bool, quiet: bool
 ) -> Iterator[str]:
     """What is printed: empty references, each system's scores, the comparison, notes and signature."""
     level = f"{100 * settings.confidence:g} %"
@@ -316,7 +356,11 @@ def _report(
     if settings.resamples < FEW:
         yield f"WARNING: {settings.resamples} resamples are too few for a {level} interval; take {FEW} at least"
     yield f"References {_named(references)}: {items:,} items, {missing:,} empty"
+    if len(systems) > len(SYSTEMS):
+        yield from _table(outcome, systems, level)
     for system, scored, intervals in zip(systems, outcome.scored, outcome.intervals, strict=True):
+        if len(systems) > len(SYSTEMS):
+            break
         joined = "id" if system.by_id else "order"
         yield f"{_named(system)}: {items:,} items, {int(scored.empty.sum()):,} empty, joined by {joined}"
         yield f"{'':10} {'P':>7} {'R':>7} {'F':>7}   {level} interval of F"
@@ -324,10 +368,10 @@ def _report(
             means = "".join(f" {POINTS * mean:7.2f}" for mean in _means(scored, metric).values())
             yield f"{metric:10}{means}   {POINTS * interval.low:.2f} to {POINTS * interval.high:.2f}"
         yield ""
-    if outcome.family:
-        yield f"{_named(systems[0])} minus {_named(systems[1])}"
+    for other, family in zip(systems[1:], outcome.families, strict=True):
+        yield f"{_named(systems[0])} minus {_named(other)}"
         yield f"{'':10} {'F':>7}   {level + ' interval':18}        p  p (Holm)    wins    ties  losses"
-        for metric, test in outcome.family.items():
+        for metric, test in family.items():
             ends = f"{POINTS * test.low:+.2f} to {POINTS * test.high:+.2f}"
             counts = f"{test.wins:7,} {test.ties:7,} {test.losses:7,}"
             yield f"{metric:10} {POINTS * test.mean:+7.2f}   {ends:18} {test.p:8.2g} {test.p_holm:9.2g} {counts}"
@@ -335,9 +379,27 @@ def _report(
     if official:
         for peer, scored in enumerate(outcome.scored, start=1):
             yield from _official(scored, outcome.metrics, peer)
-    yield f"P, R and F in percent; BCa intervals of {settings.resamples} resamples of the items, seed {settings.seed}"
-    yield from _notes(outcome.metrics, [*systems, references])
+    if not quiet:
+        yield f"P, R and F in percent; BCa intervals of {settings.resamples} resamples, seed {settings.seed}"
+        yield from _notes(outcome.metrics, [*systems, references])
     yield outcome.signature
+
+
+def _table(outcome: Outcome, systems: "Sequence[Texts]", level: str) -> Iterator[str]:
+    """A row for each system: F by metric with its interval, and a star where it differs significantly."""
+    width = max(len(_named(system)) for system in systems)
+    yield f"{'F':{width}}" + "".join(f"  {metric:22}" for metric in outcome.metrics) + "   empty"
+    for place, (system, scored, intervals) in enumerate(
+        zip(systems, outcome.scored, outcome.intervals, strict=True), start=-1
+    ):
+        cells = []
+        for metric, ends in intervals.items():
+            star = "*" if place >= 0 and outcome.families[place][metric].p_holm < LEVEL else ""
+            mean = _means(scored, metric)["f"]
+            cells.append(f"{POINTS * mean:.2f} [{POINTS * ends.low:.2f}, {POINTS * ends.high:.2f}]{star}")
+        yield f"{_named(system):{width}}" + "".join(f"  {cell:22}" for cell in cells) + f"{scored.empty.sum():8,}"
+    yield f"{level} intervals; *: significantly different from the first, family-wise at {100 * LEVEL:g} %"
+    yield ""
 
 
 def _named(file: "Texts") -> str:

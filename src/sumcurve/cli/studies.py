@@ -5,12 +5,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sumcurve.capabilities.capability import Verbs
 from sumcurve.cli.messages import note
 from sumcurve.cli.places import CONFIG, STUDY, add_verb, lock
 from sumcurve.corpora.store import PARTS
 from sumcurve.machine import devices
-from sumcurve.machine.arguments import positive
+from sumcurve.machine.arguments import INTERNALS, Verbs, positive
 from sumcurve.share import packs
 from sumcurve.share.packs import PackError
 from sumcurve.sources.raw import FIELDS
@@ -22,10 +21,12 @@ if TYPE_CHECKING:
 
     from sumcurve.watch.costs import Costs
 
+MINE = "articles.csv --name mine --source text --target summary"
+
 
 def add_parsers(verbs: Verbs) -> None:
-    _add_results_verbs(verbs)
     _add_settings_verbs(verbs)
+    _add_results_verbs(verbs)
 
 
 def _add_results_verbs(verbs: Verbs) -> None:
@@ -36,6 +37,7 @@ def _add_results_verbs(verbs: Verbs) -> None:
         lambda arguments: status(arguments.path, arguments.study, arguments.folders),
         results=True,
         study=STUDY,
+        example="--study demo",
     )
     command.add_argument("--folders", action="store_true", help="and the state of every folder")
     command = add_verb(
@@ -45,6 +47,7 @@ def _add_results_verbs(verbs: Verbs) -> None:
         lambda arguments: verify_study(arguments.path, arguments.study, arguments.record),
         results=True,
         study=STUDY,
+        example="--study docstrings",
     )
     command.add_argument("--record", action="store_true", help="and refuse what is missing or made by uncommitted code")
     command = add_verb(
@@ -54,6 +57,7 @@ def _add_results_verbs(verbs: Verbs) -> None:
         lambda arguments: show_plan(arguments.path, arguments.study, arguments.records),
         results=True,
         study=STUDY,
+        example="--study docstrings",
     )
     command.add_argument("--records", type=positive, help="of a training part, where nothing says how many it has")
     command = add_verb(
@@ -62,6 +66,7 @@ def _add_results_verbs(verbs: Verbs) -> None:
         "what tables need of trainings, without weights, in small archives",
         lambda arguments: pack(arguments.runs, arguments.study, arguments.to, arguments.results),
         study=STUDY,
+        example="--study docstrings --to packs",
     )
     command.add_argument("runs", nargs="*", type=Path, metavar="RUN", help="results/runs/… [all of the study]")
     command.add_argument("--to", type=Path, required=True, help="the folder that gets an archive of each training")
@@ -72,6 +77,7 @@ def _add_results_verbs(verbs: Verbs) -> None:
         "take up packs that were made elsewhere",
         lambda arguments: merge(arguments.path, arguments.study, arguments.results),
         study="that asks for them [any]",
+        example="packs --study docstrings",
     )
     command.add_argument("path", type=Path, help="the folder of the packs")
     command.add_argument("--results", type=Path, default=Path("results"))
@@ -81,6 +87,7 @@ def _add_results_verbs(verbs: Verbs) -> None:
         "list results that no study needs, and delete them when told to",
         lambda arguments: prune(arguments.path, arguments.yes),
         results=True,
+        example="results",
     )
     command.add_argument("--yes", action="store_true", help="delete them without a question")
     command = add_verb(
@@ -89,14 +96,15 @@ def _add_results_verbs(verbs: Verbs) -> None:
         "compare a study that was rebuilt elsewhere with the recorded one",
         lambda arguments: reproduced(arguments.path, arguments.study),
         study=STUDY,
+        example="scratch/reproduce/results",
     )
     command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
     text = "walk a cell of a table back to the raw corpus, recomputing it and every hash"
-    command = add_verb(verbs, "trace", text, traced, study=STUDY)
+    command = add_verb(verbs, "trace", text, traced, study=STUDY, example="scores:method=pcov,percent=100:rouge1")
     command.add_argument("cell", nargs="?", help="TABLE:ROW:COLUMN, as scores:method=pcov,percent=100:rouge1")
     command.add_argument("--results", type=Path, default=Path("results"))
     text = "what `dvc metrics diff` compares of a study, beside its tables"
-    add_verb(verbs, "metrics", text, metrics, results=True, study=STUDY)
+    add_verb(verbs, "metrics", text, metrics, results=True, study=STUDY, group=INTERNALS, example="--study docstrings")
 
 
 def _add_settings_verbs(verbs: Verbs) -> None:
@@ -105,10 +113,11 @@ def _add_settings_verbs(verbs: Verbs) -> None:
         "config",
         "a study resolved: all that decides it, and where each value stands",
         lambda arguments: configuration(arguments.study, arguments.schema),
+        example="docstrings",
     )
     command.add_argument("study", nargs="?", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--schema", action="store_true", help="write config/schema and config/README.md anew instead")
-    command = add_verb(verbs, "add", "a study of a corpus of your own, written from its data", added)
+    command = add_verb(verbs, "add", "a study of a corpus of your own, written from its data", added, example=MINE)
     command.add_argument("corpus", type=Path, help="a file of raw records, or a folder of such files")
     command.add_argument("--name", required=True, help="of the corpus and of its study")
     command.add_argument("--format", help="of the files [by their endings]")
@@ -122,6 +131,8 @@ def _add_settings_verbs(verbs: Verbs) -> None:
         "recipes",
         "versions of what code writes, and whether the code here is known to write it",
         lambda arguments: recipes(arguments.write),
+        group=INTERNALS,
+        example="--write",
     )
     command.add_argument("--write", action="store_true", help="list the code here; its bytes must be the golden ones")
 

@@ -185,10 +185,11 @@ def read_results(path: Path, scores: Sequence[str] = ()) -> Results:
     Without `scores`, every column of numbers is a score unless its name is in `NO_SCORES`.
     """
     header, lines = read_lines(path)
-    for key in KEYS:
-        if key not in header:
-            remedy = "this looks like a published table, which --compare takes" if "interval" in header else "add it"
-            raise ResultsError(f"{path}: no column {key}, which every results file needs: {remedy}")
+    if missing := [key for key in KEYS if key not in header]:
+        remedy = "this looks like a published table, which --compare takes" if "interval" in header else "add"
+        added = "" if "interval" in header else " it" if len(missing) == 1 else " them"
+        columns = f"column{'s' * (len(missing) > 1)} {', '.join(missing)}"
+        raise ResultsError(f"{path}: no {columns}, which every results file needs: {remedy}{added}")
     costs = [name for name in SECONDS if name in header]
     if len(costs) > 1:
         raise ResultsError(f"{path}: columns {' and '.join(costs)} both mean the training time: keep one of them")
