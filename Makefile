@@ -85,20 +85,20 @@ study: env
 
 # Everything but the environment; DVC's stage is this. Snakemake verifies all that is there before its first job.
 run:
-	mkdir -p "$$HOME_FOLDER/scratch" "$$HOME_FOLDER/logs"
+	@mkdir -p "$$HOME_FOLDER/scratch" "$$HOME_FOLDER/logs"
 	python -m sumcurve pin --study "$$NAMED"  # first: names rest on the content
-	$(SNAKEMAKE) $(CONFIG)
+	watched=(python -m sumcurve watch --study "$$NAMED" --results "$$HOME_FOLDER/results" --)
+	"$${watched[@]}" $(SNAKEMAKE) $(CONFIG)
 	# Not in git: where the tables were pulled they are made once more, to the same bytes, and the pages with them.
 	pages="$$HOME_FOLDER/results/tables/$$NAMED/pages"
-	if [ ! -d "$$pages" ]; then $(SNAKEMAKE) $(CONFIG) --forcerun compare; fi
+	if [ ! -d "$$pages" ]; then "$${watched[@]}" $(SNAKEMAKE) $(CONFIG) --forcerun compare; fi
 	python -m sumcurve metrics "$$HOME_FOLDER/results" --study "$$NAMED"
 	report="$$HOME_FOLDER/scratch/report.html"
 	rm -f "$$report"
 	snakemake --report "$$report" $(CONFIG) > "$$HOME_FOLDER/logs/report.log" 2>&1 || \
 	    { cat "$$HOME_FOLDER/logs/report.log" >&2; exit 1; }
 	mv "$$report" "$$HOME_FOLDER/results/tables/$$NAMED/report.html"
-	echo "how it was made: $$HOME_FOLDER/results/tables/$$NAMED/report.html"
-	echo "what came out: $$pages/report.html"
+	echo "Report: $$pages/report.html"
 
 # The head of this file.
 help:

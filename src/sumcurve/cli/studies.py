@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import argparse
 
     from sumcurve.watch.costs import Costs
+    from sumcurve.watch.panel import Progress
 
 MINE = "articles.csv --name mine --source text --target summary"
 
@@ -103,6 +105,11 @@ def _add_results_verbs(verbs: Verbs) -> None:
     command = add_verb(verbs, "trace", text, traced, study=STUDY, example="scores:method=pcov,percent=100:rouge1")
     command.add_argument("cell", nargs="?", help="TABLE:ROW:COLUMN, as scores:method=pcov,percent=100:rouge1")
     command.add_argument("--results", type=Path, default=Path("results"))
+    text = "a command that makes a study, with its text in logs/ and a panel of how far the study is"
+    example = "--study demo -- snakemake --config study=demo"
+    command = add_verb(verbs, "watch", text, watched, study=STUDY, group=INTERNALS, example=example)
+    command.add_argument("command", nargs="+", metavar="COMMAND", help="behind --: snakemake and its arguments")
+    command.add_argument("--results", type=Path, default=Path("results"))
     text = "what `dvc metrics diff` compares of a study, beside its tables"
     add_verb(verbs, "metrics", text, metrics, results=True, study=STUDY, group=INTERNALS, example="--study docstrings")
 
@@ -142,6 +149,7 @@ def status(results: Path, study: str | None, folders: bool) -> None:
     from sumcurve.watch import status as standing
 
     plan = Plan.read(CONFIG, study)
+    print(progress_of(plan, results).text(time.time()), end="\n\n")
     progress = standing.standing(plan, results, standing.queued(Path(".snakemake")))
     if folders:
         for key, state in progress.states.items():
@@ -158,6 +166,28 @@ def status(results: Path, study: str | None, folders: bool) -> None:
     packed = sum(state == "packed" for state in progress.states.values())
     without = f", {packed} of them packed, without weights" if packed else ""
     print(f"{done} of {len(plan.folders)} folders are finished{without} (`verify` also hashes their files)")
+
+
+def watched(arguments: "argparse.Namespace") -> None:
+    """Run Snakemake on a study, show how far it is, and end with its status."""
+    from sumcurve.watch.panel import watch
+
+    plan = Plan.read(CONFIG, arguments.study)
+    if status := watch(arguments.command, progress_of(plan, arguments.results)):
+        raise SystemExit(status)
+
+
+def progress_of(plan: Plan, results: Path) -> "Progress":
+    """How far a study is; hours are those of recorded studies, where there are any."""
+    from sumcurve.watch.panel import Progress, last_run, snakemakes
+
+    try:
+        costs, recorded, _ = measured_costs()
+    except PlanError:
+        costs, recorded = None, {}
+    progress = Progress.of(plan, results, costs, recorded)
+    progress.run = last_run(snakemakes(results.parent, plan.study))
+    return progress
 
 
 def show_plan(results: Path, study: str | None, records: int | None) -> None:
