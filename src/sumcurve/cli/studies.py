@@ -49,19 +49,20 @@ def _add_results_verbs(verbs: Verbs) -> None:
         lambda arguments: verify_study(arguments.path, arguments.study, arguments.record),
         results=True,
         study=STUDY,
-        example="--study docstrings",
+        example="--study docstrings --record",
     )
     command.add_argument("--record", action="store_true", help="and refuse what is missing or made by uncommitted code")
     command = add_verb(
         verbs,
         "plan",
         "what a study would cost before it starts: jobs, records, hours, disk",
-        lambda arguments: show_plan(arguments.path, arguments.study, arguments.records),
+        lambda arguments: show_plan(arguments.path, set_in(arguments), arguments.records),
         results=True,
         study=STUDY,
-        example="--study docstrings",
+        example='--study docstrings --set "seeds=[1,2]" form=small',
     )
     command.add_argument("--records", type=positive, help="of a training part, where nothing says how many it has")
+    command.add_argument("--set", nargs="+", metavar="KEY=VALUE", help="of the study with these keys, as `override`")
     command = add_verb(
         verbs,
         "pack",
@@ -133,6 +134,11 @@ def _add_settings_verbs(verbs: Verbs) -> None:
     for part in PARTS:
         command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
     command.add_argument("--form", default="small", help="in which methods are trained [small]")
+    text = "a study that is another but for a few keys: its file is written, its name printed"
+    command = add_verb(
+        verbs, "override", text, overridden, study=STUDY, example='"seeds=[1,2]" form=small --study docstrings'
+    )
+    command.add_argument("set", nargs="+", metavar="KEY=VALUE", help="corpora.NAME.percents=[50] for inner keys")
     command = add_verb(
         verbs,
         "recipes",
@@ -142,6 +148,22 @@ def _add_settings_verbs(verbs: Verbs) -> None:
         example="--write",
     )
     command.add_argument("--write", action="store_true", help="list the code here; its bytes must be the golden ones")
+
+
+def set_in(arguments: "argparse.Namespace") -> str | None:
+    """The name of the study that is asked for: with keys set, of one of its own, whose file is written."""
+    from sumcurve.study.overrides import derived
+
+    if not arguments.set:
+        return arguments.study
+    name, path = derived(CONFIG, arguments.study, arguments.set)
+    note(f"study {name}: {path}; go on with it by STUDY={name}")
+    return name
+
+
+def overridden(arguments: "argparse.Namespace") -> None:
+    """Print the name of a study with keys set."""
+    print(set_in(arguments))
 
 
 def status(results: Path, study: str | None, folders: bool) -> None:

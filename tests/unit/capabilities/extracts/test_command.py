@@ -26,6 +26,7 @@ MEASURED = ("seconds", "digest")  # differ from run to run
 MAIN = """
 import argparse
 from sumcurve.capabilities.extracts.command import add_parser
+from sumcurve.machine.arguments import Verbs
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     add_parser(parser.add_subparsers(required=True, action=Verbs))
