@@ -370,7 +370,7 @@ def size_of(plan: Plan, folder: Folder, records: Counts) -> int | None:
     fraction = plan.folder(folder.specification["fraction"]).specification
     if "records" in fraction:
         return int(fraction["records"])
-    whole = records[_corpus_of(plan, folder)]
+    whole = records.get(_corpus_of(plan, folder))
     return None if whole is None else max(1, (whole * fraction["percent"] + 50) // 100)
 
 

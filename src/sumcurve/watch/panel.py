@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +34,7 @@ TAIL_BYTES = 32_768
 LAST_LINES = 12  # of a log, where something failed
 LEAST_SHARE = 0.05  # of the study's hours, from which on the time that they took is what the rest is foretold by
 SHOWN = 8  # jobs at work that have a line each
-DONE = ("finished", "packed")
+GOES_ON = "the same command goes on where it was"
 UPDATE = re.compile(r": (\S+) update (\d+)/(\d+) \(")
 SCORE = re.compile(r"(ROUGE-1|accuracy)\S* ([\d.]+)")
 FAILED = re.compile(r"^Error in rule (\S+):.*?^ {4}log: (\S+)", re.MULTILINE | re.DOTALL)
@@ -72,9 +72,9 @@ def training_in(log: Path) -> Training | None:
     if not lines:
         return None
     phase, update, stop = UPDATE.search(lines[-1]).groups()  # type: ignore[union-attr]
-    scores = [(*found.groups(), line.endswith("(best)")) for line in lines if (found := SCORE.search(line))]
+    scores = [(found[1], found[2], line.endswith("(best)")) for line in lines if (found := SCORE.search(line))]
     metric, score, _ = scores[-1] if scores else ("", "", False)
-    best = [score for _, score, better in scores if better]
+    best = [value for _, value, better in scores if better]
     return Training(phase, int(update), int(stop), metric, score, best[-1] if best else "")
 
 
@@ -121,31 +121,40 @@ def spoken(seconds: float) -> str:
 class Progress:
     """How far a study is below `results`; `look` reads it anew.
 
-    `prices` are the seconds that each folder costs: ends of the interval and the estimate; folders without one are not
-    in it. `run` is when the run began and what was done before it.
+    `known` gives the seconds that each folder costs, ends of the interval and the estimate, and the records of corpora;
+    folders whose seconds nothing tells are not in it, as those of a corpus that is not prepared. `run` is when the run
+    began and what was done before it.
     """
 
     plan: Plan
     results: Path
-    prices: Mapping[str, Array]
-    records: Counts
+    known: Callable[[], tuple[Mapping[str, Array], Counts]]
     run: tuple[float, float] | None = None
     done: set[str] = field(default_factory=set)
     at_work: list[str] = field(default_factory=list)
     trainings: dict[str, Training] = field(default_factory=dict)  # of those at work, by key
     last: str | None = None  # of the trainings that ended, the latest
+    stopping: bool = False  # it was asked to
+    prices: Mapping[str, Array] = field(default_factory=dict)
+    records: Counts = field(default_factory=dict)
 
     @classmethod
     def of(cls, plan: Plan, results: Path, costs: Costs | None, recorded: Mapping[str, int]) -> "Progress":
         """As it is now; without `costs`, hours are not known."""
-        known = prices(plan, results, costs, recorded) if costs else {}
-        progress = cls(plan, results, known, records_of(plan, results, None, recorded))
+
+        def known() -> tuple[Mapping[str, Array], Counts]:
+            seconds = prices(plan, results, costs, recorded) if costs else {}
+            return seconds, records_of(plan, results, None, recorded)
+
+        progress = cls(plan, results, known)
         progress.look()
         return progress
 
     def look(self) -> list[str]:
         """Read it anew; the trainings that ended since the last time."""
         new = [key for key in self.plan.folders if key not in self.done and self._is_there(key)]
+        if not self.done or any(key.startswith("corpora/") for key in new):  # their records are known now
+            self.prices, self.records = self.known()
         self.done.update(new)
         names = set(driver.occupied(self.plan, self.results))
         self.at_work = [key for key, folder in self.plan.folders.items() if folder.name in names]
@@ -196,6 +205,11 @@ class Progress:
             return np.asarray(to_do * (now - self.run[0]) / (self.worked - self.run[1]))
         return np.asarray(to_do / workers)
 
+    @property
+    def unpriced(self) -> bool:
+        """Whether what is to be done has folders whose hours nothing tells."""
+        return any(key not in self.prices and key not in self.done for key in self.plan.folders)
+
     def counts(self) -> str:
         """Trainings and outputs that are done, of all."""
         all_of, done = (Counter(key.partition("/")[0] for key in keys) for keys in (self.plan.folders, self.done))
@@ -204,12 +218,14 @@ class Progress:
 
     def times(self, now: float) -> str:
         """Share of the hours that is done, time gone and left."""
-        parts = [f"{100 * self.worked / self.work:.0f} % of the hours"] if self.work else []
+        known = self.work and not self.unpriced
+        parts = [f"{100 * self.worked / self.work:.0f} % of the hours"] if known else []
         if self.run:
             parts.append(f"{spoken(now - self.run[0])} gone")
         if len(self.done) < len(self.plan.folders) and (left := self.left(now)) is not None:
-            low, middle, high = left
-            parts.append(f"about {spoken(middle)} left ({spoken(low)} to {spoken(high)})")
+            low, middle, high = map(spoken, left)
+            span = f"({low} to {high})" if low != high else ""
+            parts.append(f"about {middle} left {span}".rstrip() if known else f"at least {low} left")
         return ", ".join(parts)
 
     def ended(self, key: str) -> str:
@@ -235,8 +251,10 @@ class Progress:
             rows.append(("last ended", self.ended(self.last)))
         home = "" if self.results.parent == Path() else f" HOME_FOLDER={self.results.parent}"
         study = f"STUDY={self.plan.study}{home}"
-        if self.run:
-            rows.append(("to stop", "Ctrl-C; the same command goes on where it was"))
+        if self.stopping:
+            rows.append(("stopping", GOES_ON))
+        elif self.run:
+            rows.append(("to stop", f"Ctrl-C; {GOES_ON}"))
         if len(self.done) < len(self.plan.folders):
             rows.append(("so far", f"make partial {study}; logs: {self.results.parent / 'logs'}"))
         return [row for row in rows if row[1]]
@@ -281,7 +299,7 @@ def watch(command: Sequence[str], progress: Progress, seconds: float = POLL_SECO
         stream.write(f"{MARK} {os.getpid()} {progress.run[0]:.0f} {progress.run[1]:.0f}\n")
         stream.flush()
         start = log.stat().st_size
-        interrupted = signal.signal(signal.SIGINT, lambda *_: print("\nstopping", file=sys.stderr, flush=True))
+        interrupted = signal.signal(signal.SIGINT, lambda *_: setattr(progress, "stopping", True))
         child = subprocess.Popen(command, stdout=stream, stderr=subprocess.STDOUT)
         asked = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
         try:
@@ -289,7 +307,9 @@ def watch(command: Sequence[str], progress: Progress, seconds: float = POLL_SECO
         finally:
             signal.signal(signal.SIGINT, interrupted)
             signal.signal(signal.SIGTERM, asked)
-    if child.returncode:
+    if child.returncode and progress.stopping:
+        print(f"stopped: {GOES_ON}", file=sys.stderr, flush=True)
+    elif child.returncode:
         text = log.read_bytes()[start:].decode(errors="replace")
         print(*failure(text, home), f"all that Snakemake said: {log}", sep="\n", file=sys.stderr, flush=True)
     elif whole:

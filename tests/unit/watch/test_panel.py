@@ -34,9 +34,9 @@ def finish(plan: Plan, results: Path, key: str) -> None:
 
 
 def progress_of(plan: Plan, home: Path, hours: dict[str, float]) -> Progress:
-    """Hours of these folders; their interval is from half to twice."""
-    prices = {key: 3600 * each * np.array([0.5, 1.0, 2.0]) for key, each in hours.items()}
-    progress = Progress(plan, home / "results", prices, {"tales": 200, "modules": 100})
+    """Hours of these folders, the others take none; intervals are from half to twice."""
+    seconds = {key: 3600 * hours.get(key, 0.0) * np.array([0.5, 1.0, 2.0]) for key in plan.folders}
+    progress = Progress(plan, home / "results", lambda: (seconds, {"tales": 200, "modules": 100}))
     progress.look()
     return progress
 
@@ -85,7 +85,25 @@ def test_percent_is_of_hours_and_grows_with_what_ends(plan: Plan, tmp_path: Path
         assert progress.look() == [key]
         shares.append(progress.times(0.0).partition(" ")[0])
     assert shares == ["10", "100"]
-    assert progress_of(plan, tmp_path, {}).times(0.0) == ""  # no study was recorded: hours are not known
+    assert (
+        Progress(plan, tmp_path / "results", lambda: ({}, {})).times(0.0) == ""
+    )  # no study was recorded: hours are not known
+
+
+def test_hours_of_a_corpus_that_is_not_prepared_are_not_known_and_then_they_are(plan: Plan, tmp_path: Path) -> None:
+    corpus, first = plan.named("corpora", "corpus")[0].key, plan.named("runs", "train")[0].key
+    hour = 3600 * np.ones(3)
+
+    def price() -> tuple[dict[str, np.ndarray], dict[str, int | None]]:
+        known = (tmp_path / "results" / corpus / "manifest.json").is_file()
+        return {key: hour for key in plan.folders if known or key != first}, {}
+
+    progress = Progress(plan, tmp_path / "results", price)
+    progress.look()
+    assert progress.times(0.0).startswith("at least ")
+    finish(plan, tmp_path / "results", corpus)
+    progress.look()
+    assert progress.times(0.0).startswith("0 % of the hours, about ")
 
 
 def test_a_second_terminal_knows_the_run_that_lives(tmp_path: Path) -> None:
@@ -110,7 +128,7 @@ sys.exit(int(sys.argv[1]))
 @pytest.mark.parametrize("status", [0, 3])
 def test_snakemakes_text_goes_to_a_log_and_its_status_is_kept(plan, tmp_path, monkeypatch, capsys, status) -> None:
     monkeypatch.chdir(tmp_path)
-    progress = Progress(plan, Path("results"), {}, {"tales": 200, "modules": 100})
+    progress = Progress(plan, Path("results"), lambda: ({}, {}))
     began = time.time()
     assert panel.watch([sys.executable, "-c", CHILD, str(status)], progress, seconds=0.05) == status
     log = panel.snakemakes(Path(), "smoke")
