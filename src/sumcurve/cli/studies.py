@@ -196,7 +196,7 @@ def watched(arguments: "argparse.Namespace") -> None:
 
     plan = Plan.read(CONFIG, arguments.study)
     if status := watch(arguments.command, progress_of(plan, arguments.results)):
-        raise SystemExit(status)
+        raise SystemExit(status if status > 0 else 128 - status)  # as shells say which signal ended it
 
 
 def progress_of(plan: Plan, results: Path) -> "Progress":

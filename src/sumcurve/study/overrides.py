@@ -23,10 +23,10 @@ def overrides(words: Iterable[str]) -> dict[str, Any]:
     """Values by dotted key, in the keys' order; each word holds one or more, apart by blanks, as a shell has them."""
     values: dict[str, Any] = {}
     try:
-        said = [pair for word in words for pair in shlex.split(word)]
+        pairs = [pair for word in words for pair in shlex.split(word)]
     except ValueError as error:
         raise PlanError(f"{OPTION} {' '.join(words)}: {error}; close the quotes") from None
-    for pair in said:
+    for pair in pairs:
         key, sign, text = pair.partition("=")
         if not sign or not re.fullmatch(r"[\w-]+(\.[\w-]+)*", key):
             raise PlanError(f"{OPTION} {pair}: {FORM}")
@@ -59,11 +59,11 @@ def derived(config: Path, study: str | None, words: Iterable[str]) -> tuple[str,
         study = Plan.read(config).study
     base = config / "studies" / f"{study}.yaml"
     title = read_study(base).plain().get("title", study)
-    said = ", ".join(f"{key}={_flow(value)}" for key, value in values.items())
-    readable = re.sub(r"[^a-z0-9_]+", "-", said.lower()).strip("-")[:MOST_LETTERS].rstrip("-")
+    shown = ", ".join(f"{key}={_flow(value)}" for key, value in values.items())
+    readable = re.sub(r"[^a-z0-9_]+", "-", shown.lower()).strip("-")[:MOST_LETTERS].rstrip("-")
     name = f"{study[:15]}-{readable}-{digest({'study': study, **values})[:4]}"
     path = config / "studies" / f"{name}.yaml"
-    keys: dict[str, Any] = {"title": f"{title} ({said})", "extends": study}
+    keys: dict[str, Any] = {"title": f"{title} ({shown})", "extends": study}
     for key, value in values.items():
         *way, last = key.split(".")
         place = keys
@@ -72,7 +72,7 @@ def derived(config: Path, study: str | None, words: Iterable[str]) -> tuple[str,
             if not isinstance(place, dict):
                 raise PlanError(f"{OPTION} {key}: {part} is set beside it; set one of both")
         place[last] = value
-    head = f"# {study} with {said}; written by `{OPTION}`.\n"
+    head = f"# {study} with {shown}; written by `{OPTION}`.\n"
     text = head + yaml.safe_dump(keys, sort_keys=False, allow_unicode=True, width=100)
     if path.is_file():
         if path.read_text() != text:
@@ -83,6 +83,6 @@ def derived(config: Path, study: str | None, words: Iterable[str]) -> tuple[str,
         Plan.read(config, name)
     except PlanError as error:
         path.unlink()
-        said_here = re.sub(rf"{re.escape(str(path))}:\d+:? ?", f"{OPTION} ", str(error))
-        raise PlanError(f"{said_here}\nnothing was written: correct it, by the keys and values of {base}") from None
+        message = re.sub(rf"{re.escape(str(path))}:\d+:? ?", f"{OPTION} ", str(error))
+        raise PlanError(f"{message}\nnothing was written: correct it, by the keys and values of {base}") from None
     return name, path

@@ -24,7 +24,6 @@ from sumcurve.study.planning.folder import Folder
 from sumcurve.watch import driver
 from sumcurve.watch.costs import Array, Costs
 from sumcurve.watch.estimate import Counts, prices, records_of, size_of
-from sumcurve.watch.status import last_words
 
 MARK = "sumcurve run:"  # then the process, the time it began, and the hours that were done before, of all
 OURS = "sumcurve: "  # begins what the driver says of the study, which the screen shows
@@ -34,6 +33,7 @@ TAIL_BYTES = 32_768
 LAST_LINES = 12  # of a log, where something failed
 LEAST_SHARE = 0.05  # of the study's hours, from which on the time that they took is what the rest is foretold by
 SHOWN = 8  # jobs at work that have a line each
+NOTHING = "Nothing to be done"  # of Snakemake
 GOES_ON = "the same command goes on where it was"
 UPDATE = re.compile(r": (\S+) update (\d+)/(\d+) \(")
 SCORE = re.compile(r"(ROUGE-1|accuracy)\S* ([\d.]+)")
@@ -72,7 +72,7 @@ def training_in(log: Path) -> Training | None:
     if not lines:
         return None
     phase, update, stop = UPDATE.search(lines[-1]).groups()  # type: ignore[union-attr]
-    scores = [(found[1], found[2], line.endswith("(best)")) for line in lines if (found := SCORE.search(line))]
+    scores = [(match[1], match[2], line.endswith("(best)")) for line in lines if (match := SCORE.search(line))]
     metric, score, _ = scores[-1] if scores else ("", "", False)
     best = [value for _, value, better in scores if better]
     return Training(phase, int(update), int(stop), metric, score, best[-1] if best else "")
@@ -158,8 +158,8 @@ class Progress:
         self.done.update(new)
         names = set(driver.occupied(self.plan, self.results))
         self.at_work = [key for key, folder in self.plan.folders.items() if folder.name in names]
-        found = ((key, training_in(self.log(key))) for key in self.at_work if key.startswith("runs/"))
-        self.trainings = {key: training for key, training in found if training}
+        logs = ((key, training_in(self.log(key))) for key in self.at_work if key.startswith("runs/"))
+        self.trainings = {key: training for key, training in logs if training}
         ended = sorted((key for key in new if key.startswith("runs/")), key=self._ended_at)
         self.last = ended[-1] if ended else self.last
         return ended
@@ -193,7 +193,8 @@ class Progress:
     def left(self, now: float) -> Array | None:
         """Seconds until all is done: ends of the interval, and the estimate between; None where nobody knows.
 
-        By the pace of this run, once it has done enough; before by recorded costs on the workers that there are.
+        By the pace of this run, once it has done enough and all hours are known; before by recorded costs on the
+        workers that there are.
         """
         if not self.prices:
             return None
@@ -201,7 +202,7 @@ class Progress:
         to_do = np.sum([np.zeros(3), *rest], axis=0)
         to_do = to_do * max(0.0, self.work - self.worked) / to_do[1] if to_do[1] else to_do
         workers = max(len(self.at_work), 1 if self.at_work else os.cpu_count() or 1)
-        if self.run and self.worked - self.run[1] > LEAST_SHARE * self.work:
+        if self.run and not self.unpriced and self.worked - self.run[1] > LEAST_SHARE * self.work:
             return np.asarray(to_do * (now - self.run[0]) / (self.worked - self.run[1]))
         return np.asarray(to_do / workers)
 
@@ -254,7 +255,7 @@ class Progress:
         if self.stopping:
             rows.append(("stopping", GOES_ON))
         elif self.run:
-            rows.append(("to stop", f"Ctrl-C; {GOES_ON}"))
+            rows.append(("to stop", f"Ctrl-C where it runs; {GOES_ON}"))
         if len(self.done) < len(self.plan.folders):
             rows.append(("so far", f"make partial {study}; logs: {self.results.parent / 'logs'}"))
         return [row for row in rows if row[1]]
@@ -266,20 +267,18 @@ class Progress:
         return "\n".join(f"{head:{width}}  {text}" for head, text in rows)
 
 
-def failure(log: str, home: Path) -> list[str]:
+def failure(log: str) -> list[str]:
     """Why Snakemake ended, by its text: the rules that failed first, their logs' paths and last lines."""
     failed = list(dict.fromkeys(FAILED.findall(log)))
     if not failed:
-        said = [line for line in log.splitlines() if line.strip() and not line.startswith("Complete log")]
-        return said[-LAST_LINES:]
+        text = [line for line in log.splitlines() if line.strip() and not line.startswith("Complete log")]
+        return text[-LAST_LINES:]
     lines = []
     for rule, name in failed[:3]:
         path = Path(name)
         lines.append(f"rule {rule} failed; its log is {path}:")
         text = path.read_text(errors="replace").splitlines() if path.is_file() else []
-        ended = last_words(path)
-        shown = text[-LAST_LINES:] or ([ended] if ended else ["(it wrote nothing)"])
-        lines += [f"    {line}" for line in shown]
+        lines += [f"    {line}" for line in text[-LAST_LINES:] or ["(it wrote nothing)"]]
     if len(failed) > 3:
         lines.append(f"and {len(failed) - 3} more; `make status` names them")
     return lines
@@ -290,34 +289,36 @@ def watch(command: Sequence[str], progress: Progress, seconds: float = POLL_SECO
 
     Ctrl-C reaches Snakemake by itself, as every process of the terminal; here it is waited for.
     """
-    home = progress.results.parent
-    log = snakemakes(home, progress.plan.study)
+    log = snakemakes(progress.results.parent, progress.plan.study)
     log.parent.mkdir(parents=True, exist_ok=True)
     progress.run = time.time(), progress.worked
-    whole = len(progress.done) == len(progress.plan.folders)
     with log.open("a") as stream:
         stream.write(f"{MARK} {os.getpid()} {progress.run[0]:.0f} {progress.run[1]:.0f}\n")
         stream.flush()
         start = log.stat().st_size
         interrupted = signal.signal(signal.SIGINT, lambda *_: setattr(progress, "stopping", True))
         child = subprocess.Popen(command, stdout=stream, stderr=subprocess.STDOUT)
-        asked = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+        terminated = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
         try:
             (_live if sys.stderr.isatty() else _plain)(child, progress, log, start, seconds)
+        except Exception as error:  # a study of days does not end with its panel
+            print(f"the panel ended ({error!r}), the study goes on: {log}", file=sys.stderr, flush=True)
+            child.wait()
         finally:
             signal.signal(signal.SIGINT, interrupted)
-            signal.signal(signal.SIGTERM, asked)
+            signal.signal(signal.SIGTERM, terminated)
     if child.returncode and progress.stopping:
         print(f"stopped: {GOES_ON}", file=sys.stderr, flush=True)
-    elif child.returncode:
-        text = log.read_bytes()[start:].decode(errors="replace")
-        print(*failure(text, home), f"all that Snakemake said: {log}", sep="\n", file=sys.stderr, flush=True)
-    elif whole:
-        print(f"Nothing to be done: all of study {progress.plan.study} is finished", file=sys.stderr, flush=True)
+        return child.returncode
+    text = log.read_bytes()[start:].decode(errors="replace")
+    if child.returncode:
+        print(*failure(text), f"all that Snakemake said: {log}", sep="\n", file=sys.stderr, flush=True)
+    elif NOTHING in text:
+        print(f"{NOTHING}: all of study {progress.plan.study} is finished", file=sys.stderr, flush=True)
     return child.returncode
 
 
-class _Said:
+class _DriverLines:
     """What the driver says in Snakemake's log, line by line, since the last look."""
 
     def __init__(self, log: Path, start: int) -> None:
@@ -353,26 +354,26 @@ def _live(child: "subprocess.Popen[bytes]", progress: Progress, log: Path, start
             table.add_row(head, text)
         return table
 
-    said = _Said(log, start)
+    driver_lines = _DriverLines(log, start)
     console = Console(stderr=True, highlight=False, markup=False)
     with Live(panel(), console=console, auto_refresh=False) as live:
         ended = False
         while not ended:
             ended = _waited(child, seconds)
             progress.look()
-            for line in said.new():
+            for line in driver_lines.new():
                 live.console.print(line)
             live.update(panel(), refresh=True)
 
 
 def _plain(child: "subprocess.Popen[bytes]", progress: Progress, log: Path, start: int, seconds: float) -> None:
     """A line for each training that ends, and one a minute at most of how far all is."""
-    said, written = _Said(log, start), 0.0
+    driver_lines, written = _DriverLines(log, start), 0.0
     ended = False
     while not ended:
         ended = _waited(child, seconds)
         trained, now = progress.look(), time.time()
-        for line in said.new():
+        for line in driver_lines.new():
             print(line, file=sys.stderr, flush=True)
         for key in trained:
             print(f"ended: {progress.ended(key)}", file=sys.stderr, flush=True)
