@@ -2,6 +2,7 @@
 #
 #   make study                the environment, the corpus, every training of the study, its tables and report
 #   make study STUDY=other    the same for config/studies/other.yaml
+#   make study SET="seeds=[1,2] form=small"  with these keys of the study set: a study of its own, written and named
 #   make test                 the environment and the test suite
 #   make slurm-test           the smoke study through a throw-away Slurm on this machine; needs root
 #   make fault-test           studies killed and harmed at ten moments of each kind, in less than an hour
@@ -45,6 +46,7 @@ CORPUS ?=
 FROM ?=
 TO ?=
 NAME ?=
+SET ?=
 FLAGS ?=
 TESTS ?=
 TRIALS ?= trials
@@ -57,14 +59,14 @@ export SUMCURVE_FAIRSEQ
 PROFILE ?=
 
 # In recipes these are the shell's own variables: what a file or somebody says is read neither by make nor as shell.
-$(foreach name,CELL CORPUS FROM TO NAME STUDY TRIALS HOME_FOLDER,$(eval override $(name) := $$(value $(name))))
-export CELL CORPUS FROM TO NAME STUDY TRIALS HOME_FOLDER
+$(foreach name,CELL CORPUS FROM TO NAME SET STUDY TRIALS HOME_FOLDER,$(eval override $(name) := $$(value $(name))))
+export CELL CORPUS FROM TO NAME SET STUDY TRIALS HOME_FOLDER
 # With quotes, blanks or a comment, as YAML may have it.
 STUDY_OF := sed -nE '/^study:/{s/^study:[[:space:]]*//;s/[[:space:]]+\#.*$$//;s/[[:space:]]+$$//;s/^(["'\''])(.*)\1$$/\2/;p;}'
 export NAMED := $(or $(STUDY),$(shell $(STUDY_OF) config/config.yaml))
 AS_PROFILE := $(or $(if $(PROFILE),workflow/profiles/$(PROFILE)),$(SNAKEMAKE_PROFILE))
 SNAKEMAKE = snakemake $(if $(AS_PROFILE),--workflow-profile "$(AS_PROFILE)")
-CONFIG = $(if $(STUDY)$(filter-out .,$(HOME_FOLDER)),--config "study=$$NAMED" "home=$$HOME_FOLDER")
+CONFIG = $(if $(STUDY)$(SET)$(filter-out .,$(HOME_FOLDER)),--config "study=$$NAMED" "home=$$HOME_FOLDER")
 # Paths may hold blanks: only a target's name needs them escaped.
 blank := $(subst ,, )
 ENVIRONMENT := $(if $(filter /%,$(VENV)),$(VENV),$(CURDIR)/$(VENV))
@@ -82,24 +84,25 @@ export PYTHONPATH := $(CURDIR)/src
 .PHONY: study run help test test-all slurm-test fault-test remote-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge prune partial add trials recipes schema lock env fairseq-env docs clean-env
 
 study: env
-	$(MAKE) --no-print-directory run
+	@$(MAKE) --no-print-directory run
 
 # Everything but the environment; DVC's stage is this. Snakemake verifies all that is there before its first job.
 run:
-	mkdir -p "$$HOME_FOLDER/scratch" "$$HOME_FOLDER/logs"
+	@mkdir -p "$$HOME_FOLDER/scratch" "$$HOME_FOLDER/logs"
+	if [ -n "$$SET" ]; then NAMED=$$(python -m sumcurve override "$$SET" --study "$$NAMED"); fi
 	python -m sumcurve pin --study "$$NAMED"  # first: names rest on the content
-	$(SNAKEMAKE) $(CONFIG)
+	watched=(python -m sumcurve watch --study "$$NAMED" --results "$$HOME_FOLDER/results" --)
+	"$${watched[@]}" $(SNAKEMAKE) $(CONFIG)
 	# Not in git: where the tables were pulled they are made once more, to the same bytes, and the pages with them.
 	pages="$$HOME_FOLDER/results/tables/$$NAMED/pages"
-	if [ ! -d "$$pages" ]; then $(SNAKEMAKE) $(CONFIG) --forcerun compare; fi
+	if [ ! -d "$$pages" ]; then "$${watched[@]}" $(SNAKEMAKE) $(CONFIG) --forcerun compare; fi
 	python -m sumcurve metrics "$$HOME_FOLDER/results" --study "$$NAMED"
 	report="$$HOME_FOLDER/scratch/report.html"
 	rm -f "$$report"
 	snakemake --report "$$report" $(CONFIG) > "$$HOME_FOLDER/logs/report.log" 2>&1 || \
 	    { cat "$$HOME_FOLDER/logs/report.log" >&2; exit 1; }
 	mv "$$report" "$$HOME_FOLDER/results/tables/$$NAMED/report.html"
-	echo "how it was made: $$HOME_FOLDER/results/tables/$$NAMED/report.html"
-	echo "what came out: $$pages/report.html"
+	echo "Report: $$pages/report.html"
 
 # The head of this file.
 help:
@@ -206,7 +209,7 @@ status: env
 	python -m sumcurve status "$$HOME_FOLDER/results" --study "$$NAMED"
 
 plan: env
-	python -m sumcurve plan "$$HOME_FOLDER/results" --study "$$NAMED" $(FLAGS)
+	python -m sumcurve plan "$$HOME_FOLDER/results" --study "$$NAMED" $${SET:+--set "$$SET"} $(FLAGS)
 
 pack: env
 	python -m sumcurve pack --study "$$NAMED" --to "$$TO" --results "$$HOME_FOLDER/results"

@@ -1,27 +1,40 @@
-"""Folders of a study, its raw files and tables, and tools for people: `python -m sumcurve VERB --help` says more.
-
-`make` looks a folder up in the plan, does nothing when it is finished and verified, and otherwise makes it.
-"""
+"""How summarizers learn from data: scores, tests and curves of any summaries, and studies from data to report."""
 
 import argparse
 import os
 import sys
+from typing import cast
 
+import sumcurve
 from sumcurve.cli import efficiency, make, power, raw, results, rouge, studies, tables, tools
 from sumcurve.cli.messages import ERRORS, refused
+from sumcurve.machine.arguments import Parser, Verbs, silenced
 from sumcurve.study.doors import CAPABILITIES
 
 
 def parser() -> argparse.ArgumentParser:
     """Every verb, whose namespace holds `run`, a function of it."""
-    arguments = argparse.ArgumentParser(prog="sumcurve", description=__doc__)
-    verbs = arguments.add_subparsers(dest="verb", required=True, metavar="verb")
-    for group in (raw, make, tables, studies, tools, results):
+    arguments = Parser(
+        prog="sumcurve",
+        usage="%(prog)s [-h] [--version] VERB ...",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    arguments.add_argument("--version", action="version", version=f"sumcurve {sumcurve.__version__}")
+    verbs = cast(
+        Verbs,
+        arguments.add_subparsers(
+            action=Verbs, prog="sumcurve", dest="verb", required=True, metavar="VERB", help=argparse.SUPPRESS
+        ),
+    )
+    for group in (studies, tools, raw, make, tables, results):
         group.add_parsers(verbs)
     for tool in (rouge, power, efficiency):
         tool.add_parser(verbs)
     for capability in CAPABILITIES.values():
         capability.add_parsers(verbs)
+    arguments.epilog = f"{verbs.listed()}\n\nsumcurve VERB --help says more, with an example."
     return arguments
 
 
@@ -29,7 +42,8 @@ def main() -> None:
     """Run a verb; errors whose message says all end the process with it."""
     arguments = parser().parse_args()
     try:
-        arguments.run(arguments)
+        with silenced(arguments):
+            arguments.run(arguments)
     except ERRORS as error:
         raise SystemExit(f"sumcurve: {error}") from None
     except ModuleNotFoundError as error:

@@ -18,6 +18,8 @@ case "$1 $2" in
 "-m pip"|"pip install") echo "$@" >> installed ;;
 esac
 """
+# Of the verb `watch`: runs the command that stands behind --.
+PASSES_ON = '#!/bin/sh\nwhile [ $# -gt 0 ]; do word=$1; shift; if [ "$word" = -- ]; then exec "$@"; fi; done\n'
 
 REMOTE = 'if [ "$1 $2" = "config core.remote" ]; then echo store; exit 0; fi'
 
@@ -33,7 +35,7 @@ def checkout(tmp_path: Path) -> Path:
     (folder / "config" / "config.yaml").write_text("study: docstrings\n")
     for name, text in (
         ("python3", PYTHON),
-        ("python", "#!/bin/sh\n"),
+        ("python", PASSES_ON),
         ("snakemake", '#!/bin/sh\nprintf "%s|" "$@" >> asked\necho >> asked\nexit 3\n'),
     ):
         program = folder / "programs" / name

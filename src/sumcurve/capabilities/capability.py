@@ -1,11 +1,11 @@
 """What the core asks of a capability, which knows the core and is not known by it."""
 
-import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from sumcurve.machine.arguments import Verbs
 from sumcurve.scores.scorer import Scorer
 from sumcurve.settings.base import Settings
 from sumcurve.settings.config import Block
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from sumcurve.tables.report.findings import Finding, Titles
     from sumcurve.watch.costs import Cost, Costs
     from sumcurve.watch.estimate import Sizes
-
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # of the command line
 
 
 @dataclass(frozen=True)

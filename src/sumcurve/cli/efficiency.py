@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sumcurve.curves.errors import ResultsError
-from sumcurve.machine.arguments import misplaced
+from sumcurve.machine.arguments import Verbs, add_printing, misplaced
 from sumcurve.store.records import csv_text, write_json, write_text
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ The figures of Čano and Bojar (2020) are shipped: sumcurve efficiency cano-boja
 """
 
 
-def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(verbs: Verbs) -> None:
     """Add the verb `efficiency`, whose namespace holds `run`; that raises ResultsError for what cannot be used."""
     command = verbs.add_parser(
-        "efficiency", help=HELP, description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+        "efficiency", help=HELP, description=DESCRIPTION, example="cano-bojar-2020 --compare cano-bojar-2020"
     )
     command.add_argument("file", metavar="FILE", help="a CSV of results, or cano-bojar-2020")
     command.add_argument("--compare", metavar="PUBLISHED", help="a CSV of published metrics, or cano-bojar-2020")
@@ -49,7 +49,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     command.add_argument(
         "--digits", choices=("cell", "column"), default="cell", help="the decimals that --compare checks a cell at"
     )
-    command.add_argument("--json", type=Path, metavar="OUT", help='{"rows": [...], "mismatches": [...]}')
+    add_printing(command, '{"rows": [...], "mismatches": [...]}')
     command.add_argument("--csv", type=Path, metavar="OUT", help="the rows")
     command.set_defaults(run=run)
 

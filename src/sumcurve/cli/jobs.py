@@ -7,15 +7,16 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import fill
 
-from sumcurve.capabilities.capability import Verbs
 from sumcurve.cli.messages import ERRORS
+from sumcurve.machine.arguments import INTERNALS, Verbs
 
 TO_MAKE = "the folder to make, or its manifest; harvest, fetch: what is to be made"
 
 
 def add_job(
-    verbs: Verbs, verb: str, text: str, work: Callable[[argparse.Namespace], None], epilog: str | None = None
+    verbs: Verbs, verb: str, text: str, work: Callable[[argparse.Namespace], None], example: str, epilog: str = ""
 ) -> argparse.ArgumentParser:
     """Add a verb whose `path` is what `work` makes, in the checkout and with a log beside stderr where they are named.
 
@@ -29,7 +30,7 @@ def add_job(
             arguments.path = named(arguments.path)
             work(arguments)
 
-    command = verbs.add_parser(verb, help=text, epilog=epilog)
+    command = verbs.add_parser(verb, group=INTERNALS, help=text, epilog=fill(epilog, 100), example=example)
     command.add_argument("path", type=Path, help=TO_MAKE)
     command.add_argument("--log", type=Path, help="a file for what would go to stderr")
     command.set_defaults(run=run)

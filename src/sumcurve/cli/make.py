@@ -13,12 +13,12 @@ from pathlib import Path
 from re import fullmatch
 from typing import Any, Self, cast
 
-from sumcurve.capabilities.capability import Verbs
 from sumcurve.cli.jobs import add_job, logged, named
 from sumcurve.cli.messages import ERRORS, note
 from sumcurve.cli.places import CONFIG, PLACE, home_of, key_of, lock, plan_of
 from sumcurve.corpora.folders import CorpusSpecification
 from sumcurve.machine import devices, sums, torchrun
+from sumcurve.machine.arguments import Verbs
 from sumcurve.machine.devices import Lease
 from sumcurve.share import packs
 from sumcurve.sources.pinned import File
@@ -42,6 +42,7 @@ def add_parsers(verbs: Verbs) -> None:
             if arguments.together
             else make(arguments.path, *map(named, arguments.further), study=arguments.study)
         ),
+        example="results/runs/docstrings-pcov-100-s1-1c72ccea --study docstrings",
         epilog=torchrun.EXPERIMENTAL,
     )
     command.add_argument("--study", help="that asks for it [the first that does]")
@@ -56,6 +57,7 @@ def add_parsers(verbs: Verbs) -> None:
         "shard",
         "one step of a corpus's preparation by shards",
         lambda arguments: shard(arguments.path, arguments.study),
+        example="scratch/shards/xsum-01234567-of-16/plan.json --study xsum",
     )
     command.add_argument("--study", help="that asks for it [the first that does]")
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sumcurve.capabilities.capability import Verbs
 from sumcurve.cli.messages import note
+from sumcurve.machine.arguments import STUDIES, Verbs
 from sumcurve.machine.locks import locked
 from sumcurve.study.kinds import STEPS
 from sumcurve.study.plan import Plan, PlanError, plan_holding
@@ -62,9 +62,11 @@ def add_verb(
     *,
     results: bool = False,
     study: str = "",
+    group: str = STUDIES,
+    example: str = "",
 ) -> argparse.ArgumentParser:
     """Add a verb; with `results` it has the argument `path`, a results folder, and the option `--study` by its help."""
-    command = verbs.add_parser(verb, help=text)
+    command = verbs.add_parser(verb, help=text, group=group, example=example)
     if results:
         command.add_argument("path", nargs="?", type=results_of, default=Path("results"))
     if study:

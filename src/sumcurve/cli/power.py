@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sumcurve.cli.rouge import METRICS, POINTS, SYSTEMS
-from sumcurve.machine.arguments import CommandError, check_written, positive
+from sumcurve.machine.arguments import CommandError, Verbs, add_printing, check_written, positive
 from sumcurve.store.records import write_json
 
 ROUNDING = 1e-12  # share of a score, below which a spread is none
@@ -24,13 +24,13 @@ Items in groups count for fewer: --design-effect. Seeds that share their records
 """
 
 
-def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(verbs: Verbs) -> None:
     """Add the verb; `arguments.run(arguments)` raises CommandError."""
     power = verbs.add_parser(
         "power",
         help="items and seeds needed to see a difference",
         description=POWER,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example="--sd-items 18 --sd-seed 0.8 --effect 2",
     )
     items = power.add_mutually_exclusive_group(required=True)
     items.add_argument("--sd-items", type=float, metavar="SD", help="of the per-item differences, in points")
@@ -66,7 +66,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     power.add_argument("--level", type=float, default=0.05, help="of the two-sided test (default: 0.05)")
     power.add_argument("--items", type=positive, metavar="N", help="ask for seeds, or with --seeds for the power")
     power.add_argument("--seeds", type=positive, metavar="K", help="ask for items, or with --items for the power")
-    power.add_argument("--json", type=Path, metavar="OUT")
+    add_printing(power)
     power.set_defaults(run=run_power)
 
 
@@ -92,7 +92,7 @@ def run_power(arguments: argparse.Namespace) -> None:
     )
     if arguments.json:
         write_json(arguments.json, result.to_dict())
-    print("\n".join(result.sentences))
+    print("\n".join(result.sentences[:1] if arguments.quiet else result.sentences))
 
 
 @dataclass

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from re import fullmatch
 
-from sumcurve.capabilities.capability import Verbs
 from sumcurve.cli.jobs import add_job
 from sumcurve.cli.messages import note
 from sumcurve.cli.places import CONFIG, STUDY, add_verb, home_of, lock
+from sumcurve.machine.arguments import INTERNALS, Verbs
 from sumcurve.settings.base import on_the_hub
 from sumcurve.settings.config import HUB_LOCK
 from sumcurve.settings.content import Raw
@@ -29,20 +29,25 @@ def add_parsers(verbs: Verbs) -> None:
         "harvest",
         "docstrings of pinned packages -> one raw file",
         lambda arguments: harvest(arguments.path),
+        example="data/raw/harvest-180dbebf89f7c349.jsonl",
     )
     add_job(
         verbs,
         "fetch",
         "a pretrained model, a corpus of the hub at its commit, Debian's lists, or config/harvest's archives",
         lambda arguments: fetch(arguments.path),
+        example="data/raw/model-4d1fe8bb94b9f5ab",
     )
     text = "the sha256 that the hub states of a study's files -> config/hub.lock.yaml"
-    add_verb(verbs, "pin", text, lambda arguments: pin(arguments.study), study=STUDY)
+    add_verb(
+        verbs, "pin", text, lambda arguments: pin(arguments.study), study=STUDY, group=INTERNALS, example="--study xsum"
+    )
     command = add_verb(
         verbs,
         "model",
         "what a method's file says of a pretrained model",
         lambda arguments: show_model(arguments.model, arguments.revision),
+        example=f"facebook/bart-base --revision {'0123456789' * 4}",
     )
     command.add_argument("model", help="a folder, or a name of the hub, which is fetched")
     command.add_argument("--revision", help="of the hub's: the commit, 40 hex digits")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sumcurve.machine.arguments import CommandError, check_written, natural
+from sumcurve.machine.arguments import CommandError, Verbs, add_printing, check_written, natural
 from sumcurve.store.records import write_json
 
 if TYPE_CHECKING:
@@ -20,25 +20,22 @@ or as NAME=FILE. Samples of lm-evaluation-harness (--log_samples) are taken as t
 
 Differences are paired; items of one --group are drawn together; with a --seed column, systems are methods, and the
 intervals cover other trainings of them. All pairs under a metric are one family of tests.
-
-example: sumcurve compare scores.csv --metric accuracy --group document
-example: sumcurve compare base=out/gpt2/samples_boolq.jsonl tuned=out/mine/samples_boolq.jsonl
 """
+EXAMPLES = """\
+scores.csv --metric accuracy --group document
+base=out/gpt2/samples_boolq.jsonl tuned=out/mine/samples_boolq.jsonl"""
 CURVE = """\
 Continues learning curves to four times the data: bands, records needed for a score, who is ahead and how sure.
 
 FILE is a CSV (.tsv, .jsonl; .gz, .zst) with a row for each training: columns for method, size, score and, where there
 are several, seed. A curve takes four sizes. Without seeds the noise is estimated from how rough the curves are.
-
-example: sumcurve curve results.csv --size records --score accuracy --reach 0.9
 """
 
 
-def add_parsers(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parsers(verbs: Verbs) -> None:
     """Add both verbs; `arguments.run(arguments)` raises CommandError, or ResultsError, for what cannot be used."""
-    shape = argparse.RawDescriptionHelpFormatter
     compare = verbs.add_parser(
-        "compare", help="per-item scores of systems -> who is better", description=COMPARE, formatter_class=shape
+        "compare", help="per-item scores of systems -> who is better", description=COMPARE, example=EXAMPLES
     )
     compare.add_argument("files", nargs="+", metavar="FILE", help="a table, or [NAME=]FILE for each system")
     for name, what in (
@@ -53,11 +50,14 @@ def add_parsers(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     compare.add_argument("--lower-is-better", action="store_true", help="as of losses")
     compare.add_argument("--common", action="store_true", help="keep the items that all systems have")
     compare.add_argument("--random-seed", type=natural, default=1, metavar="S", help="of the test (default: 1)")
-    _add_printing(compare)
+    add_printing(compare, "write the answer and all tables")
     compare.set_defaults(run=run_compare)
 
     curve = verbs.add_parser(
-        "curve", help="sizes and scores -> what more data would bring", description=CURVE, formatter_class=shape
+        "curve",
+        help="sizes and scores -> what more data would bring",
+        description=CURVE,
+        example="results.csv --size records --score accuracy --reach 0.9",
     )
     curve.add_argument("file", metavar="FILE")
     for name, what in (
@@ -71,13 +71,8 @@ def add_parsers(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     curve.add_argument("--best", type=float, metavar="S", help="the best possible score (default: 1, or 100)")
     curve.add_argument("--lower-is-better", action="store_true", help="as of losses")
     curve.add_argument("--random-seed", type=natural, default=1, metavar="S", help="of the draws (default: 1)")
-    _add_printing(curve)
+    add_printing(curve, "write the answer and all tables")
     curve.set_defaults(run=run_curve)
-
-
-def _add_printing(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--json", type=Path, metavar="OUT", help="write the answer and all tables")
-    command.add_argument("-q", "--quiet", action="store_true", help="print the answer alone")
 
 
 def run_compare(arguments: argparse.Namespace) -> None:

@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +21,7 @@ from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import csv_text, write_json, write_text
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from sumcurve.interface.rouge import Outcome, Scored
     from sumcurve.rouge_engine.scorer import Scorer
     from sumcurve.rouge_engine.texts import Texts
 
@@ -174,7 +171,7 @@ def _warn_of_long_items(scorer: "Scorer", systems: "Sequence[Texts]", references
                 print(warning, file=sys.stderr)
 
 
-def _per_item(systems: Sequence["Texts"], outcome: Outcome) -> str:
+def _per_item(systems: Sequence["Texts"], outcome: "Outcome") -> str:
     """CSV with one row per system and item; `item` counts them, `id` is empty where the file has none."""
     parts = [(metric, part) for metric in outcome.metrics for part in PARTS]
     rows: list[list[Any]] = []
@@ -189,7 +186,7 @@ def _per_item(systems: Sequence["Texts"], outcome: Outcome) -> str:
     return csv_text(["system", "item", "id", "empty", *(f"{metric}_{part}" for metric, part in parts)], rows)
 
 
-def _result(outcome: Outcome, systems: Sequence["Texts"]) -> dict[str, Any]:
+def _result(outcome: "Outcome", systems: Sequence["Texts"]) -> dict[str, Any]:
     """The JSON's content. Under "comparison" each metric has the second system's means, too.
 
     Where there are more, "comparisons" holds such an entry of each, with its "file".
@@ -216,12 +213,17 @@ def _result(outcome: Outcome, systems: Sequence["Texts"]) -> dict[str, Any]:
     return result
 
 
-def _means(scored: Scored, metric: str) -> dict[str, float]:
+def _means(scored: "Scored", metric: str) -> dict[str, float]:
     return {part: float(getattr(scored, part)[metric].mean()) for part in PARTS}
 
 
 def _report(
-    outcome: Outcome, references: "Texts", systems: "Sequence[Texts]", settings: Bootstrap, official: bool, quiet: bool
+    outcome: "Outcome",
+    references: "Texts",
+    systems: "Sequence[Texts]",
+    settings: Bootstrap,
+    official: bool,
+    quiet: bool,
 ) -> Iterator[str]:
     """What is printed: empty references, each system's scores, the comparison, notes and signature."""
     level = f"{100 * settings.confidence:g} %"
@@ -279,7 +281,7 @@ def _report(
     yield outcome.signature
 
 
-def _table(outcome: Outcome, systems: "Sequence[Texts]", level: str) -> Iterator[str]:
+def _table(outcome: "Outcome", systems: "Sequence[Texts]", level: str) -> Iterator[str]:
     """A row for each system: F by metric with its interval, and a star where it differs significantly."""
     width = max(len(_named(system)) for system in systems)
     yield f"{'F':{width}}" + "".join(f"  {metric:22}" for metric in outcome.metrics) + "   empty"
@@ -305,7 +307,7 @@ def _named(file: "Texts") -> str:
     return f"{file.path}, column {file.column!r}" if file.column else str(file.path)
 
 
-def _official(scored: Scored, metrics: Sequence[str], peer: int) -> Iterator[str]:
+def _official(scored: "Scored", metrics: Sequence[str], peer: int) -> Iterator[str]:
     """The averages as ROUGE-1.5.5 prints them with -c 95 -r 1000: means of its bootstrap's means."""
     from sumcurve.rouge_engine.scorer import bootstrap_155
 

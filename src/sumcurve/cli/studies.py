@@ -2,15 +2,15 @@
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sumcurve.capabilities.capability import Verbs
 from sumcurve.cli.messages import note
 from sumcurve.cli.places import CONFIG, STUDY, add_verb, lock
 from sumcurve.corpora.store import PARTS
 from sumcurve.machine import devices
-from sumcurve.machine.arguments import positive
+from sumcurve.machine.arguments import INTERNALS, Verbs, positive
 from sumcurve.share import packs
 from sumcurve.share.packs import PackError
 from sumcurve.sources.raw import FIELDS
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     import argparse
 
     from sumcurve.watch.costs import Costs
+    from sumcurve.watch.panel import Progress
+
+MINE = "articles.csv --name mine --source text --target summary"
 
 
 def add_parsers(verbs: Verbs) -> None:
-    _add_results_verbs(verbs)
     _add_settings_verbs(verbs)
+    _add_results_verbs(verbs)
 
 
 def _add_results_verbs(verbs: Verbs) -> None:
@@ -36,6 +39,7 @@ def _add_results_verbs(verbs: Verbs) -> None:
         lambda arguments: status(arguments.path, arguments.study, arguments.folders),
         results=True,
         study=STUDY,
+        example="--study demo",
     )
     command.add_argument("--folders", action="store_true", help="and the state of every folder")
     command = add_verb(
@@ -45,23 +49,27 @@ def _add_results_verbs(verbs: Verbs) -> None:
         lambda arguments: verify_study(arguments.path, arguments.study, arguments.record),
         results=True,
         study=STUDY,
+        example="--study docstrings --record",
     )
     command.add_argument("--record", action="store_true", help="and refuse what is missing or made by uncommitted code")
     command = add_verb(
         verbs,
         "plan",
         "what a study would cost before it starts: jobs, records, hours, disk",
-        lambda arguments: show_plan(arguments.path, arguments.study, arguments.records),
+        lambda arguments: show_plan(arguments.path, set_in(arguments), arguments.records),
         results=True,
         study=STUDY,
+        example='--study docstrings --set "seeds=[1,2]" form=small',
     )
     command.add_argument("--records", type=positive, help="of a training part, where nothing says how many it has")
+    command.add_argument("--set", nargs="+", metavar="KEY=VALUE", help="of the study with these keys, as `override`")
     command = add_verb(
         verbs,
         "pack",
         "what tables need of trainings, without weights, in small archives",
         lambda arguments: pack(arguments.runs, arguments.study, arguments.to, arguments.results),
         study=STUDY,
+        example="--study docstrings --to packs",
     )
     command.add_argument("runs", nargs="*", type=Path, metavar="RUN", help="results/runs/… [all of the study]")
     command.add_argument("--to", type=Path, required=True, help="the folder that gets an archive of each training")
@@ -72,6 +80,7 @@ def _add_results_verbs(verbs: Verbs) -> None:
         "take up packs that were made elsewhere",
         lambda arguments: merge(arguments.path, arguments.study, arguments.results),
         study="that asks for them [any]",
+        example="packs --study docstrings",
     )
     command.add_argument("path", type=Path, help="the folder of the packs")
     command.add_argument("--results", type=Path, default=Path("results"))
@@ -81,6 +90,7 @@ def _add_results_verbs(verbs: Verbs) -> None:
         "list results that no study needs, and delete them when told to",
         lambda arguments: prune(arguments.path, arguments.yes),
         results=True,
+        example="results",
     )
     command.add_argument("--yes", action="store_true", help="delete them without a question")
     command = add_verb(
@@ -89,14 +99,20 @@ def _add_results_verbs(verbs: Verbs) -> None:
         "compare a study that was rebuilt elsewhere with the recorded one",
         lambda arguments: reproduced(arguments.path, arguments.study),
         study=STUDY,
+        example="scratch/reproduce/results",
     )
     command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
     text = "walk a cell of a table back to the raw corpus, recomputing it and every hash"
-    command = add_verb(verbs, "trace", text, traced, study=STUDY)
+    command = add_verb(verbs, "trace", text, traced, study=STUDY, example="scores:method=pcov,percent=100:rouge1")
     command.add_argument("cell", nargs="?", help="TABLE:ROW:COLUMN, as scores:method=pcov,percent=100:rouge1")
     command.add_argument("--results", type=Path, default=Path("results"))
+    text = "a command that makes a study, with its text in logs/ and a panel of how far the study is"
+    example = "--study demo -- snakemake --config study=demo"
+    command = add_verb(verbs, "watch", text, watched, study=STUDY, group=INTERNALS, example=example)
+    command.add_argument("command", nargs="+", metavar="COMMAND", help="behind --: snakemake and its arguments")
+    command.add_argument("--results", type=Path, default=Path("results"))
     text = "what `dvc metrics diff` compares of a study, beside its tables"
-    add_verb(verbs, "metrics", text, metrics, results=True, study=STUDY)
+    add_verb(verbs, "metrics", text, metrics, results=True, study=STUDY, group=INTERNALS, example="--study docstrings")
 
 
 def _add_settings_verbs(verbs: Verbs) -> None:
@@ -105,10 +121,11 @@ def _add_settings_verbs(verbs: Verbs) -> None:
         "config",
         "a study resolved: all that decides it, and where each value stands",
         lambda arguments: configuration(arguments.study, arguments.schema),
+        example="docstrings",
     )
     command.add_argument("study", nargs="?", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--schema", action="store_true", help="write config/schema and config/README.md anew instead")
-    command = add_verb(verbs, "add", "a study of a corpus of your own, written from its data", added)
+    command = add_verb(verbs, "add", "a study of a corpus of your own, written from its data", added, example=MINE)
     command.add_argument("corpus", type=Path, help="a file of raw records, or a folder of such files")
     command.add_argument("--name", required=True, help="of the corpus and of its study")
     command.add_argument("--format", help="of the files [by their endings]")
@@ -117,13 +134,36 @@ def _add_settings_verbs(verbs: Verbs) -> None:
     for part in PARTS:
         command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
     command.add_argument("--form", default="small", help="in which methods are trained [small]")
+    text = "a study that is another but for a few keys: its file is written, its name printed"
+    command = add_verb(
+        verbs, "override", text, overridden, study=STUDY, example='"seeds=[1,2]" form=small --study docstrings'
+    )
+    command.add_argument("set", nargs="+", metavar="KEY=VALUE", help="corpora.NAME.percents=[50] for inner keys")
     command = add_verb(
         verbs,
         "recipes",
         "versions of what code writes, and whether the code here is known to write it",
         lambda arguments: recipes(arguments.write),
+        group=INTERNALS,
+        example="--write",
     )
     command.add_argument("--write", action="store_true", help="list the code here; its bytes must be the golden ones")
+
+
+def set_in(arguments: "argparse.Namespace") -> str | None:
+    """The name of the study that is asked for: with keys set, of one of its own, whose file is written."""
+    from sumcurve.study.overrides import derived
+
+    if not arguments.set:
+        return arguments.study
+    name, path = derived(CONFIG, arguments.study, arguments.set)
+    note(f"study {name}: {path}; go on with it by STUDY={name}")
+    return name
+
+
+def overridden(arguments: "argparse.Namespace") -> None:
+    """Print the name of a study with keys set."""
+    print(set_in(arguments))
 
 
 def status(results: Path, study: str | None, folders: bool) -> None:
@@ -131,6 +171,7 @@ def status(results: Path, study: str | None, folders: bool) -> None:
     from sumcurve.watch import status as standing
 
     plan = Plan.read(CONFIG, study)
+    print(progress_of(plan, results).text(time.time()), end="\n\n")
     progress = standing.standing(plan, results, standing.queued(Path(".snakemake")))
     if folders:
         for key, state in progress.states.items():
@@ -147,6 +188,28 @@ def status(results: Path, study: str | None, folders: bool) -> None:
     packed = sum(state == "packed" for state in progress.states.values())
     without = f", {packed} of them packed, without weights" if packed else ""
     print(f"{done} of {len(plan.folders)} folders are finished{without} (`verify` also hashes their files)")
+
+
+def watched(arguments: "argparse.Namespace") -> None:
+    """Run Snakemake on a study, show how far it is, and end with its status."""
+    from sumcurve.watch.panel import watch
+
+    plan = Plan.read(CONFIG, arguments.study)
+    if status := watch(arguments.command, progress_of(plan, arguments.results)):
+        raise SystemExit(status if status > 0 else 128 - status)  # as shells say which signal ended it
+
+
+def progress_of(plan: Plan, results: Path) -> "Progress":
+    """How far a study is; hours are those of recorded studies, where there are any."""
+    from sumcurve.watch.panel import Progress, last_run, snakemakes
+
+    try:
+        costs, recorded, _ = measured_costs()
+    except PlanError:
+        costs, recorded = None, {}
+    progress = Progress.of(plan, results, costs, recorded)
+    progress.run = last_run(snakemakes(results.parent, plan.study))
+    return progress
 
 
 def show_plan(results: Path, study: str | None, records: int | None) -> None:

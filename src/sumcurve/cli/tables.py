@@ -4,10 +4,10 @@ import os
 import shutil
 from pathlib import Path
 
-from sumcurve.capabilities.capability import Verbs
 from sumcurve.cli.jobs import add_job
 from sumcurve.cli.messages import note
 from sumcurve.cli.places import CONFIG, home_of, lock
+from sumcurve.machine.arguments import Verbs
 from sumcurve.store import manifest
 from sumcurve.store.provenance import facts
 from sumcurve.study.kinds import TABLES_MODULES
@@ -22,6 +22,7 @@ def add_parsers(verbs: Verbs) -> None:
         lambda arguments: (
             tables_in(arguments.form, arguments.path) if arguments.form else tables(arguments.path, arguments.partial)
         ),
+        example="results/tables/docstrings --partial",
     )
     command.add_argument("--partial", action="store_true", help="of what is finished, and say so")
     command.add_argument("--form", choices=("tex", "html"), help="in this form, into scratch/tables/<study>/")

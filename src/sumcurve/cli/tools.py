@@ -8,23 +8,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sumcurve.capabilities.capability import Verbs
 from sumcurve.cli.messages import note
 from sumcurve.cli.places import CONFIG, PLACE, add_verb, home_of, key_of, plan_of
 from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.machine import devices, sums
-from sumcurve.machine.arguments import percent, positive, seed
+from sumcurve.machine.arguments import Verbs, percent, positive, seed
 from sumcurve.store import manifest
 from sumcurve.store.errors import CorpusError
 from sumcurve.study.plan import PlanError
 
+USE = "--run results/runs/docstrings-pcov-100-s1-1c72ccea < texts.txt"
+SHARE = "results/runs/docstrings-pcov-100-s1-1c72ccea --to exported/pcov"
+OF = "results/corpora/docstrings-7a5861d9"
+
 
 def add_parsers(verbs: Verbs) -> None:
     text = "any text, by a run of a study or what was exported of one"
-    command = add_verb(verbs, "summarize", text, lambda arguments: summarize(arguments.path))
+    command = add_verb(verbs, "summarize", text, lambda arguments: summarize(arguments.path), example=USE)
     command.add_argument("--run", dest="path", type=Path, required=True, help="results/runs/…, or an exported folder")
     text = "a run as safetensors with a card, and for transformers where it can be"
-    command = add_verb(verbs, "export", text, lambda arguments: export(arguments.path, arguments.to))
+    command = add_verb(verbs, "export", text, lambda arguments: export(arguments.path, arguments.to), example=SHARE)
     command.add_argument("path", metavar="RUN", type=Path, help="results/runs/…")
     command.add_argument("--to", type=Path, required=True, help="the folder to write, which must not be there")
     command = add_verb(
@@ -32,6 +35,7 @@ def add_parsers(verbs: Verbs) -> None:
         "records",
         "of a corpus, for a program elsewhere: a fraction, or test items",
         lambda arguments: records(arguments.path, arguments.part, arguments.percent, arguments.seed, arguments.records),
+        example="results/corpora/docstrings-7a5861d9 --percent 25 --seed 1",
     )
     command.add_argument("path", type=Path, help="the folder of the corpus, below results/corpora")
     command.add_argument("--part", choices=PARTS, default="train", help="train; valid; test (without references)")
@@ -39,7 +43,7 @@ def add_parsers(verbs: Verbs) -> None:
     command.add_argument("--records", type=positive, help="of the training part, where the study's sizes are records")
     command.add_argument("--seed", type=seed, help="that draws them [1]")
     text = "what each package gave to harvested corpora, as CSV"
-    command = add_verb(verbs, "packages", text, lambda arguments: packages(arguments.paths))
+    command = add_verb(verbs, "packages", text, lambda arguments: packages(arguments.paths), example=OF)
     command.add_argument("paths", type=Path, nargs="+", help="the folders of the corpora, below results/corpora")
 
 

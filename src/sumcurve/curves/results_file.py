@@ -190,15 +190,18 @@ def read_results(path: Path, scores: Sequence[str] = ()) -> Results:
 
 def results_of(path: Path | str, header: Sequence[str], lines: Sequence[Line], scores: Sequence[str] = ()) -> Results:
     """The results in rows that were read from a file, or come from elsewhere."""
-    for key in KEYS:
-        if key not in header:
-            for sign in ";\t|":
-                if sign in "".join(header):
-                    raise ResultsError(f"{path}: its cells are parted by {sign!r}: part them by commas")
-            if other := [name for name in header if name.lower() == key]:
-                raise ResultsError(f"{path}: column {other[0]!r} is no {key!r}: write it in small letters")
-            remedy = "this looks like a published table, which --compare takes" if "interval" in header else "add it"
-            raise ResultsError(f"{path}: no column {key}, which every results file needs: {remedy}")
+    missing = [key for key in KEYS if key not in header]
+    for key in missing:
+        for sign in ";\t|":
+            if sign in "".join(header):
+                raise ResultsError(f"{path}: its cells are parted by {sign!r}: part them by commas")
+        if other := [name for name in header if name.lower() == key]:
+            raise ResultsError(f"{path}: column {other[0]!r} is no {key!r}: write it in small letters")
+    if missing:
+        added = "add it" if len(missing) == 1 else "add them"
+        remedy = "this looks like a published table, which --compare takes" if "interval" in header else added
+        columns = f"column{'s' * (len(missing) > 1)} {', '.join(missing)}"
+        raise ResultsError(f"{path}: no {columns}, which every results file needs: {remedy}")
     costs = [name for name in SECONDS if name in header]
     if len(costs) > 1:
         raise ResultsError(f"{path}: columns {' and '.join(costs)} both mean the training time: keep one of them")

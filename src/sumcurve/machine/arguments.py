@@ -1,11 +1,71 @@
-"""Types of command-line arguments, for `add_argument(type=…)`, which raise ArgumentTypeError, and files to write."""
+"""The command line's parser with its groups of verbs, types of arguments (`add_argument(type=…)`), files to write."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stderr
+from os import devnull
 from pathlib import Path
 from typing import Any
 
+from sumcurve.machine.spelling import there_are
+
 MOST_SEED = 2**63 - 1  # that torch's generators take
+TOOLS = "Tools, for any files of yours"
+STUDIES = "Studies, in a checkout (`make` calls most of them)"
+INTERNALS = "Internals, which rules and other verbs call"
+GROUPS = (TOOLS, STUDIES, INTERNALS)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that knows what a misspelt choice may have meant."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            raise argparse.ArgumentError(action, f"no {value!r}; {there_are(value, map(str, action.choices))}")
+
+
+class Verbs(argparse._SubParsersAction):
+    """The verbs of the command line, each in one group, with an example in its help."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.groups: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
+
+    def add_parser(
+        self, name: str, *, group: str = TOOLS, example: str = "", **options: Any
+    ) -> argparse.ArgumentParser:
+        """A verb of this group; `example` holds lines without "sumcurve VERB", which its help shows at its end."""
+        self.groups[group][name] = options.get("help", "")
+        lines = [f"example: sumcurve {name} {line}".rstrip() for line in example.splitlines()]
+        options["epilog"] = "\n".join([*filter(None, [options.get("epilog")]), *lines])
+        options.setdefault("description", options.get("help"))
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        return super().add_parser(name, **options)
+
+    def listed(self) -> str:
+        """Every verb with its help, by group."""
+        width = max(len(name) for verbs in self.groups.values() for name in verbs)
+        blocks = [
+            "\n".join([f"{group}:", *(f"  {name:{width}}  {text}" for name, text in verbs.items())])
+            for group, verbs in self.groups.items()
+        ]
+        return "\n\n".join(blocks)
+
+
+def add_printing(command: argparse.ArgumentParser, what: str = "write the answer as JSON") -> None:
+    """The options that every tool has: `--json`, and `-q`, which `silenced` and the tool's own report look at."""
+    command.add_argument("--json", type=Path, metavar="OUT", help=what)
+    command.add_argument("-q", "--quiet", action="store_true", help="print the answer alone: no notes, no progress")
+
+
+@contextmanager
+def silenced(arguments: argparse.Namespace) -> Iterator[None]:
+    """Nothing on standard error where `--quiet` is asked for; what is raised passes."""
+    if not getattr(arguments, "quiet", False):
+        yield
+        return
+    with open(devnull, "w") as nowhere, redirect_stderr(nowhere):
+        yield
 
 
 class Once(argparse.Action):

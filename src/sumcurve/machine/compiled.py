@@ -8,11 +8,13 @@ import atexit
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
 import numba
 from numba import njit
+from numba.core import event
 
 __all__ = ["njit"]
 
@@ -48,5 +50,17 @@ def _can_write(folder: Path) -> bool:
     return os.access(there, os.W_OK | os.X_OK)
 
 
+class _Compiling(event.Listener):
+    """Says that the first kernel is being compiled, which takes up to a minute of silence: numba loads others."""
+
+    def on_start(self, _: event.Event) -> None:
+        event.unregister("numba:compile", self)
+        print("compiling, once on this machine: this takes up to a minute", file=sys.stderr, flush=True)
+
+    def on_end(self, _: event.Event) -> None:
+        """Nothing: one line is enough."""
+
+
+event.register("numba:compile", _Compiling())
 if not os.environ.get("NUMBA_CACHE_DIR"):
     numba.config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]

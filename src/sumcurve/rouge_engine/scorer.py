@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 import sumcurve
 import sumcurve.rouge_engine.kernels as rouge_kernels
+from sumcurve.machine.spelling import there_are
 from sumcurve.rouge_engine.tokens import RULES, Mode, stemmer_of, token_ids, tokenize, tokens
 from sumcurve.settings.study import Rouge
 
@@ -90,7 +91,7 @@ class Scorer:
             raise ValueError("no metrics; name at least one")
         for metric in metrics:
             if metric not in NUMBERS:
-                raise ValueError(f"no metric {metric!r}; take some of {', '.join(NUMBERS)}")
+                raise ValueError(f"no metric {metric!r}; {there_are(metric, NUMBERS)}")
             if metric == "rougeL" and mode == "rouge-1.5.5":
                 raise ValueError("mode 'rouge-1.5.5' has no rougeL: what the script prints as ROUGE-L is rougeLsum")
             if metric in OFFICIAL and mode != "rouge-1.5.5":

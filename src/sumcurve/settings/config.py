@@ -8,15 +8,16 @@ Imports nothing heavy: the Snakefile reads it on every parse.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from sumcurve.machine.spelling import meant, there_are
 from sumcurve.settings.forms import FormFile, Layer
 from sumcurve.settings.study import FORMER, REFERENCE_SYSTEMS
 
@@ -106,8 +107,10 @@ class Block:
                 shown = f" (value: {value!r})" if not isinstance(value, dict) else ""
                 advice = problem["msg"].removeprefix(VALUE_ERROR)
                 if problem["type"] == "extra_forbidden":
-                    advice = "unknown key; remove it or correct its spelling"
-                    former = FORMER.get(str(problem["loc"][-1]))
+                    key = problem["loc"][-1]
+                    near = meant(key, _keys(schema, problem["loc"][:-1]))
+                    advice = f"unknown key; {near or 'remove it or correct its spelling'}"
+                    former = FORMER.get(str(key))
                     advice += f" (it is {former} now)" if former else ""
                 lines.append(f"{block.where(*problem['loc'])}: {advice}{shown}")
             raise PlanError("\n".join(lines)) from None
@@ -141,7 +144,24 @@ def _parsed(path: Path, text: str) -> Block:
 
 
 def _there(path: Path) -> str:
-    return f"there are: {', '.join(sorted(other.stem for other in path.parent.glob('*.yaml'))) or 'none'}"
+    return there_are(path.stem, sorted(other.stem for other in path.parent.glob("*.yaml")))
+
+
+def _keys(schema: type[BaseModel], location: Location) -> set[str]:
+    """The keys that may stand at this location of a schema: of all its models there, where several may."""
+    models = {schema}
+    for part in location:
+        fields = [model.model_fields[part].annotation for model in models if part in model.model_fields]
+        models = {inner for field in fields for inner in _models(field)} or models
+    return {field.alias or name for model in models for name, field in model.model_fields.items()}
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models in a type."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models(inner)
 
 
 def _block(loader: yaml.SafeLoader, node: yaml.Node, path: Path, line: int, location: Location) -> Block:

@@ -19,6 +19,7 @@ import yaml
 
 from sumcurve.corpora.prepare import DUPLICATE_ID, tokenized
 from sumcurve.corpora.store import PARTS
+from sumcurve.machine.spelling import there_are
 from sumcurve.scores import SCORERS
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Prepare
@@ -140,7 +141,7 @@ def fields_in(content: Content, stated: Mapping[str, str | None]) -> dict[str, s
     for name, candidates in NAMES.items():
         if (given := stated.get(name)) is not None:
             if given not in there:
-                raise PlanError(f"{content.path}: no field {given!r} for --{name}; there are: {', '.join(there)}")
+                raise PlanError(f"{content.path}: no field {given!r} for --{name}; {there_are(given, there)}")
             fields[name] = given
             continue
         fitting = [name for name in candidates if name in there and name not in stated.values()]

@@ -189,10 +189,10 @@ def begin(plan: Plan, results: Path, state: Path) -> TextIO:
     """
     joined, alone = join(state)
     if alone:
-        wait_for_orphans(plan, results, lambda text: print(text, file=sys.stderr, flush=True))
+        wait_for_orphans(plan, results, lambda text: print(f"sumcurve: {text}", file=sys.stderr, flush=True))
     checked = verify.study(plan, results)
     checked.require()
-    print(checked, file=sys.stderr)
+    print(f"sumcurve: {checked}", file=sys.stderr)
     unmark({f"{results / key / MANIFEST}" for key in checked.manifests}, state)
     for folder in plan.named("runs"):
         if folder.key in checked.manifests:  # no job will see what one left that was killed when this was finished
@@ -204,6 +204,7 @@ def begin(plan: Plan, results: Path, state: Path) -> TextIO:
         raise DriverError(f"{error.filename} is of a later time than now, and is not yours to touch") from None
     if ahead:
         print(
-            f"{len(ahead)} files were of a later time than now, {ahead[0]} first: now they are of now", file=sys.stderr
+            f"sumcurve: {len(ahead)} files were of a later time than now, {ahead[0]} first: now they are of now",
+            file=sys.stderr,
         )
     return joined

@@ -8,6 +8,7 @@ are not known have no price, and what lacks them is no estimate but a least (`NO
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -392,13 +393,32 @@ def training_of(plan: Plan, folder: Folder, records: Counts) -> Training:
     """The training that a folder is of; PlanError where its records are not known."""
     specification = folder.specification
     name = _corpus_of(plan, folder)
-    fraction = plan.folder(specification["fraction"]).specification
-    whole = records[name]
-    if "records" not in fraction and whole is None:
+    size = size_of(plan, folder, records)
+    if size is None:
         raise PlanError(_unknown(name, "training") + SAY)
-    size = fraction["records"] if "records" in fraction else max(1, (int(whole or 0) * fraction["percent"] + 50) // 100)
     training = Training.of(plan.settings, specification["method"], name, size, form_of_run(specification))
     return replace(training, last_alone="parent" in specification or "begins" in specification)
+
+
+def size_of(plan: Plan, folder: Folder, records: Counts) -> int | None:
+    """The records that a training learns from; None where nothing says them."""
+    fraction = plan.folder(folder.specification["fraction"]).specification
+    if "records" in fraction:
+        return int(fraction["records"])
+    whole = records.get(_corpus_of(plan, folder))
+    return None if whole is None else max(1, (whole * fraction["percent"] + 50) // 100)
+
+
+def prices(plan: Plan, results: Path, costs: Costs, recorded: Mapping[str, int]) -> dict[str, Array]:
+    """The seconds of every folder, finished or not; those whose costs nothing tells are left out."""
+    records = records_of(plan, results, None, recorded)
+    read = {name: count or 0 for name, count in records.items()}
+    read |= {name: count for name, (count, _) in read_of(plan, results, records).items()}
+    items, seconds = items_of(plan, results), {}
+    for key, folder in plan.folders.items():
+        with suppress(PlanError):
+            seconds[key] = _folder(plan, folder, records, read, items, costs)[0]
+    return seconds
 
 
 def weights(form: Form, plan: Plan) -> float:

@@ -11,6 +11,7 @@ from sumcurve.cli.efficiency import add_parser
 from sumcurve.curves.errors import ResultsError
 from sumcurve.curves.published import published_file
 from sumcurve.curves.results_file import results_file
+from sumcurve.machine.arguments import Verbs
 
 PAPER = "cano-bojar-2020"
 ROWS = "corpus,method,split,records,rouge1,train_seconds\nC,A,1,100,20,50\nC,A,2,200,22,75\nC,A,3,400,23,90\n"
@@ -18,7 +19,7 @@ ROWS = "corpus,method,split,records,rouge1,train_seconds\nC,A,1,100,20,50\nC,A,2
 
 def efficiency(*arguments: object) -> None:
     parser = argparse.ArgumentParser()
-    add_parser(parser.add_subparsers())
+    add_parser(parser.add_subparsers(action=Verbs))
     parsed = parser.parse_args(["efficiency", *(str(argument) for argument in arguments)])
     parsed.run(parsed)
 

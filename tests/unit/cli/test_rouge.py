@@ -15,7 +15,7 @@ from scipy import stats
 
 from sumcurve.cli import power as power_command
 from sumcurve.cli import rouge as rouge_command
-from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.arguments import CommandError, Verbs
 from sumcurve.statistics.power import Aim, Noise, items_needed, paired_sd, pooled_sd, power, seeds_needed
 from sumcurve.statistics.ungrouped import holm, sign_flip_p
 
@@ -28,7 +28,7 @@ def sumcurve(capsys) -> Callable[..., str]:
 
     def run(*words: object) -> str:
         parser = argparse.ArgumentParser()
-        verbs = parser.add_subparsers(required=True)
+        verbs = parser.add_subparsers(required=True, action=Verbs)
         rouge_command.add_parser(verbs)
         power_command.add_parser(verbs)
         arguments = parser.parse_args([str(word) for word in words])

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
@@ -18,13 +19,13 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import sumcurve
 from sumcurve.capabilities.extracts import METRICS
-from sumcurve.machine.arguments import CommandError, natural, positive
+from sumcurve.machine.arguments import CommandError, Verbs, add_printing, check_written, natural, positive
 from sumcurve.machine.locks import locked
 from sumcurve.machine.workers import worker_pool
 from sumcurve.sources.jsonl import read_lines
 from sumcurve.sources.raw import LONE_SURROGATE, Refused, excerpt
 from sumcurve.store.errors import CorpusError
-from sumcurve.store.records import write_jsonl
+from sumcurve.store.records import write_json, write_jsonl
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.extracts.article import Article
@@ -77,11 +78,14 @@ share of the extracts again: ROUGE-1 proofs by the other solver, ROUGE-2 proofs 
 """
 
 
-def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(verbs: Verbs) -> None:
     """Add the command. `arguments.run(arguments)` runs it; it raises CommandError."""
     shape = argparse.RawDescriptionHelpFormatter
     oracle = verbs.add_parser(
-        "oracle", help="articles -> their best extracts, proven", description=ORACLE, formatter_class=shape
+        "oracle",
+        help="articles -> their best extracts, proven",
+        description=ORACLE,
+        example="--input articles.jsonl --output extracts.jsonl --metric rouge1",
     )
     oracle.add_argument("--input", type=Path, metavar="FILE")
     oracle.add_argument("--output", type=Path, metavar="OUT")
@@ -108,10 +112,16 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     oracle.add_argument(
         "--seed", type=natural, default=argparse.SUPPRESS, metavar="S", help="of the searches (default: 1)"
     )
+    add_printing(oracle, "write how many extracts are proven, and their mean F1")
     oracle.set_defaults(run=run_oracle)
 
     actions = oracle.add_subparsers(dest="action", metavar="verify", help="check certificates instead")
-    verify = actions.add_parser("verify", description=VERIFY, formatter_class=shape)
+    verify = actions.add_parser(
+        "verify",
+        description=VERIFY,
+        formatter_class=shape,
+        epilog="example: sumcurve oracle verify extracts.jsonl --input articles.jsonl",
+    )
     verify.add_argument("file", type=Path, metavar="CERTIFICATES", help="what `sumcurve oracle --output` wrote")
     verify.add_argument("--input", type=Path, required=True, metavar="FILE", help="the articles")
     verify.add_argument("--share", type=_share, default=0.01, help="to find again, 0 to 1 (default: %(default)s)")
@@ -127,6 +137,7 @@ def run_oracle(arguments: argparse.Namespace) -> None:
         raise CommandError("sumcurve oracle needs --input FILE and --output OUT (or `verify`)")
     if not out.parent.is_dir() or out.is_dir():
         raise CommandError(f"{out}: name a file in a folder that exists")
+    check_written([arguments.json], [source, out])
     from sumcurve.capabilities.extracts.certificates import warm_up
 
     request = _request(arguments)
@@ -135,6 +146,8 @@ def run_oracle(arguments: argparse.Namespace) -> None:
     if out.exists():
         _compare_finished(out, source, count, request)
         print(f"{out} is finished already: {count} articles", file=sys.stderr)
+        if arguments.json:
+            write_json(arguments.json, _summary([_json(out, *line) for line in _lines(out)]))
         return
     journal_path = out.with_name(out.name + ".journal")
     head = {"input_sha256": content, "articles": count, "version": sumcurve.__version__, **request.fields}
@@ -150,7 +163,11 @@ def run_oracle(arguments: argparse.Namespace) -> None:
             rows[number] = row
         write_jsonl(out, (rows[number] for number in sorted(rows)))
         journal_path.unlink()
-    print(_summary(list(rows.values()), out), file=sys.stderr)
+    summary = _summary(list(rows.values()))
+    statuses = ", ".join(f"{count} {status}" for status, count in summary["statuses"].items())
+    print(f"{out}: {summary['articles']} articles ({statuses}), mean F1 {summary['mean']:.4f}", file=sys.stderr)
+    if arguments.json:
+        write_json(arguments.json, summary)
 
 
 def _request(arguments: argparse.Namespace) -> "Request":
@@ -419,13 +436,10 @@ def _bar(items: Iterable[T], count: int, done: int) -> Iterator[T]:
     yield from tqdm(items, total=count, initial=done, unit="article", disable=not sys.stderr.isatty())
 
 
-def _summary(rows: list[dict[str, Any]], out: Path) -> str:
-    statuses = [row["status"] for row in rows]
-    parts = [
-        f"{statuses.count(status)} {status}" for status in ("proven", "bounded", "heuristic") if status in statuses
-    ]
-    mean = sum(row["value"] for row in rows) / len(rows)
-    return f"{out}: {len(rows)} articles ({', '.join(parts)}), mean F1 {mean:.4f}"
+def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    statuses = Counter(row["status"] for row in rows)
+    ordered = {status: statuses[status] for status in ("proven", "bounded", "heuristic") if statuses[status]}
+    return {"articles": len(rows), "statuses": ordered, "mean": sum(row["value"] for row in rows) / len(rows)}
 
 
 def _cores() -> int:

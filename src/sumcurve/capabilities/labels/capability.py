@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sumcurve.capabilities.capability import Capability, Folders
 from sumcurve.capabilities.labels.folders import KINDS, LabelsSpecification
 from sumcurve.capabilities.labels.settings import Labels, StudyKeys
+from sumcurve.machine.spelling import there_are
 from sumcurve.settings.config import Block, PlanError
 from sumcurve.settings.forms import Form
 from sumcurve.settings.study import StudySettings
@@ -38,7 +39,7 @@ class RelatedWords(Capability):
         for place, method in enumerate(keys.methods if keys else ()):
             where = block.where("labels", "methods", place)
             if method not in methods:
-                raise PlanError(f"{where}: no method {method!r} in the study; there are: {', '.join(methods)}")
+                raise PlanError(f"{where}: no method {method!r} in the study; {there_are(method, methods)}")
             if (kind := methods[method].model.kind) not in OWN:
                 raise PlanError(f"{where}: a model of kind {kind} has no labels that are words; leave {method} out")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, WEI, PeopleError, Protocol
-from sumcurve.machine.arguments import check_written, natural, positive, resamples
+from sumcurve.machine.arguments import Verbs, check_written, natural, positive, resamples
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import write_json, write_text
 
@@ -42,13 +42,24 @@ each system is, paired differences (p and intervals corrected over all pairs by 
 themselves and with each other. --write keeps the answers for a study, and prints what the study's file says of them.
 """
 
+SHEETS_OF = """\
+sheet results/outputs/docstrings-lead-4af533fa --items 50 --to sheets
+read sheets/a-1.csv sheets/b-1.csv --key sheets.key.json"""
+EXAMPLES = [f"example: sumcurve people {line}" for line in SHEETS_OF.splitlines()]  # of `sheet`, and of `read`
 
-def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+
+def add_parser(verbs: Verbs) -> None:
     """Add the command. `arguments.run(arguments)` runs it; it raises PeopleError."""
     shape = argparse.RawDescriptionHelpFormatter
-    people = verbs.add_parser("people", help="sheets for people who judge summaries, and what they say")
+    people = verbs.add_parser(
+        "people",
+        help="sheets for people who judge summaries, and what they say",
+        example=SHEETS_OF,
+    )
     actions = people.add_subparsers(dest="action", required=True, metavar="sheet|read")
-    sheet = actions.add_parser("sheet", help="sheets, blind", description=SHEET, formatter_class=shape)
+    sheet = actions.add_parser(
+        "sheet", help="sheets, blind", description=SHEET, formatter_class=shape, epilog=EXAMPLES[0]
+    )
     sheet.add_argument("outputs", nargs="*", type=Path, metavar="OUTPUT", help="results/outputs/…, of one corpus")
     sheet.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="to write, which must not be there")
     sheet.add_argument(
@@ -65,7 +76,7 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     sheet.add_argument("--without-reference", action="store_true", default=None, help="summaries of the outputs alone")
     sheet.add_argument("--seed", type=natural, default=1, metavar="S", help="of all draws (default: %(default)s)")
     sheet.set_defaults(run=run_sheet)
-    read = actions.add_parser("read", help="filled sheets", description=READ, formatter_class=shape)
+    read = actions.add_parser("read", help="filled sheets", description=READ, formatter_class=shape, epilog=EXAMPLES[1])
     read.add_argument("files", nargs="+", type=Path, metavar="FILE")
     read.add_argument("--key", type=Path, required=True, metavar="KEY", help="what `sheet` wrote beside the folder")
     read.add_argument("--partial", action="store_true", help="codes may be without an answer")

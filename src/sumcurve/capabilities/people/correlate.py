@@ -11,7 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.machine.arguments import CommandError, check_written, natural, resamples
+from sumcurve.machine.arguments import CommandError, Verbs, add_printing, check_written, natural, resamples
+from sumcurve.machine.spelling import there_are
 from sumcurve.store.records import write_json
 
 if TYPE_CHECKING:
@@ -40,13 +41,13 @@ both have, and says what it leaves out.
 """
 
 
-def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(verbs: Verbs) -> None:
     """Add the command. `arguments.run(arguments)` runs it; it raises CommandError."""
     command = verbs.add_parser(
         "correlate",
         help="how far metrics agree with people",
         description=CORRELATE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example="--manual people.csv --scores metrics.csv --system model --item doc",
     )
     people = command.add_mutually_exclusive_group(required=True)
     people.add_argument("--manual", type=Path, metavar="CSV", help="people's scores")
@@ -54,13 +55,17 @@ def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     metrics = command.add_mutually_exclusive_group(required=True)
     metrics.add_argument("--scores", type=Path, metavar="CSV", help="the metrics' scores")
     metrics.add_argument("--corpus", help="of a study, whose scorers are taken")
+    for name in ("system", "item"):
+        command.add_argument(
+            f"--{name}", default=name, metavar="COLUMN", help=f"of the CSVs that is the {name} [{name}]"
+        )
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--results", type=Path, help="where that study's results lie [results]")
     command.add_argument("--metrics", help="of the metrics, separated by commas [all]")
     command.add_argument("--common", action="store_true", help="of what only one of both has, leave the rest out")
     command.add_argument("--resamples", type=resamples, default=1000, help="of the bootstrap [1000]")
     command.add_argument("--seed", type=natural, default=1, help="of the bootstrap [1]")
-    command.add_argument("--json", type=Path, metavar="OUT", help="write what is printed")
+    add_printing(command)
     command.set_defaults(run=run_correlate)
 
 
@@ -70,15 +75,16 @@ def run_correlate(arguments: argparse.Namespace) -> None:
     for option in ("study", "results") if arguments.scores else ():
         if (value := getattr(arguments, option)) is not None:
             raise CommandError(f"--{option} {value}: beside --scores it changes nothing; leave it out, or say --corpus")
-    people = read_scores(arguments.manual) if arguments.manual else of_aesop(arguments.aesop)
+    columns = arguments.system, arguments.item
+    people = read_scores(arguments.manual, *columns) if arguments.manual else of_aesop(arguments.aesop)
     if arguments.scores:
-        metrics = read_scores(arguments.scores)
+        metrics = read_scores(arguments.scores, *columns)
     else:
         metrics = of_study(arguments.study, arguments.corpus, arguments.results or Path("results"))
     if arguments.metrics:
         wanted = arguments.metrics.split(",")
         if strange := [name for name in wanted if name not in metrics]:
-            raise CommandError(f"--metrics: no metric {strange[0]!r}; there are: {', '.join(metrics)}")
+            raise CommandError(f"--metrics: no metric {strange[0]!r}; {there_are(strange[0], metrics)}")
         metrics = {name: metrics[name] for name in wanted}
     if twice := sorted(set(people) & set(metrics)):
         raise CommandError(f"{twice[0]!r} is a score of people and of metrics; rename one column")
@@ -96,8 +102,8 @@ def run_correlate(arguments: argparse.Namespace) -> None:
 # --- scores
 
 
-def read_scores(path: Path) -> Scores:
-    """The scores of a CSV with the columns system and item; CommandError with the line for what is not one."""
+def read_scores(path: Path, system: str = "system", item: str = "item") -> Scores:
+    """The scores of a CSV with these columns of systems and items; CommandError with the line for what is not one."""
     scores: Scores = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:  # spreadsheets begin with a byte order mark
@@ -105,14 +111,18 @@ def read_scores(path: Path) -> Scores:
             columns = list(reader.fieldnames or [])
             if twice := [name for name in columns if columns.count(name) > 1]:
                 raise CommandError(f"{path}:1: two columns are called {twice[0]!r}; rename one")
-            if lacking := [name for name in ("system", "item") if name not in columns]:
-                raise CommandError(f"{path}:1: no column {lacking[0]!r}; a row is a system, an item and their scores")
-            names = [name for name in columns if name not in ("system", "item")]
+            if lacking := [name for name in (system, item) if name not in columns]:
+                wanted = " and no column ".join(map(repr, lacking))
+                raise CommandError(
+                    f"{path}:1: no column {wanted}; a row is a system, an item and their scores, whose columns "
+                    f"--system and --item name; there are: {', '.join(columns)}"
+                )
+            names = [name for name in columns if name not in (system, item)]
             if not names:
                 raise CommandError(f"{path}:1: no score beside system and item; add a column for each")
             scores = {name: {} for name in names}
             for row in reader:
-                where, key = f"{path}:{reader.line_num}", (row["system"], row["item"])
+                where, key = f"{path}:{reader.line_num}", (row[system], row[item])
                 if None in row or None in row.values():
                     raise CommandError(f"{where}: not {len(columns)} columns, as line 1 has")
                 for name in names:

@@ -9,12 +9,19 @@ from typing import Any
 from sumcurve.capabilities.trials.files import places_of, replace
 from sumcurve.capabilities.trials.grid import Trials, settings_of
 from sumcurve.capabilities.trials.table import in_words, row_of, table_of, write_rows
+from sumcurve.machine.arguments import STUDIES, Verbs
+from sumcurve.machine.spelling import there_are
 from sumcurve.settings.config import PlanError
 
 
-def add_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(verbs: Verbs) -> None:
     """Add the command. `arguments.run(arguments)` runs it; it raises PlanError, ManifestError."""
-    command = verbs.add_parser("trials", help="what a study's finished trials choose; `make trials` trains them")
+    command = verbs.add_parser(
+        "trials",
+        group=STUDIES,
+        help="what a study's finished trials choose; `make trials` trains them",
+        example="pcov --study trials",
+    )
     command.add_argument("methods", nargs="*", help="methods, and outside programs with `trials` [all]")
     command.add_argument("--study", default="trials", help="which has a `grid`; its table is config/STUDY.csv [trials]")
     command.add_argument("--home", type=Path, default=Path(), help="where results/ lies")
@@ -39,7 +46,7 @@ def choose(config: Path, home: Path, study: str, names: list[str], write: bool) 
     names = [trials.grid.tuned_with.get(name, name) for name in names]
     if strange := sorted(set(names) - set(tried)):
         raise PlanError(
-            f"{strange[0]} is no method of study {study} and no program with `trials`; there are: {', '.join(tried)}"
+            f"{strange[0]} is no method of study {study} and no program with `trials`; {there_are(strange[0], tried)}"
         )
     for name in dict.fromkeys(names or tried):
         choice = trials.chosen(name)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sumcurve.machine.spelling import there_are
 from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.settings.config import Block, PlanError, read, read_study
 from sumcurve.settings.corpus import CorpusSettings
@@ -112,7 +113,7 @@ def _check_scorers(block: Block, settings: StudySettings) -> None:
         raise PlanError(f"{block.where('scores')}: name at least one of {', '.join(SCORERS)}")
     for name in settings.scores:
         if name not in SCORERS:
-            raise PlanError(f"{block.where('scores', name)}: no scorer {name!r}; there are: {', '.join(SCORERS)}")
+            raise PlanError(f"{block.where('scores', name)}: no scorer {name!r}; {there_are(name, SCORERS)}")
         block.validated(SCORERS[name].Settings, "scores", name)
 
 
@@ -134,12 +135,12 @@ def _check_systems(block: Block, settings: StudySettings) -> None:
             raise PlanError(f"{where}: names that end in {ZERO_SHOT} are those of pretrained methods; give it another")
         kind = (system or {}).get("kind", name)
         if kind not in SYSTEMS:
-            raise PlanError(f"{where}: no kind {kind!r}; there are: {', '.join(SYSTEMS)}")
+            raise PlanError(f"{where}: no kind {kind!r}; {there_are(kind, SYSTEMS)}")
         if name not in given:
             continue  # a reference system of every study
         validated = block.validated(SYSTEMS[kind].Settings, "systems", name)
         if strange := [corpus for corpus in validated.corpora or [] if corpus not in settings.corpora]:
-            raise PlanError(f"{where}: corpora: no corpus {strange[0]!r}; there are: {', '.join(settings.corpora)}")
+            raise PlanError(f"{where}: corpora: no corpus {strange[0]!r}; {there_are(strange[0], settings.corpora)}")
 
 
 def _check_methods(block: Block, settings: StudySettings, methods: dict[str, Form]) -> None:
@@ -166,7 +167,7 @@ def _check_variance(block: Block, settings: StudySettings, table: VarianceTable,
         return block.where("variance", key)
 
     if table.corpus not in settings.corpora:
-        raise PlanError(f"{where('corpus')}: no corpus {table.corpus!r}; there are: {', '.join(settings.corpora)}")
+        raise PlanError(f"{where('corpus')}: no corpus {table.corpus!r}; {there_are(table.corpus, settings.corpora)}")
     corpus = settings.corpora[table.corpus]
     if corpus.percents is None:
         raise PlanError(
@@ -190,11 +191,11 @@ def _check_equivalence(block: Block, table: Equivalence, methods: dict[str, Form
     known = [metric.name for name in scorers for metric in SCORERS[name].metrics]
     if table.metric not in known:
         where = block.where("equivalence", "metric")
-        raise PlanError(f"{where}: no metric {table.metric!r} in the study; there are: {', '.join(known)}")
+        raise PlanError(f"{where}: no metric {table.metric!r} in the study; {there_are(table.metric, known)}")
     for method, other in table.methods.items():
         where = block.where("equivalence", "methods", method)
         if strange := [name for name in (method, other) if name not in methods]:
-            raise PlanError(f"{where}: no method {strange[0]!r} in the study; there are: {', '.join(methods)}")
+            raise PlanError(f"{where}: no method {strange[0]!r} in the study; {there_are(strange[0], methods)}")
         if method == other:
             raise PlanError(f"{where}: {method} equals itself; name another method")
         if table.methods.get(other) == method:

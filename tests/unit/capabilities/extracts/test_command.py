@@ -19,16 +19,17 @@ from sumcurve.capabilities.extracts import command
 from sumcurve.capabilities.extracts.article import SCORERS
 from sumcurve.capabilities.extracts.certificates import ALGORITHMS, FIELDS, VARIANTS
 from sumcurve.capabilities.extracts.command import add_parser, article, articles
-from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.arguments import CommandError, Verbs
 from sumcurve.machine.locks import locked
 
 MEASURED = ("seconds", "digest")  # differ from run to run
 MAIN = """
 import argparse
 from sumcurve.capabilities.extracts.command import add_parser
+from sumcurve.machine.arguments import Verbs
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    add_parser(parser.add_subparsers(required=True))
+    add_parser(parser.add_subparsers(required=True, action=Verbs))
     arguments = parser.parse_args()
     arguments.run(arguments)
 """
@@ -40,7 +41,7 @@ def sumcurve(capsys) -> Callable[..., str]:
 
     def run(*words: object) -> str:
         parser = argparse.ArgumentParser()
-        add_parser(parser.add_subparsers(required=True))
+        add_parser(parser.add_subparsers(required=True, action=Verbs))
         arguments = parser.parse_args([str(word) for word in words])
         arguments.run(arguments)
         streams = capsys.readouterr()

@@ -1,0 +1,16 @@
+"""Names that were misspelt: what the writer may have meant, and what there is."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def meant(given: object, known: Iterable[str]) -> str:
+    """The name of `known` that is nearest to the given one, as a question; empty where none is near."""
+    near = get_close_matches(str(given), list(known), n=1, cutoff=0.6)
+    return f"did you mean {near[0]}?" if near else ""
+
+
+def there_are(given: object, known: Iterable[str]) -> str:
+    """What stands behind "no method 'x'; " in an error: the nearest name, if one is near, and all names."""
+    names = list(known)
+    return " ".join(filter(None, (meant(given, names), f"there are: {', '.join(names) or 'none'}")))
