@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +61,8 @@ class Scored:
 class Interval:
     """The ends of a mean's interval."""
 
-    low: float
-    high: float
+    low: float | None  # None: of one item there is no interval
+    high: float | None
 
 
 @dataclass
@@ -73,8 +73,8 @@ class Difference:
     """
 
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     p: float
     p_holm: float
     wins: int
@@ -237,7 +237,11 @@ def _intervals(scored: Scored, settings: Bootstrap) -> dict[str, Interval]:
     from sumcurve.statistics.ungrouped import bca_intervals
 
     ends = bca_intervals(np.stack([*scored.f.values()]), settings.confidence, settings.resamples, settings.seed)
-    return {metric: Interval(*pair) for metric, pair in zip(scored.f, ends.tolist(), strict=True)}
+    several = len(scored.empty) > 1
+    return {
+        metric: Interval(*pair) if several else Interval(None, None)
+        for metric, pair in zip(scored.f, ends.tolist(), strict=True)
+    }
 
 
 def _differences(first: Scored, second: Scored, settings: Bootstrap) -> dict[str, Difference]:
@@ -251,10 +255,13 @@ def _differences(first: Scored, second: Scored, settings: Bootstrap) -> dict[str
     p = sign_flip_p(differences, settings.resamples, settings.seed)
     counts = np.stack([(differences > 0).sum(axis=1), (differences == 0).sum(axis=1), (differences < 0).sum(axis=1)])
     columns = np.column_stack([differences.mean(axis=1), ends, p, holm(p)]).tolist()
-    return {
+    family = {
         metric: Difference(*values, *outcomes)
         for metric, values, outcomes in zip(first.f, columns, counts.T.tolist(), strict=True)
     }
+    if len(first.empty) == 1:
+        family = {metric: replace(test, low=None, high=None) for metric, test in family.items()}
+    return family
 
 
 def _per_item(systems: Sequence["Texts"], outcome: Outcome) -> str:
@@ -311,6 +318,12 @@ def _report(
             f"WARNING: no ids in {', '.join(without)}, but in another file: its items are taken in the order in which "
             "they stand; give them ids (`id`) where that may be another"
         )
+    for file in (references, *systems):
+        if file.unpaired is not None:
+            yield (
+                f"WARNING: {file.path}:{file.unpaired}: its marks <t> and </t> are no pairs; each is taken for the "
+                "bound of a sentence; write both around every sentence"
+            )
     if items == 1:
         yield "WARNING: one item says nothing of the spread over items: its intervals are none; take at least 2"
     if settings.resamples < FEW:
@@ -322,13 +335,13 @@ def _report(
         yield f"{'':10} {'P':>7} {'R':>7} {'F':>7}   {level} interval of F"
         for metric, interval in intervals.items():
             means = "".join(f" {POINTS * mean:7.2f}" for mean in _means(scored, metric).values())
-            yield f"{metric:10}{means}   {POINTS * interval.low:.2f} to {POINTS * interval.high:.2f}"
+            yield f"{metric:10}{means}   {_ends(interval.low, interval.high)}"
         yield ""
     if outcome.family:
         yield f"{_named(systems[0])} minus {_named(systems[1])}"
         yield f"{'':10} {'F':>7}   {level + ' interval':18}        p  p (Holm)    wins    ties  losses"
         for metric, test in outcome.family.items():
-            ends = f"{POINTS * test.low:+.2f} to {POINTS * test.high:+.2f}"
+            ends = _ends(test.low, test.high, "+")
             counts = f"{test.wins:7,} {test.ties:7,} {test.losses:7,}"
             yield f"{metric:10} {POINTS * test.mean:+7.2f}   {ends:18} {test.p:8.2g} {test.p_holm:9.2g} {counts}"
         yield ""
@@ -338,6 +351,11 @@ def _report(
     yield f"P, R and F in percent; BCa intervals of {settings.resamples} resamples of the items, seed {settings.seed}"
     yield from _notes(outcome.metrics, [*systems, references])
     yield outcome.signature
+
+
+def _ends(low: float | None, high: float | None, sign: str = "") -> str:
+    """An interval in points; a dash for none."""
+    return "–" if low is None or high is None else f"{POINTS * low:{sign}.2f} to {POINTS * high:{sign}.2f}"
 
 
 def _named(file: "Texts") -> str:

@@ -34,6 +34,7 @@ NO_SCORES = {*KEYS, *SECONDS, "seed", "parameters", "percent", "items", "updates
 MOST = Decimal(10) ** 50  # of a number, so that products of several are numbers, too
 BEYOND = "it is beyond any number"
 NO_TIME = "a seed has 0 seconds, of which there is no logarithm"
+COMMA = re.compile(r"[-+]?\d+,\d+", re.ASCII)  # a number with a decimal comma
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
 
 
@@ -187,6 +188,11 @@ def read_results(path: Path, scores: Sequence[str] = ()) -> Results:
     header, lines = read_lines(path)
     for key in KEYS:
         if key not in header:
+            for sign in ";\t|":
+                if sign in "".join(header):
+                    raise ResultsError(f"{path}: its cells are parted by {sign!r}: part them by commas")
+            if other := [name for name in header if name.lower() == key]:
+                raise ResultsError(f"{path}: column {other[0]!r} is no {key!r}: write it in small letters")
             remedy = "this looks like a published table, which --compare takes" if "interval" in header else "add it"
             raise ResultsError(f"{path}: no column {key}, which every results file needs: {remedy}")
     costs = [name for name in SECONDS if name in header]
@@ -377,7 +383,13 @@ def _columns_of_numbers(path: Path, header: Sequence[str], lines: Sequence[Line]
     columns = []
     for name in header:
         read = [_decimal(line.cells[name]) is not None for line in lines]
-        if name in NO_SCORES or not any(read):
+        if name in NO_SCORES:
+            continue
+        commas = [line for line in lines if COMMA.fullmatch(line.cells[name])]
+        if commas and len(commas) + sum(read) == len(lines):
+            number = commas[0].cells[name].replace(",", ".")
+            raise commas[0].error(name, f"write {number}, with a decimal point and no sign for thousands")
+        if not any(read):
             continue
         if not all(read):
             raise lines[read.index(False)].error(

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+MOST_SEED = 2**63 - 1  # that torch's generators take
+
 
 class Once(argparse.Action):
     """Stores the value of an option without a default; an option given twice is an error, not the last of both."""
@@ -32,6 +34,14 @@ def natural(text: str, least: int = 0) -> int:
 def positive(text: str) -> int:
     """A whole number of at least 1."""
     return natural(text, least=1)
+
+
+def seed(text: str) -> int:
+    """A whole number that every generator takes."""
+    number = natural(text)
+    if number > MOST_SEED:
+        raise argparse.ArgumentTypeError(f"{text!r} is above {MOST_SEED}, the largest seed")
+    return number
 
 
 def percent(text: str) -> int:
