@@ -12,7 +12,7 @@ from sumcurve.store.records import read_jsonl
 
 ROOT = Path(__file__).parents[2]
 PAGE = Path("docs/tutorials/1-two-models-on-your-corpus.md")
-TINY = {"methods": "[pcov, trans]", "form": "smoke", "seeds": "[1]", "    percents": "[100]"}  # lines of the study
+TINY = {"methods": "[pcov, trans]", "form": "smoke", "seeds": "[1]", "    percents": "[50, 100]"}  # lines of the study
 
 
 def commands(page: str) -> list[str]:

@@ -34,7 +34,7 @@ class Result:
         for table in self.tables:
             if table.rows:
                 notes = [*table.shown()[1], *table.notes]
-                parts += [f"<p><b>{html.escape(table.caption)}</b></p>", table.html_table()]
+                parts += [f"<p><b>{html.escape(table.caption)}</b></p>", table.html_table()[0]]
                 parts += [f"<p><small>{html.escape(note)}</small></p>" for note in notes if note]
         return "\n".join(parts)
 
