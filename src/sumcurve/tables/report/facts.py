@@ -152,7 +152,7 @@ def effect(row: Record, column: str, sign: int = 1) -> Effect | None:
 
 def _single(reason: str) -> bool:
     """Whether a single run is why nothing is tested; tables before version 5 said it in other words."""
-    return reason.endswith((SINGLE_RUN, "these weights"))
+    return reason.endswith((SINGLE_RUN, "weights"))
 
 
 def best(corpus: Corpus) -> Iterator[Fact]:
@@ -211,8 +211,8 @@ def baseline(corpus: Corpus) -> Iterator[Fact]:
 
 def doubling(corpus: Corpus) -> Iterator[Fact]:
     """What twice the records add: where a study asks, from each size on, else over the sizes of a method."""
-    asked = [row for row in corpus.rows("questions", metric=corpus.metric) if "worth it" in row["unit"]]
-    for row in asked:
+    questions = [row for row in corpus.rows("questions", metric=corpus.metric) if "worth it" in row["unit"]]
+    for row in questions:
         worth = row["unit"].partition("worth it: ")[2]
         outcome: Outcome = "better" if row["answer"] == YES else "no significant difference"
         yield Fact(
@@ -225,7 +225,7 @@ def doubling(corpus: Corpus) -> Iterator[Fact]:
             effect=effect(row, "value"),
             note=worth,
         )
-    if not asked:
+    if not questions:
         for row in corpus.at(corpus.metric, max(corpus.sizes, default=0)):
             if (gain := effect(row, "per_doubling")) is not None:
                 yield Fact("doubling", corpus.name, corpus.metric, (row["method"],), "measured", effect=gain)

@@ -80,11 +80,11 @@ def findings(tables: Records, titles: Mapping[str, str], brought: Sequence[Broug
     return [finding for *_, finding in sorted(all_findings, key=lambda ranked: ranked[:2])]
 
 
-def counted(found: Sequence[Finding], shown: int = SHOWN) -> str:
+def counted(every: Sequence[Finding], shown: int = SHOWN) -> str:
     """How many findings a page leaves out, and how many comparisons of the study's facts are open."""
-    left_out = len(found) - shown
-    every = [fact for finding in found for fact in finding.facts]
-    outcomes = [fact.outcome for fact in every if fact.outcome != "measured"]
+    left_out = len(every) - shown
+    facts_of = [fact for finding in every for fact in finding.facts]
+    outcomes = [fact.outcome for fact in facts_of if fact.outcome != "measured"]
     parts = []
     if left_out > 0:
         parts.append(f"{left_out} more {'finding stands' if left_out == 1 else 'findings stand'} in the report.")
@@ -112,9 +112,9 @@ def _own(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         ("equivalence", 0.5, "equivalence", _equivalence([*facts.equivalence(corpus)], titles)),
         ("untrained", 8.0, "scores", _untrained([*facts.untrained(corpus)], titles)),
     )
-    for _, rank, table, said in says:
-        if said is not None:
-            head, text, behind = said
+    for _, rank, table, sentence in says:
+        if sentence is not None:
+            head, text, behind = sentence
             yield Finding(corpus.name, head, text, table, rank, tuple(behind))
 
 
@@ -164,9 +164,9 @@ def _sizes(best: Sequence[Fact], titles: Titles) -> Said | None:
     return "With fewer records", f"{text}.", smaller
 
 
-def _baseline(found: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
+def _baseline(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
     """The methods that beat the best untrained baseline, and those that do not."""
-    here = sorted((fact for fact in found if fact.metric == metric), key=lambda fact: -fact.effect.value)  # type: ignore[union-attr]
+    here = sorted((fact for fact in outcomes if fact.metric == metric), key=lambda fact: -fact.effect.value)  # type: ignore[union-attr]
     if not here:
         return None
     name = titles[here[0].against[0]]
@@ -176,7 +176,7 @@ def _baseline(found: Sequence[Fact], metric: str, titles: Titles) -> Said | None
         first = f"{titles.all([fact.methods[0] for fact in better])} {_is(better)} significantly better"
         first += f" ({titles[better[0].methods[0]]} by {interval(better[0].effect)} {metric})"
     elif not (groups["no significant difference"] or groups["worse"]):
-        return f"Against {name}, the best untrained baseline", "single runs, not tested.", found
+        return f"Against {name}, the best untrained baseline", "single runs, not tested.", outcomes
     else:
         first = "no trained method is significantly better"
     words = {"no significant difference": "no significant difference for", "worse": "significantly worse: "}
@@ -184,7 +184,7 @@ def _baseline(found: Sequence[Fact], metric: str, titles: Titles) -> Said | None
     for outcome, say in words.items():
         if groups[outcome]:
             parts.append(f"{say} {titles.all([fact.methods[0] for fact in groups[outcome]])}".replace("  ", " "))
-    return f"Against {name}, the best untrained baseline", f"{'; '.join(parts)}.", found
+    return f"Against {name}, the best untrained baseline", f"{'; '.join(parts)}.", outcomes
 
 
 _OUTCOMES = ("better", "no significant difference", "worse", "single run", "not tested")
@@ -195,29 +195,29 @@ def _is(several: Sequence[Fact] | str) -> str:
     return "are" if count > 1 else "is"
 
 
-def _doubling(found: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
-    if not found:
+def _doubling(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
+    if not outcomes:
         return None
-    if found[0].outcome == "measured":
-        ordered = sorted(found, key=lambda fact: -fact.effect.value)  # type: ignore[union-attr]
+    if outcomes[0].outcome == "measured":
+        ordered = sorted(outcomes, key=lambda fact: -fact.effect.value)  # type: ignore[union-attr]
         gains = [f"{number(fact.effect.value, 1)} for {titles[fact.methods[0]]}" for fact in ordered if fact.effect]
-        return "Twice the records", f"{listed(gains[: NAMED + 1])} {metric} more, on average over the sizes.", found
-    shown = [fact for fact in found if fact.outcome == "better"]
+        return "Twice the records", f"{listed(gains[: NAMED + 1])} {metric} more, on average over the sizes.", outcomes
+    shown = [fact for fact in outcomes if fact.outcome == "better"]
     cases = [
         f"{titles[fact.methods[0]]} ({number(fact.records[0])} to {number(2 * fact.records[0])})" for fact in shown
     ]
-    worth = found[0].note
+    worth = outcomes[0].note
     if not cases:
-        return "Twice the records", f"in none of {len(found)} cases shown to add {worth} {metric}.", found
-    text = f"shown to add {worth} {metric} or more to {listed(cases)}, open in {len(found) - len(shown)} other cases."
-    return "Twice the records", text, found
+        return "Twice the records", f"in none of {len(outcomes)} cases shown to add {worth} {metric}.", outcomes
+    text = f"shown to add {worth} {metric} or more to {listed(cases)}, open in {len(outcomes) - len(shown)} other cases."
+    return "Twice the records", text, outcomes
 
 
-def _needed(found: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
+def _needed(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
     """The nearest method that is behind."""
-    if not found:
+    if not outcomes:
         return None
-    fact = found[0]
+    fact = outcomes[0]
     few, size = fact.records
     effect = fact.effect
     percent = Effect(100 * effect.value, *(end and 100 * end for end in (effect.low, effect.high))) if effect else None
@@ -226,36 +226,36 @@ def _needed(found: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
         f"{titles[fact.methods[0]]} reaches with {with_few} the {metric} that "
         f"{titles[fact.against[0]]} has with {number(size)} ({interval(percent, 0)} % of them)."
     )
-    return "Records needed", text, found
+    return "Records needed", text, outcomes
 
 
-def _source(found: Sequence[Fact], titles: Titles) -> Said | None:
-    if not found:
+def _source(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
+    if not outcomes:
         return None
-    always = [fact.methods[0] for fact in found if fact.note]
+    always = [fact.methods[0] for fact in outcomes if fact.note]
     parts = [f"{titles.all(always)} at every size"] if always else []
-    for fact in found:
+    for fact in outcomes:
         if not fact.note:
             parts.append(f"{titles[fact.methods[0]]} with {listed([number(size) for size in fact.records])} records")
-    return "Ignores its source", f"{'; '.join(parts)} (not ranked there).", found
+    return "Ignores its source", f"{'; '.join(parts)} (not ranked there).", outcomes
 
 
-def _template(found: Sequence[Fact], titles: Titles) -> Said | None:
-    if not found:
+def _template(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
+    if not outcomes:
         return None
-    worst = max(found, key=lambda fact: (fact.records, fact.effect.value if fact.effect else 0))
-    others = [fact.methods[0] for fact in found if fact.methods != worst.methods]
+    worst = max(outcomes, key=lambda fact: (fact.records, fact.effect.value if fact.effect else 0))
+    others = [fact.methods[0] for fact in outcomes if fact.methods != worst.methods]
     text = (
         f"{titles[worst.methods[0]]} writes {interval(worst.effect, 0)} % of its summaries with "
         f"{number(worst.records[0])} records by a single one"
     )
     text += f" (references: {number(float(worst.note), 0)} %)" if worst.note else ""
     text += f"; so do, at other sizes or less, {titles.all(others)}" if others else ""
-    return "Sentence template", f"{text}.", found
+    return "Sentence template", f"{text}.", outcomes
 
 
-def _beyond(found: Sequence[Fact], titles: Titles) -> Said | None:
-    decided = [fact for fact in found if fact.outcome == "better"]
+def _beyond(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
+    decided = [fact for fact in outcomes if fact.outcome == "better"]
     if not decided:
         return None
     pairs = [f"{titles[fact.methods[0]]} ahead of {titles[fact.against[0]]}" for fact in decided]
@@ -264,44 +264,44 @@ def _beyond(found: Sequence[Fact], titles: Titles) -> Said | None:
         f"{listed(pairs[:NAMED])} up to {number(decided[0].records[1])} records is expected "
         f"(probability {least:.2f}{'' if len(pairs) == 1 else ' or more'})."
     )
-    return "Beyond the data", text, found
+    return "Beyond the data", text, outcomes
 
 
-def _phases(found: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
-    shown = [fact for fact in found if fact.outcome in ("better", "worse")]
-    if not found:
+def _phases(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
+    shown = [fact for fact in outcomes if fact.outcome in ("better", "worse")]
+    if not outcomes:
         return None
     if not shown:
-        phases = [f"{fact.note} for {titles[fact.methods[0]]}" for fact in found]
-        return "Last phases", f"no significant change of {metric} by {listed(phases[:NAMED])}.", found
+        phases = [f"{fact.note} for {titles[fact.methods[0]]}" for fact in outcomes]
+        return "Last phases", f"no significant change of {metric} by {listed(phases[:NAMED])}.", outcomes
     fact = shown[0]
     text = (
         f"{fact.note} changes {titles[fact.methods[0]]} by {interval(fact.effect, 2)} {metric} "
         f"(significantly {fact.outcome} than as many updates without it)."
     )
-    return "Last phases", text, found
+    return "Last phases", text, outcomes
 
 
-def _equivalence(found: Sequence[Fact], titles: Titles) -> Said | None:
-    if not found:
+def _equivalence(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
+    if not outcomes:
         return None
-    margin = found[0].note.partition(", ")[0]
-    verdicts = [fact.note.partition(", ")[2] for fact in found]
+    margin = outcomes[0].note.partition(", ")[0]
+    verdicts = [fact.note.partition(", ")[2] for fact in outcomes]
     words = {verdict: "open" if verdict == "not known" else verdict for verdict in dict.fromkeys(verdicts)}
-    parts = [f"{word} in {verdicts.count(verdict)} of {len(found)} cases" for verdict, word in words.items()]
-    nearest = found[-1]
+    parts = [f"{word} in {verdicts.count(verdict)} of {len(outcomes)} cases" for verdict, word in words.items()]
+    nearest = outcomes[-1]
     pair = " minus ".join(titles[name] for name in nearest.methods)
     difference = f"{interval(nearest.effect)} {nearest.metric}"
     text = f"{', '.join(parts)}; with {number(nearest.records[0])} records {pair} is {difference}."
-    return f"Equal to within {margin} {found[0].metric}", text, found
+    return f"Equal to within {margin} {outcomes[0].metric}", text, outcomes
 
 
-def _untrained(found: Sequence[Fact], titles: Titles) -> Said | None:
-    if not found:
+def _untrained(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
+    if not outcomes:
         return None
-    fact = found[0]
+    fact = outcomes[0]
     return (
         "Without training",
         f"the best baseline is {titles[fact.methods[0]]}, with {interval(fact.effect)} {fact.metric}.",
-        found,
+        outcomes,
     )
