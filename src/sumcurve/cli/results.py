@@ -46,7 +46,13 @@ def add_parsers(verbs: Verbs) -> None:
         ("records", "column of training records: the largest size is compared (default: records)"),
     ):
         compare.add_argument(f"--{name}", metavar="COLUMN", help=what)
-    compare.add_argument("--metric", metavar="A,B", help="columns of scores (default: all numbers)")
+    compare.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="of scores; may stand again (default: all numbers)",
+    )
     compare.add_argument("--lower-is-better", action="store_true", help="as of losses")
     compare.add_argument("--common", action="store_true", help="keep the items that all systems have")
     compare.add_argument("--random-seed", type=natural, default=1, metavar="S", help="of the test (default: 1)")
@@ -85,7 +91,7 @@ def run_compare(arguments: argparse.Namespace) -> None:
         sources,
         item=arguments.item,
         system=arguments.system,
-        metric=_listed(arguments.metric),
+        metric=arguments.metric,
         group=arguments.group,
         seed=arguments.seed,
         records=arguments.records,
@@ -124,10 +130,6 @@ def run_curve(arguments: argparse.Namespace) -> None:
         random_seed=arguments.random_seed,
     )
     _print(result, arguments)
-
-
-def _listed(names: str | None) -> Sequence[str]:
-    return [name.strip() for name in names.split(",") if name.strip()] if names else []
 
 
 def _print(result: "Result", arguments: argparse.Namespace) -> None:

@@ -350,7 +350,9 @@ def read_lines(path: Path) -> tuple[list[str], list[Line]]:
     """The header and every row, blanks around cells removed; empty lines are skipped."""
     try:
         with open_bytes(path) as stream:
-            reader = csv.reader(io.StringIO(stream.read().decode("utf-8-sig"), newline=""), strict=True)
+            separator = "\t" if ".tsv" in path.suffixes else ","
+            text = io.StringIO(stream.read().decode("utf-8-sig"), newline="")
+            reader = csv.reader(text, delimiter=separator, strict=True)
             rows = []
             start = 1
             for row in reader:
@@ -360,7 +362,7 @@ def read_lines(path: Path) -> tuple[list[str], list[Line]]:
     except (csv.Error, UnicodeDecodeError) as error:
         raise ResultsError(f"{path}: not a CSV in UTF-8 ({error}): export it again") from error
     if len(rows) < 2:
-        raise ResultsError(f"{path}: {'only a header' if rows else 'empty'}: it needs a header and a row per training")
+        raise ResultsError(f"{path}: {'only a header' if rows else 'empty'}: it needs a header and rows below")
     number, header = rows[0]
     for name in header:
         if not name or header.count(name) > 1:

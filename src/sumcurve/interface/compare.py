@@ -142,7 +142,10 @@ def _replicates(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[
             )
         items[row.item] = row
     if len({name for name, _ in by_run}) < 2:
-        raise CommandError(f"{metric}: scores of {len(by_run)} system; a comparison takes two")
+        raise CommandError(
+            f"{metric}: scores of one system, {next(iter(by_run))[0]!r}; a comparison takes two: give a file for each "
+            "system, or name the column of systems (--system)"
+        )
     runs = [(cell, seed, items) for cell, seeds in by_run.items() for seed, items in seeds.items()]
     order = list(dict.fromkeys(row.item for row in rows))
     whole = [name for name in order if all(name in items for _, _, items in runs)]

@@ -171,6 +171,8 @@ def _task(path: Path) -> str:
 def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns: Columns) -> list[Score]:
     """Those of one system in samples of lm-evaluation-harness; of several tasks an item has its task's name."""
     filters = list(dict.fromkeys(line.cells.get("filter", "") for line in sheet.lines))
+    id_column = sheet.column(columns.item, ("doc_id",), "item", "--item")
+    keys = _keys(sheet, columns, id_column, None)
     rows: dict[str, Score] = {}
     for line in sheet.lines:
         cells = line.cells
@@ -181,17 +183,17 @@ def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns:
         if len(filters) > 1:
             scored = {f"{key},{own}": key for key in scored}
         if columns.metrics:
-            scored = {key: column for key, column in scored.items() if key in columns.metrics}
-        item = line.text(columns.item or "doc_id")
+            scored = {key: column for key, column in scored.items() if {key, column} & {*columns.metrics}}
+        item = line.text(id_column)
         item = f"{_task(path)}/{item}" if several and path else item
-        keys = {"group": columns.group} if columns.group else {}
         score = _score(line, item, name, keys, scored)
         if item in rows and {*score.values} & {*rows[item].values}:
             raise CommandError(f"{line.place}: {item} comes a second time, after {rows[item].place}; keep one")
         values = {**(rows[item].values if item in rows else {}), **score.values}
         rows[item] = Score(**{**vars(score), "values": values})
     if not any(score.values for score in rows.values()):
-        known = sorted({key for line in sheet.lines for key, value in line.cells.items() if is_number(value)} - HARNESS)
+        numbers = {key for line in sheet.lines for key, value in line.cells.items() if is_number(value)}
+        known = sorted(numbers - HARNESS - {*HASHES})
         wanted = f" {', '.join(columns.metrics)}" if columns.metrics else " that is a number"
         raise CommandError(f"{sheet.name}: no metric{wanted}; there are: {', '.join(known)}")
     return [*rows.values()]

@@ -131,6 +131,7 @@ def rouge(
     if isinstance(candidates, str):  # one item
         candidates, references = [candidates], [references]  # type: ignore[list-item]
         compare = [compare] if isinstance(compare, str) else compare
+    candidates, references, compare = (_as_list(texts) for texts in (candidates, references, compare))
     scorer = scorer_of(metrics, mode, stem, multi, threads)
     systems = [candidates, *([] if compare is None else [compare])]
     settings = Bootstrap(seed=seed, resamples=resamples)
@@ -142,6 +143,11 @@ def rouge(
     if scores[0].empty_references.all():
         raise CommandError(f"no reference has a word in mode {scorer.mode}; for other scripts: mode='unicode'")
     return RougeResult([*_sentences(outcome)], [*_tables(outcome)], outcome)
+
+
+def _as_list(texts: Any) -> Any:
+    """A column of a data frame, or an array, as a list; what else there is stays."""
+    return texts.tolist() if hasattr(texts, "tolist") else texts
 
 
 def scorer_of(metrics: Sequence[str], mode: Mode, stem: bool, multi: Multi | None, threads: int | None) -> Scorer:

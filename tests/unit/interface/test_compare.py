@@ -81,14 +81,14 @@ def test_the_form_of_the_items_decides_nothing(tmp_path) -> None:
     frame.to_csv(tmp_path / "long.csv", index=False)
     shuffled = frame.sample(frac=1, random_state=1).rename(columns={"item": "doc", "system": "who", "score": "x"})
     wide = frame.pivot(index=["item", "group"], columns="system", values="score").reset_index()
-    wide.to_csv(tmp_path / "wide.csv", index=False)
+    wide.to_csv(tmp_path / "wide.tsv", index=False, sep="\t")
     for name, own in frame.groupby("system"):
         own.drop(columns="system").to_json(tmp_path / f"{name}.jsonl", orient="records", lines=True)
     files = [tmp_path / f"{name}.jsonl" for name in "ab"]
     forms = [
         sc.compare(tmp_path / "long.csv"),
         sc.compare(shuffled.sort_values("who"), item="doc", system="who", metric="x"),
-        sc.compare(tmp_path / "wide.csv"),
+        sc.compare(tmp_path / "wide.tsv"),
         sc.compare(files),
         sc.compare(dict(zip("ab", files, strict=True))),
     ]
@@ -146,8 +146,11 @@ def test_samples_of_lm_evaluation_harness_are_named_after_their_folders(tmp_path
     assert (first["first"], first["second"]) == ("base", "tuned")
     assert first.difference == pytest.approx(np.mean(values["base"]) - np.mean(values["tuned"]))
     assert found.to_pandas("systems").groups.tolist() == [10] * 4
-    both = sc.compare([*files["boolq"], *files["gsm8k"]], metric=["exact_match,strict", "exact_match"], common=False)
-    assert [*both.pairs_of] == ["exact_match", "exact_match,strict"]
+    both = sc.compare([*files["boolq"], *files["gsm8k"]], metric=["exact_match"])
+    assert [*both.pairs_of] == ["exact_match", "exact_match,strict", "exact_match,flexible"]
+    for option in ({"group": "doc.subjct"}, {"metric": "acc"}):
+        with pytest.raises(CommandError, match=r"did you mean 'doc.subject'|no metric acc; there are: exact_match"):
+            sc.compare(files["boolq"], **option)
     samples(tmp_path / "other", "boolq", values["base"])
     changed = tmp_path / "other" / files["boolq"][0].name
     changed.write_text(changed.read_text().replace("hboolq7", "another"))
@@ -158,7 +161,7 @@ def test_samples_of_lm_evaluation_harness_are_named_after_their_folders(tmp_path
 REFUSED = {
     "twice": (lambda frame: pd.concat([frame, frame[:1]]), {}, "row 121: item 'i0' of 'a' comes a second time"),
     "lacking": (lambda frame: frame[1:], {}, "item 'i0' has no score of 'a' .*--common"),
-    "alone": (lambda frame: frame[:ITEMS], {}, "1 system"),
+    "alone": (lambda frame: frame[:ITEMS], {}, "scores of one system, 'a'"),
     "no number": (lambda frame: frame.assign(score="x"), {"metric": "score"}, "row 1: column score holds 'x'"),
     "empty": (lambda frame: frame.assign(score=[None, *frame.score[1:]]), {}, "row 1: column score holds ''"),
     "no column": (lambda frame: frame, {"metric": "scor"}, "no column 'scor'; did you mean 'score'"),

@@ -69,7 +69,7 @@ def test_rouge_is_that_of_the_verb(tmp_path) -> None:
     words = ["--references", files["r"], "--candidates", files["c"], "--compare", files["d"]]
     run("rouge", *words, "--json", tmp_path / "out.json", "--stem")
     out = json.loads((tmp_path / "out.json").read_text())
-    found = sc.rouge(ours, references, compare=theirs, stem=True)
+    found = sc.rouge(pd.Series(ours), references, compare=theirs, stem=True)
     assert found.signature == out["signature"]
     for row in found.to_pandas("differences").to_dict("records"):
         own = out["comparison"][row["metric"]]

@@ -209,7 +209,9 @@ def _doubling(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
     worth = outcomes[0].note
     if not cases:
         return "Twice the records", f"in none of {len(outcomes)} cases shown to add {worth} {metric}.", outcomes
-    text = f"shown to add {worth} {metric} or more to {listed(cases)}, open in {len(outcomes) - len(shown)} other cases."
+    text = (
+        f"shown to add {worth} {metric} or more to {listed(cases)}, open in {len(outcomes) - len(shown)} other cases."
+    )
     return "Twice the records", text, outcomes
 
 
