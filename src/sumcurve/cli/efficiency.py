@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,7 +89,7 @@ def _csv(rows: Sequence["EfficiencyRow"]) -> str:
 
 
 def _report(file: str, results: "Results", rows: Sequence["EfficiencyRow"]) -> list[str]:
-    from sumcurve.curves.results_file import short_name
+    from sumcurve.curves.results_file import interval_name, short_name
 
     lines = [
         f"{file}: scores {', '.join(results.scores)}; training time {results.seconds or 'not known'}"
@@ -105,6 +105,11 @@ def _report(file: str, results: "Results", rows: Sequence["EfficiencyRow"]) -> l
     for (corpus, method), trainings in results.trainings.items():
         if len(trainings) == 1:
             lines.append(f"{corpus} {method} has split {trainings[0].split} only, hence no interval.")
+        for first, second in pairwise(training.split for training in trainings):
+            if missing := ", ".join(map(str, range(first + 1, second))):
+                lines.append(
+                    f"{corpus} {method} has no split {missing}: interval {interval_name(first, second)} spans it."
+                )
     names = [short_name(score) for score in results.scores]
     relative = [(f"sigma{name}_pct", f"σ{name} %", 2, 1.0) for name in names]
     relative += [("theta_pct", "θ %", 2, 1.0)]

@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,8 +76,8 @@ class Scored:
 class Interval:
     """The ends of a mean's interval."""
 
-    low: float
-    high: float
+    low: float | None  # None: of one item there is no interval
+    high: float | None
 
 
 @dataclass
@@ -88,8 +88,8 @@ class Difference:
     """
 
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     p: float
     p_holm: float
     wins: int
@@ -265,7 +265,11 @@ def _intervals(scored: Scored, settings: Bootstrap) -> dict[str, Interval]:
     from sumcurve.statistics.ungrouped import bca_intervals
 
     ends = bca_intervals(np.stack([*scored.f.values()]), settings.confidence, settings.resamples, settings.seed)
-    return {metric: Interval(*pair) for metric, pair in zip(scored.f, ends.tolist(), strict=True)}
+    several = len(scored.empty) > 1
+    return {
+        metric: Interval(*pair) if several else Interval(None, None)
+        for metric, pair in zip(scored.f, ends.tolist(), strict=True)
+    }
 
 
 def _differences(first: Scored, others: Sequence[Scored], settings: Bootstrap) -> list[dict[str, Difference]]:
@@ -282,6 +286,8 @@ def _differences(first: Scored, others: Sequence[Scored], settings: Bootstrap) -
     counts = np.stack([(differences > 0).sum(axis=1), (differences == 0).sum(axis=1), (differences < 0).sum(axis=1)])
     columns = np.column_stack([differences.mean(axis=1), ends, p, holm(p)]).tolist()
     rows = [Difference(*values, *outcomes) for values, outcomes in zip(columns, counts.T.tolist(), strict=True)]
+    if len(first.empty) == 1:
+        rows = [replace(test, low=None, high=None) for test in rows]
     many = len(first.f)
     return [dict(zip(first.f, rows[start : start + many], strict=True)) for start in range(0, many * len(others), many)]
 
@@ -351,6 +357,12 @@ def _report(
             f"WARNING: no ids in {', '.join(without)}, but in another file: its items are taken in the order in which "
             "they stand; give them ids (`id`) where that may be another"
         )
+    for file in (references, *systems):
+        if file.unpaired is not None:
+            yield (
+                f"WARNING: {file.path}:{file.unpaired}: its marks <t> and </t> are no pairs; each is taken for the "
+                "bound of a sentence; write both around every sentence"
+            )
     if items == 1:
         yield "WARNING: one item says nothing of the spread over items: its intervals are none; take at least 2"
     if settings.resamples < FEW:
@@ -366,13 +378,13 @@ def _report(
         yield f"{'':10} {'P':>7} {'R':>7} {'F':>7}   {level} interval of F"
         for metric, interval in intervals.items():
             means = "".join(f" {POINTS * mean:7.2f}" for mean in _means(scored, metric).values())
-            yield f"{metric:10}{means}   {POINTS * interval.low:.2f} to {POINTS * interval.high:.2f}"
+            yield f"{metric:10}{means}   {_ends(interval.low, interval.high)}"
         yield ""
     for other, family in zip(systems[1:], outcome.families, strict=True):
         yield f"{_named(systems[0])} minus {_named(other)}"
         yield f"{'':10} {'F':>7}   {level + ' interval':18}        p  p (Holm)    wins    ties  losses"
         for metric, test in family.items():
-            ends = f"{POINTS * test.low:+.2f} to {POINTS * test.high:+.2f}"
+            ends = _ends(test.low, test.high, "+")
             counts = f"{test.wins:7,} {test.ties:7,} {test.losses:7,}"
             yield f"{metric:10} {POINTS * test.mean:+7.2f}   {ends:18} {test.p:8.2g} {test.p_holm:9.2g} {counts}"
         yield ""
@@ -396,10 +408,15 @@ def _table(outcome: Outcome, systems: "Sequence[Texts]", level: str) -> Iterator
         for metric, ends in intervals.items():
             star = "*" if place >= 0 and outcome.families[place][metric].p_holm < LEVEL else ""
             mean = _means(scored, metric)["f"]
-            cells.append(f"{POINTS * mean:.2f} [{POINTS * ends.low:.2f}, {POINTS * ends.high:.2f}]{star}")
+            cells.append(f"{POINTS * mean:.2f} [{_ends(ends.low, ends.high)}]{star}")
         yield f"{_named(system):{width}}" + "".join(f"  {cell:22}" for cell in cells) + f"{scored.empty.sum():8,}"
     yield f"{level} intervals; *: significantly different from the first, family-wise at {100 * LEVEL:g} %"
     yield ""
+
+
+def _ends(low: float | None, high: float | None, sign: str = "") -> str:
+    """An interval in points; a dash for none."""
+    return "–" if low is None or high is None else f"{POINTS * low:{sign}.2f} to {POINTS * high:{sign}.2f}"
 
 
 def _named(file: "Texts") -> str:

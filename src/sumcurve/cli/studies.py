@@ -214,7 +214,7 @@ def progress_of(plan: Plan, results: Path) -> "Progress":
 
 def show_plan(results: Path, study: str | None, records: int | None) -> None:
     """Print what of a study is to be done, and what it would cost; nothing is made."""
-    from sumcurve.watch.estimate import estimate, lines, records_of
+    from sumcurve.watch.estimate import estimate, lines, missing_files, records_of
 
     plan = Plan.read(CONFIG, study)
     costs, recorded, kind = measured_costs()
@@ -223,7 +223,10 @@ def show_plan(results: Path, study: str | None, records: int | None) -> None:
             f"--records {records} changes nothing: how many records each corpus of study {plan.study} has is known; "
             "leave it out"
         )
+    absent = list(missing_files(plan, results))
     whole = estimate(plan, results, costs, records, recorded)
+    for line in absent:
+        print(line)
     for line in lines(plan, whole, costs, os.cpu_count() or 1, kind):
         print(line)
 

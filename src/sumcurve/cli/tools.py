@@ -12,7 +12,7 @@ from sumcurve.cli.messages import note
 from sumcurve.cli.places import CONFIG, PLACE, add_verb, home_of, key_of, plan_of
 from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.machine import devices, sums
-from sumcurve.machine.arguments import Verbs, natural, percent, positive
+from sumcurve.machine.arguments import Verbs, percent, positive, seed
 from sumcurve.store import manifest
 from sumcurve.store.errors import CorpusError
 from sumcurve.study.plan import PlanError
@@ -41,7 +41,7 @@ def add_parsers(verbs: Verbs) -> None:
     command.add_argument("--part", choices=PARTS, default="train", help="train; valid; test (without references)")
     command.add_argument("--percent", type=percent, help="of the training part [100]")
     command.add_argument("--records", type=positive, help="of the training part, where the study's sizes are records")
-    command.add_argument("--seed", type=natural, help="that draws them [1]")
+    command.add_argument("--seed", type=seed, help="that draws them [1]")
     text = "what each package gave to harvested corpora, as CSV"
     command = add_verb(verbs, "packages", text, lambda arguments: packages(arguments.paths), example=OF)
     command.add_argument("paths", type=Path, nargs="+", help="the folders of the corpora, below results/corpora")

@@ -34,6 +34,7 @@ NO_SCORES = {*KEYS, *SECONDS, "seed", "parameters", "percent", "items", "updates
 MOST = Decimal(10) ** 50  # of a number, so that products of several are numbers, too
 BEYOND = "it is beyond any number"
 NO_TIME = "a seed has 0 seconds, of which there is no logarithm"
+COMMA = re.compile(r"[-+]?\d+,\d+", re.ASCII)  # a number with a decimal comma
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
 
 
@@ -186,10 +187,15 @@ def read_results(path: Path, scores: Sequence[str] = ()) -> Results:
     """
     header, lines = read_lines(path)
     if missing := [key for key in KEYS if key not in header]:
+        for sign in ";\t|":
+            if sign in "".join(header):
+                raise ResultsError(f"{path}: its cells are parted by {sign!r}: part them by commas")
+        if other := [name for name in header if name.lower() in missing]:
+            raise ResultsError(f"{path}: column {other[0]!r} is no {other[0].lower()!r}: write it in small letters")
         remedy = "this looks like a published table, which --compare takes" if "interval" in header else "add"
         added = "" if "interval" in header else " it" if len(missing) == 1 else " them"
-        columns = f"column{'s' * (len(missing) > 1)} {', '.join(missing)}"
-        raise ResultsError(f"{path}: no {columns}, which every results file needs: {remedy}{added}")
+        lacking = f"column{'s' * (len(missing) > 1)} {', '.join(missing)}"
+        raise ResultsError(f"{path}: no {lacking}, which every results file needs: {remedy}{added}")
     costs = [name for name in SECONDS if name in header]
     if len(costs) > 1:
         raise ResultsError(f"{path}: columns {' and '.join(costs)} both mean the training time: keep one of them")
@@ -378,7 +384,13 @@ def _columns_of_numbers(path: Path, header: Sequence[str], lines: Sequence[Line]
     columns = []
     for name in header:
         read = [_decimal(line.cells[name]) is not None for line in lines]
-        if name in NO_SCORES or not any(read):
+        if name in NO_SCORES:
+            continue
+        commas = [line for line in lines if COMMA.fullmatch(line.cells[name])]
+        if commas and len(commas) + sum(read) == len(lines):
+            number = commas[0].cells[name].replace(",", ".")
+            raise commas[0].error(name, f"write {number}, with a decimal point and no sign for thousands")
+        if not any(read):
             continue
         if not all(read):
             raise lines[read.index(False)].error(

@@ -12,6 +12,7 @@ from sumcurve.machine.spelling import there_are
 TOOLS = "Tools, for any files of yours"
 STUDIES = "Studies, in a checkout (`make` calls most of them)"
 INTERNALS = "Internals, which rules and other verbs call"
+MOST_SEED = 2**63 - 1  # that torch's generators take
 GROUPS = (TOOLS, STUDIES, INTERNALS)
 
 
@@ -93,6 +94,14 @@ def natural(text: str, least: int = 0) -> int:
 def positive(text: str) -> int:
     """A whole number of at least 1."""
     return natural(text, least=1)
+
+
+def seed(text: str) -> int:
+    """A whole number that every generator takes."""
+    number = natural(text)
+    if number > MOST_SEED:
+        raise argparse.ArgumentTypeError(f"{text!r} is above {MOST_SEED}, the largest seed")
+    return number
 
 
 def percent(text: str) -> int:

@@ -45,6 +45,7 @@ KEYS = {  # of an object, by role
 }
 OPTIONS = {"candidate": "--column", "reference": "--reference-column"}  # of `sumcurve rouge`, by role
 MANY_CELLS = 4_000_000_000  # of a table of longest common subsequences: half a gigabyte and some seconds
+PACKED = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}  # how such files begin
 MARK = re.compile(r"</?t>")
 LIST = re.compile(r"""\s*\[+\s*["'].*["']\s*\]+\s*""", re.DOTALL)  # as pandas and json write one into a cell
 
@@ -66,6 +67,7 @@ class Texts:
     lines: list[int] = field(default_factory=list)  # in which the items begin
     column: str | None = None  # of a table
     by_id: bool = False  # put into another file's order
+    unpaired: int | None = None  # the first line whose marks are no pairs
 
     def __len__(self) -> int:
         return len(self.items)
@@ -78,6 +80,11 @@ class Texts:
         self.items.append(item)
         self.ids.append(name)
         self.lines.append(line)
+
+    def check_marks(self, text: str) -> None:
+        """Note the line of the last item, of which this is the text, where its marks are no pairs."""
+        if self.unpaired is None and text.count("<t>") != text.count("</t>"):
+            self.unpaired = self.lines[-1]
 
 
 def read_texts(path: Path, role: Role, key: str | None = None) -> Texts:
@@ -114,6 +121,7 @@ def _by_line(path: Path, role: Role, key: str | None) -> Texts:
             if key is not None:
                 raise TextError(f"{place}: plain text, which has no {key!r}; leave {OPTIONS[role]} out")
             texts.add(number, [sentences(line)], None)
+            texts.check_marks(line)
             continue
         try:
             value = json.loads(line, object_pairs_hook=_object)
@@ -148,6 +156,7 @@ def _table(path: Path, role: Role, key: str | None, separator: str) -> Texts:
             if LIST.fullmatch(text):
                 raise TextError(f"{path}:{line}: a list in a cell of {texts.column!r}; write lists as JSON lines")
             texts.add(line, [sentences(text)], next((cells[name] for name in heads if _names_items(name)), "") or None)
+            texts.check_marks(text)
             line = rows.line_num + 1
     except csv.Error as error:
         raise TextError(f"{path}:{rows.line_num}: no row of a table ({error}); write it by a CSV library") from None
@@ -267,6 +276,9 @@ def _lines(path: Path) -> Iterator[str]:
     try:
         with open_bytes(path) as stream:
             for number, line in enumerate(stream, start=1):
+                packed = [ending for ending, magic in PACKED.items() if number == 1 and line.startswith(magic)]
+                if packed:
+                    raise TextError(f"{path} is compressed: rename it to {path.name}{packed[0]}")
                 if b"\0" in line:
                     raise TextError(
                         f"{path}:{number}: a NUL character, as in UTF-16, which would part words; save the file as "
@@ -277,7 +289,7 @@ def _lines(path: Path) -> Iterator[str]:
                 except UnicodeDecodeError as error:
                     raise TextError(f"{path}:{number}: not UTF-8 ({error}); convert the file to UTF-8") from None
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
-        raise TextError(f"{path} cannot be read: {error}") from error
+        raise TextError(f"{path} cannot be read: {error}; copy it again") from error
 
 
 class _RepeatedKey(ValueError):

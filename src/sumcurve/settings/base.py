@@ -11,9 +11,13 @@ from pydantic import (
     Field,
 )
 
+from sumcurve.machine.arguments import MOST_SEED
+
+Boolean = Annotated[bool, Field(strict=True)]  # "yes" in quotes is none
 Percent = Annotated[int, Field(ge=1, le=100, strict=True)]  # strict: `true` is no 1, "2" no 2
 Positive = Annotated[int, Field(ge=1, strict=True)]
 NonNegative = Annotated[int, Field(ge=0, strict=True)]
+Seed = Annotated[int, Field(ge=0, le=MOST_SEED, strict=True)]
 NonNegativeFloat = Annotated[float, Field(ge=0.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Dropout = Annotated[float, Field(ge=0.0, lt=1.0)]
@@ -57,7 +61,7 @@ class Settings(BaseModel):
 
 def _once(values: list[Any]) -> list[Any]:
     """Refuse a value that stands twice, which would be one cell of the design counted as two."""
-    twice = sorted({value for value in values if values.count(value) > 1})
+    twice = [value for place, value in enumerate(values) if values.index(value) == place and values.count(value) > 1]
     if twice:
         raise ValueError(f"{', '.join(map(str, twice))} stands twice; leave one out")
     return values

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from sumcurve.machine.spelling import meant, there_are
 from sumcurve.settings.forms import FormFile, Layer
-from sumcurve.settings.study import FORMER
+from sumcurve.settings.study import FORMER, REFERENCE_SYSTEMS
 
 S = TypeVar("S", bound=BaseModel)
 Location = tuple[str | int, ...]
@@ -28,7 +28,7 @@ VALUE_ERROR = "Value error, "  # what pydantic puts before the message of a chec
 EXTENDED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{,63}")  # a file beside the one that extends it
 HUB_LOCK = "hub.lock.yaml"  # beside config.yaml: by owner/name and commit the sha256 of files, as the hub stated them
 OTHER_BASE = re.compile(r"[-+]?0[0-9bx_]|.*:")  # 017 is 15 to YAML 1.1, and 1:30 is 90
-LEFT_OUT = ("corpora", "scores")  # of a study: entries that null takes away from what the study extends
+LEFT_OUT = ("corpora", "scores", "systems")  # of a study: entries that null takes away from what the study extends
 
 
 class PlanError(ValueError):
@@ -252,7 +252,7 @@ def _without(name: str, entries: Block, weak: Block) -> tuple[Block, Block]:
     below = dict(weak.mapping[name].mapping)
     kept = {}
     for key, entry in entries.mapping.items():
-        if entry.value is not None:
+        if entry.value is not None or (name == "systems" and key in REFERENCE_SYSTEMS):
             kept[key] = entry
         elif below.pop(key, None) is None:
             raise PlanError(f"{entry.where()}: {weak.path} has none to leave out; there are: {', '.join(below)}")

@@ -8,7 +8,18 @@ from pydantic import (
     model_validator,
 )
 
-from sumcurve.settings.base import LimitIfGiven, NonNegative, Once, Percent, Positive, Settings, Sha256, Share
+from sumcurve.settings.base import (
+    Boolean,
+    LimitIfGiven,
+    NonNegative,
+    Once,
+    Percent,
+    Positive,
+    Seed,
+    Settings,
+    Sha256,
+    Share,
+)
 from sumcurve.settings.content import Raw
 from sumcurve.settings.search import Search
 from sumcurve.sources.cleaning import STEPS as CLEANING
@@ -105,7 +116,7 @@ class Prepare(Settings):
     """How sentences become tokens: words and single signs; the Penn Treebank's (ptb), as CoreNLP writes them; what
     blanks divide, of tokenised text; Chinese words by jieba; Chinese characters.
     """
-    lower: bool = True
+    lower: Boolean = True
     """Whether tokens are in small letters."""
     min_source_tokens: Annotated[NonNegative, Field(alias="least_source_tokens")] = 1
     """Tokens of a source, at least."""
@@ -123,7 +134,7 @@ class Prepare(Settings):
     """Sentences of a target, at least."""
     max_target_sentences: Annotated[LimitIfGiven, Field(alias="most_target_sentences")] = None
     """Sentences of a target, at most."""
-    shorter_target: Annotated[bool, Field(exclude_if=lambda drops: not drops)] = False
+    shorter_target: Annotated[Boolean, Field(exclude_if=lambda drops: not drops)] = False
     """Whether a record is dropped whose target has as many tokens as its source, or more (Akhmetov et al. 2022)."""
     min_alphabetic_share: Annotated[Share, Field(alias="least_alphabetic_share")] = 0.0
     """Share of the source's tokens that hold a letter, at least."""
@@ -181,7 +192,7 @@ class Trainings(Settings):
 
     sizes: Annotated[list[Positive], Field(min_length=1)] | None = None
     """Of the corpus's `percents` or `sizes`, rising; null: all."""
-    seeds: Annotated[list[NonNegative], Field(min_length=1), Once] | None = None
+    seeds: Annotated[list[Seed], Field(min_length=1), Once] | None = None
     """Of the study's; null: all."""
 
 
@@ -198,7 +209,7 @@ class CorpusSettings(Preparation):
     """By method, fewer sizes or seeds than the others have. Where methods have several seeds, tables compare by those
     that all of them share; a method of one seed is alone with it.
     """
-    seeds_at: dict[Positive, Annotated[list[NonNegative], Field(min_length=1), Once]] = {}
+    seeds_at: dict[Positive, Annotated[list[Seed], Field(min_length=1), Once]] = {}
     """By size, fewer seeds than the study has, for every method. What `trainings` says of seeds holds."""
     methods: Annotated[list[str], Once] | None = None
     """Of the study's methods, those that are trained on this corpus; null: all."""

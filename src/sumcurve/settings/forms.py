@@ -5,7 +5,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, Field, InstanceOf, SerializeAsAny, create_model, model_validator
 
-from sumcurve.settings.base import Dropout, Settings
+from sumcurve.settings.base import Dropout, Once, Settings
 from sumcurve.settings.models import ModelSettings
 from sumcurve.settings.search import MethodSearch
 from sumcurve.settings.training import CONTROL, PhaseSettings, Training
@@ -71,7 +71,7 @@ class MethodSettings(Settings):
     """The method that this one differs from by its last phase (or by its search) alone: the phases before are trained
     once, as that method's.
     """
-    trials: list[Trial] | None = None
+    trials: Annotated[list[Trial], Once] | None = None
     """What `make trials` tries in place of `first` of a study's grid, at most as many; null: what is there."""
     forms: dict[str, Form]
     """By name."""
@@ -101,7 +101,7 @@ class MethodFile(Layer):
     """The method that this one differs from by its last phase (or by its search) alone: the phases before are trained
     once, as that method's.
     """
-    trials: list[Trial] | None = None
+    trials: Annotated[list[Trial], Once] | None = None
     """What `make trials` tries in place of `first` of a study's grid, at most as many; null: what is there."""
     forms: dict[str, Layer | None]
     """By form, a file of `config/forms/` without its ending: what of the method is like this in that form alone."""

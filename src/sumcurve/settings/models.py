@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from sumcurve.settings.base import Dropout, Positive, Settings
+from sumcurve.settings.base import Boolean, Dropout, Positive, Settings
 from sumcurve.settings.search import Decoding
 from sumcurve.settings.training import PhaseSettings, Training
 
@@ -28,6 +28,11 @@ class ModelSettings(Settings):
     @property
     def covers(self) -> bool:
         """Whether its attention can see the sum of earlier attention."""
+        return False
+
+    @property
+    def covered(self) -> bool:
+        """Whether it does so from the start."""
         return False
 
     @property
@@ -74,8 +79,15 @@ class ModelSettings(Settings):
 
     def training_refusal(self, training: Training) -> str:
         """Why such a model cannot be trained like this; empty where it can."""
-        refusals = ((phase.name, self.phase_refusal(phase)) for phase in training.phases)
-        return next((f"phase {name!r}: {reason}" for name, reason in refusals if reason), "")
+        covered = self.covered
+        for phase in training.phases:
+            covered |= phase.coverage
+            reason = self.phase_refusal(phase)
+            if not reason and phase.loss == "nll+coverage" and not covered:
+                reason = "loss nll+coverage needs coverage in this phase or before: say `coverage: true`"
+            if reason:
+                return f"phase {phase.name!r}: {reason}"
+        return ""
 
     def search_refusal(self, search: Decoding) -> str:
         """Why such a model cannot be decoded so; empty where it can."""
@@ -116,9 +128,9 @@ class RecurrentSettings(ModelSettings):
     """Layers of the encoder."""
     decoder_layers: Positive = 1
     """Layers of the decoder."""
-    convolutional_gate: bool = False
+    convolutional_gate: Boolean = False
     """Lin et al. 2018: convolutions and self-attention gate the encoder's states."""
-    learned_start: bool = False
+    learned_start: Boolean = False
     """The encoder's first state is learned, not zero."""
     bridge: Literal["relu", "tanh", "linear", "direction", "concat"] = "relu"
     """The decoder's first state from the encoder's last: one linear layer (relu, tanh, linear) of both directions,
@@ -134,7 +146,7 @@ class RecurrentSettings(ModelSettings):
     """
     attention_width: Positive | None = None
     """Of additive attention; null: 2H."""
-    temporal: bool = False
+    temporal: Boolean = False
     """Scores are normalised by their past at each source position (Paulus et al. 2018)."""
     intra_decoder: Literal["none", "additive", "bilinear"] = "none"
     """Attention to earlier decoder states."""
@@ -142,7 +154,7 @@ class RecurrentSettings(ModelSettings):
     """What the vocabulary is multiplied with, from [h; context; intra]: linear: D wide; selu: two layers, D wide;
     tanh: two layers, E wide; none: as it is.
     """
-    copy_attention: bool = False
+    copy_attention: Boolean = False
     """Whether source words can be copied."""
     gate: tuple[GateInput, ...] = ("context", "c", "h", "input")
     """What the copy gate sees."""
@@ -150,13 +162,13 @@ class RecurrentSettings(ModelSettings):
     """The output layer: tied to the embedding, through a projection unless the readout is E wide; tanh: rows
     tanh(W_embedding W).
     """
-    output_bias: bool = True
+    output_bias: Boolean = True
     """Whether the output layer has a bias."""
-    second_output: bool = False
+    second_output: Boolean = False
     """A second output layer for training (Wei et al. 2018)."""
-    entity_attention: bool = False
+    entity_attention: Boolean = False
     """Salience of each source token (Eyal et al. 2019)."""
-    coverage: bool = False
+    coverage: Boolean = False
     """Attention sees the sum of earlier attention from the start; a phase can switch it on, too."""
     dropout: Dropout = 0.0
     """Share of values that training sets to zero."""
@@ -173,6 +185,10 @@ class RecurrentSettings(ModelSettings):
     @property
     def covers(self) -> bool:
         return self.attention == "additive" and not self.temporal
+
+    @property
+    def covered(self) -> bool:
+        return self.coverage
 
     @property
     def learns_entities(self) -> bool:
@@ -252,7 +268,7 @@ class TransformerSettings(ModelSettings):
     """Layers of the encoder."""
     decoder_layers: Positive
     """Layers of the decoder."""
-    copy_attention: bool = True
+    copy_attention: Boolean = True
     """A separate single-head attention on the decoder's output, from which source words are copied."""
     output: Literal["untied", "tied"] = "untied"
     """The output layer: of its own, or the embedding's."""
@@ -298,6 +314,10 @@ class ExtractRewriteSettings(ModelSettings):
     @property
     def covers(self) -> bool:
         return self.abstractor.covers
+
+    @property
+    def covered(self) -> bool:
+        return self.abstractor.coverage
 
     @property
     def extracts(self) -> bool:

@@ -11,7 +11,7 @@ from pydantic import (
 )
 
 from sumcurve.machine.sums import Sums
-from sumcurve.settings.base import Dropout, NonNegative, Once, Positive, Settings
+from sumcurve.settings.base import Boolean, Dropout, Once, Positive, Seed, Settings
 from sumcurve.settings.content import Raw
 from sumcurve.settings.corpus import Compose, CorpusSettings, Preparation, Prepare
 from sumcurve.settings.models import ExtractRewriteSettings
@@ -23,7 +23,7 @@ class Rouge(Settings):
 
     mode: Literal["rouge-score", "rouge-1.5.5", "unicode", "characters"] = "rouge-score"
     """Whose counting: rouge-score's, ROUGE-1.5.5's, its tokens for every script, or characters."""
-    stemmer: bool = False
+    stemmer: Boolean = False
     """Porter's; off, rouge-score equals ROUGE-1.5.5 without -m up to its rounding."""
     multi: Literal["best", "average"] | None = None
     """Of several references: the one with the best F1 (rouge-score) or recall (1.5.5 -f B), or counts pooled
@@ -44,7 +44,7 @@ class Reading(Settings):
 
     others: Positive = 5
     """Records of other groups whose sources each target is scored with, too."""
-    seed: NonNegative = 1
+    seed: Seed = 1
     """Of who they are."""
 
 
@@ -53,14 +53,14 @@ class Bootstrap(Settings):
     """Drawn with replacement, over groups of items; fewer than 20 have no 95 % interval."""
     confidence: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.95
     """Of every interval."""
-    seed: NonNegative = 1
+    seed: Seed = 1
     """Of the resamples."""
 
 
 class PhasesTable(Settings):
     """What a last phase buys: methods of several phases are trained with these seeds at the largest percent, too."""
 
-    seeds: Annotated[list[NonNegative], Field(min_length=1)]
+    seeds: Annotated[list[Seed], Field(min_length=1), Once]
     """Of these trainings."""
 
 
@@ -76,9 +76,9 @@ class VarianceTable(Settings):
     """One of the corpus's percents."""
     methods: Annotated[list[str], Field(min_length=1)]
     """Of those that are trained on the corpus."""
-    draws: Annotated[list[NonNegative], Field(min_length=2)]
+    draws: Annotated[list[Seed], Field(min_length=2)]
     """Seeds that draw the records."""
-    seeds: Annotated[list[NonNegative], Field(min_length=2)]
+    seeds: Annotated[list[Seed], Field(min_length=2)]
     """Seeds that train."""
 
 
@@ -126,7 +126,7 @@ class Noise(Settings):
     """Text infilling: share of a text's subwords that lie in spans, each of which one mask stands for."""
     span: Annotated[float, Field(gt=0.0)] = 3.0
     """Mean of the Poisson distribution of the spans' lengths in subwords; a span of none is a mask put in."""
-    permute: bool = True
+    permute: Boolean = True
     """Sentence permutation: whether sentences come in random order."""
 
 
@@ -161,7 +161,7 @@ class Pretraining(Preparation):
     optimizer: Optimizer
     stop: Stop
     """When it is validated and when it ends; selection and patience are those of every training."""
-    seed: NonNegative = 1
+    seed: Seed = 1
     """Of the first weights, the order, the noise and the dropout."""
 
     def training(self) -> Training:
@@ -219,7 +219,7 @@ class StudySettings(Settings):
     """Files of config/methods without their ending."""
     form: str = "small"
     """Which form of each method is trained: a file of config/forms without its ending."""
-    seeds: Annotated[list[NonNegative], Field(min_length=1), Once]
+    seeds: Annotated[list[Seed], Field(min_length=1), Once]
     """Every training is repeated with each; a seed draws its own records."""
     threads: Positive = 1
     """Of one training; they change floating-point sums, and are part of its name."""

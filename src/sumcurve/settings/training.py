@@ -7,7 +7,7 @@ from pydantic import (
     model_validator,
 )
 
-from sumcurve.settings.base import NonNegative, NonNegativeFloat, Positive, Settings, Share
+from sumcurve.settings.base import Boolean, NonNegative, NonNegativeFloat, Positive, Settings, Share
 
 
 class Optimizer(Settings):
@@ -85,7 +85,7 @@ class PhaseSettings(Settings):
     """What History and tables call it."""
     loss: Loss
     """What is minimised."""
-    coverage: bool = False
+    coverage: Boolean = False
     """Switch the model's coverage on (weights 0) before this phase."""
     label_smoothing: Share = 0.0
     """nll: share of the target that all words have."""
@@ -93,13 +93,13 @@ class PhaseSettings(Settings):
     """nll: decoder inputs replaced by the model's own predictions (Paulus et al. 2018)."""
     entity_weight: Share | None = None
     """nll+entity: delta, on the salience loss; the rest is on the nll."""
-    entity_alone: bool = False
+    entity_alone: Boolean = False
     """nll+entity: the salience loss trains its own layer, not the encoder."""
     soft_weight: NonNegativeFloat | None = None
     """self-train, dual-train: lambda, on the soft targets."""
     temperature: Annotated[float, Field(gt=0.0)] | None = None
     """self-train, dual-train: tau, of the soft targets."""
-    detach_second: bool = False
+    detach_second: Boolean = False
     """dual-train: the second output does not train what both share."""
     reward_weight: Share | None = None
     """mixed: gamma, on the self-critical loss; the rest is on the nll."""

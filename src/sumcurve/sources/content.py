@@ -105,10 +105,25 @@ class Content:
     def records(self) -> Iterator[RawRecord | Dropped]:
         """Every row of every shard: the record, or why it is none. Whether ids repeat is not looked at.
 
-        CorpusError for a file that cannot be read, and for a record with a part of its own where the study draws parts.
+        CorpusError for a file that cannot be read, for a record with a part of its own where the study draws parts,
+        and for a limit of a field that no record has.
         """
+        lacking = set(self.least)
+
+        def noted(rows: Rows) -> Rows:
+            for row in rows:
+                if lacking and isinstance(row, Mapping):
+                    lacking.difference_update(row)
+                yield row
+
         for shard in self.shards:
-            yield from self.read(shard, self.source.rows(shard.path, self.names), 1)
+            yield from self.read(shard, noted(self.source.rows(shard.path, self.names)), 1)
+        if lacking:
+            name = sorted(lacking)[0]
+            raise CorpusError(
+                f"{self.path}: no record has the field {name!r}, whose least is {self.least[name]} by raw.min: correct "
+                "the name, or leave it out"
+            )
 
     @property
     def named(self) -> Mapping[str, Any] | None:

@@ -16,7 +16,7 @@ BUFFER = 1 << 20  # bytes of a column chunk that are read at a time, however lar
 
 
 def rows(path: Path, names: Sequence[str] | None) -> Rows:
-    """Every row, with the columns that are `names`. A whole number in a column is text: an id may be one.
+    """Every row, with the columns that are `names`.
 
     Raises CorpusError for a file that is missing, damaged or no Parquet file, and for a column that it does not have.
     """
@@ -56,8 +56,7 @@ def objects(batch: "pyarrow.RecordBatch") -> Iterator[dict[str, Any] | Refused]:
         columns = [name for name, column in zip(batch.schema.names, batch.columns, strict=True) if not decodes(column)]
         yield Refused(NOT_UTF8, ", ".join(columns))
         return
-    for row in rows:
-        yield {name: str(value) if type(value) is int else value for name, value in row.items()}
+    yield from rows
 
 
 def decodes(column: "pyarrow.Array") -> bool:

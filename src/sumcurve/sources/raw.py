@@ -110,6 +110,7 @@ def excerpt(value: object) -> str:
 def identity(row: Mapping[str, Any]) -> str | None:
     """The id of a row that may be no record, if it has one that can be written."""
     name = row.get("id")
+    name = str(name) if type(name) is int else name
     return name if isinstance(name, str) and not LONE_SURROGATE.search(name) else None
 
 
@@ -155,8 +156,12 @@ def check_numbers(row: Mapping[str, Any], least: Mapping[str, int]) -> None:
 
 
 def record_of(row: Mapping[str, Any], place: Place) -> RawRecord:
-    """The record of one row, checked. An optional field may be None, which is as if it were left out."""
+    """The record of one row, checked. An optional field may be None, which is as if it were left out.
+
+    A whole number is an id, or a group, by its digits, and no text.
+    """
     row = {key: value for key, value in row.items() if value is not None or key in REQUIRED}
+    row |= {key: str(row[key]) for key in ("id", "group") if type(row.get(key)) is int}
     for key in row:
         if key not in FIELDS:
             raise Refused(UNKNOWN_KEY, f"{key!r}; known are {', '.join(FIELDS)}")

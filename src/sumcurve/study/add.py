@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from sumcurve.corpora.prepare import tokenized
+from sumcurve.corpora.prepare import DUPLICATE_ID, tokenized
 from sumcurve.corpora.store import PARTS
 from sumcurve.machine.spelling import there_are
 from sumcurve.scores import SCORERS
@@ -188,10 +188,15 @@ def seen(content: Content) -> Seen:
     groups: set[str] = set()
     grouped, bad = 0, ""
     sample: list[RawRecord] = []
+    places: dict[tuple[str | None, str], Place] = {}  # of ids
     for raw in content.records():
         if isinstance(raw, Dropped):
             dropped[raw.reason] += 1
             bad = bad or _bad(raw.place, raw.reason, raw.value)
+            continue
+        if (first := places.setdefault((raw.split, raw.id), raw.place)) is not raw.place:
+            dropped[DUPLICATE_ID] += 1
+            bad = bad or _bad(raw.place, DUPLICATE_ID, f"{raw.id} first at {first}")
             continue
         parts[raw.split] += 1
         if raw.group is not None:
@@ -365,9 +370,9 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         raise
     names = ", ".join(f"{ours}: {theirs}" for ours, theirs in fields.items() if theirs) or "by our names"
     parts = "drawn" if ready is None else "ready: " + ", ".join(f"{counts.parts[part]} {part}" for part in PARTS)
-    note(f"{path}: {count} records ({kind}); fields {names}; {counts.groups or 'no'} groups; parts {parts}")
     if drops:
         note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
+    note(f"{path}: {count} records ({kind}); fields {names}; {counts.groups or 'no'} groups; parts {parts}")
     shares = ", ".join(map(str, corpus["percents"]))
     note(f"{study}: {len(plan.named('runs'))} trainings, at {shares} % of the training part")
     note(f"what it would cost: make plan STUDY={name}")

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from sumcurve.machine.sums import Sums
 from sumcurve.scores.scorer import Scorer
-from sumcurve.settings.config import PlanError
+from sumcurve.settings.config import PlanError, read_study
 from sumcurve.settings.content import Raw
 from sumcurve.settings.corpus import CorpusSettings, Preparation
 from sumcurve.settings.forms import Form
@@ -35,7 +35,7 @@ from sumcurve.study.planning.outputs import (
     reads_entities,
 )
 from sumcurve.study.planning.runs import paper_search, plan_run, plan_trainings
-from sumcurve.study.planning.scores import check_files, plan_scores
+from sumcurve.study.planning.scores import check_files, check_scorers, plan_scores
 from sumcurve.study.recipes import Recipe, Version, read_recipes
 from sumcurve.systems.rows import Scored
 from sumcurve.systems.system import System, SystemSettings
@@ -98,6 +98,7 @@ class Plan:
                 plan_held_out_outputs(plan, unseen)
                 _plan_scored(plan, unseen)
         check_files(plan)
+        check_scorers(plan)
         for capability in CAPABILITIES.values():
             capability.plan_study(plan)
         plan.tables = digest(plan.decides_tables())
@@ -204,6 +205,10 @@ class Plan:
     def test_items(self) -> dict[str, int | None]:
         """How many items each corpus's test part has, by its split or study; a part held out is taken for as large."""
         return {name: corpus.split.test or corpus.published.get("test") for name, corpus in self.corpora.items()}
+
+    def where(self, *location: str | int) -> str:
+        """File, line and key of what the study says at `location`."""
+        return read_study(self.config / "studies" / f"{self.study}.yaml").where(*location)
 
     def folder(self, key: str) -> Folder:
         """The folder of this key; PlanError when the study does not ask for it."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, model_validator
 
 from sumcurve.rouge.texts import separator_of
-from sumcurve.settings.base import NonNegative, Percent, Sha256
+from sumcurve.settings.base import Once, Percent, Seed, Sha256
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, tokenizing
 from sumcurve.systems.system import Item, Role, SystemSettings, Untrained
@@ -22,7 +22,7 @@ class FileSettings(OutsideSettings):
     # training, which makes a curve.
     path: str | Annotated[dict[Percent, str], Field(min_length=1)]
     sha256: Sha256 | None = None  # of its content, of a single file; None: of what is there when the study is read
-    seeds: Annotated[list[NonNegative], Field(min_length=1)] | None = None  # of a curve; None: as many as the path says
+    seeds: Annotated[list[Seed], Field(min_length=1), Once] | None = None  # of a curve; None: as many as the path says
 
     @model_validator(mode="after")
     def paths_have_places(self) -> "FileSettings":

@@ -11,18 +11,21 @@ from pydantic import Field
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import cut
 from sumcurve.rouge.texts import TextError, places_by_id, read_texts
+from sumcurve.settings.base import Boolean, Once
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.records import RecordError
 from sumcurve.systems.system import SystemSettings
 
 OBJECT = re.compile(r"""\{\s*["'](id|summary)["']\s*:""")  # how a line begins that means to be a JSON object
 
+OF_ROUGE = re.compile(r", or name (it|the texts') \(`sumcurve rouge`: [^)]*\)")  # an option that a study does not have
+
 Value = str | int | float
 
 
 class OutsideSettings(SystemSettings):
-    split: bool = False  # find sentences within what is given as one, as in the corpus's own texts
-    cut: bool = True  # at the corpus's longest summary, as all systems' are
+    split: Boolean = False  # find sentences within what is given as one, as in the corpus's own texts
+    cut: Boolean = True  # at the corpus's longest summary, as all systems' are
 
     def trainings(self, percents: Sequence[int], seeds: Sequence[int]) -> list[tuple[int, int]]:
         """Percent and seed of every training behind what it says, of a corpus with `percents` and a study with `seeds`.
@@ -36,7 +39,7 @@ class LearningSettings(OutsideSettings):
     """Of a kind whose systems may learn from a study's records."""
 
     settings: Annotated[dict[str, Value], Field(default_factory=dict)]  # what it learns and writes with
-    trials: Annotated[list[dict[str, Value]], Field(default_factory=list)]  # settings that `make trials` tries
+    trials: Annotated[list[dict[str, Value]], Once, Field(default_factory=list)]  # settings that `make trials` tries
 
     def training(self) -> dict[str, Any]:
         """What decides what it learns, beside the records and the seed. RecordError as of its kind's `specify`."""
@@ -82,11 +85,14 @@ def read_summaries(path: Path, ids: Sequence[str], called: str = "") -> list[lis
                     f"{path}:{line}: {item[0][0][:60]!r} begins as a JSON object and is none; write it by a JSON "
                     "library (double quotes, a line each)"
                 )
+        if len(texts) == len(ids) and not any(sentence.strip() for item in texts.items for sentence in item[0]):
+            raise RecordError(f"{named}: all {len(ids)} summaries are empty; write a text for some of them at least")
         if texts.named:
             places = places_by_id(texts, {name: f"test item {number}" for number, name in enumerate(ids, start=1)})
             return [texts.items[place][0] for place in places]
     except TextError as error:
-        raise RecordError(str(error).replace(str(path), named)) from None
+        message = OF_ROUGE.sub("", str(error))
+        raise RecordError(message.replace(str(path), named)) from None
     if len(texts) < len(ids):
         raise RecordError(
             f"{named} ends after summary {len(texts)}, but there are {len(ids)} test items: the next is to be that of "

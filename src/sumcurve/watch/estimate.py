@@ -7,7 +7,7 @@ are not known have no price, and what lacks them is no estimate but a least (`NO
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -28,7 +28,7 @@ from sumcurve.study.kinds import KINDS, STEPS
 from sumcurve.study.methods import form_of_run
 from sumcurve.study.needs import light
 from sumcurve.study.plan import Plan
-from sumcurve.study.planning.folder import Folder
+from sumcurve.study.planning.folder import Folder, raw_file
 from sumcurve.watch.costs import (
     BYTES_OF_WEIGHT,
     CONFIDENCE,
@@ -53,6 +53,7 @@ BYTES_OF_ROW = 160  # of a record that shards read: its hashes, its id, and wher
 BYTES_OF_SHINGLE = 8  # of a word, where near-duplicates are looked for among shards
 BYTES_OF_BANDS = 144  # of a record there: keys of its bands, and where its shingles stand
 BYTES_OF_NUMBER = 4  # of a word in scratch/token-ids
+HASHED = 100_000_000  # bytes of raw content, at most, that a plan hashes
 WHOLE = 2  # times what models read of a source is what it has, about, where nothing says it
 BYTES_OF_ITEM = {"outputs": 400, "scores": 150}
 SAY = "; say `--records N`"
@@ -210,7 +211,11 @@ def estimate(
     assumed: int | None = None,
     recorded: Mapping[str, int] = MappingProxyType({}),
 ) -> Estimate:
-    """What of the study is not finished below `results`; `assumed` are training records where nothing says them."""
+    """What of the study is not finished below `results`; `assumed` are training records where nothing says them.
+
+    PlanError for a size of more training records than its corpus is known to have.
+    """
+    _check_sizes(plan, records_of(plan, results, None, recorded))
     records = records_of(plan, results, assumed, recorded)
     read_and_known = read_of(plan, results, records)
     read = {name: count for name, (count, _) in read_and_known.items()}
@@ -246,6 +251,36 @@ def estimate(
         whole.sets[rule] += any(key in to_do for key in keys)
     whole.temporary = _temporary(plan, to_do, records, read, items)
     return whole
+
+
+def missing_files(plan: Plan, results: Path) -> Iterator[str]:
+    """A line for each raw file, or folder, of a corpus to be made that a study names by its path and that is not here.
+
+    PlanError for one of other content than the study says; files above HASHED bytes are not hashed.
+    """
+    for key, (name, settings) in plan.prepared.items():
+        corpus = plan.settings.corpora.get(name)
+        if corpus is None or not corpus.raw.path or manifest.state(results / key) in ("finished", "packed"):
+            continue
+        path, file = Path(corpus.raw.path), raw_file(corpus.raw, settings.split)
+        if not path.exists():
+            where = plan.where("corpora", name, "raw", "path")
+            yield f"MISSING: {where}: {path} is not here, and nothing of {name} is made without it (docs/corpora.md)"
+            continue
+        files = [path] if path.is_file() else [inner for inner in path.rglob("*") if inner.is_file()]
+        if file.sha256 is None or sum(inner.stat().st_size for inner in files) > HASHED:
+            continue
+        if file.observed(results.parent) != file.sha256:
+            where = plan.where("corpora", name, "raw", "sha256")
+            raise PlanError(f"{where}: {file.problem(results.parent, plan.study)}")
+
+
+def _check_sizes(plan: Plan, records: Counts) -> None:
+    for name, corpus in plan.settings.corpora.items():
+        most, there = max(corpus.sizes or [0]), records.get(name)
+        if there is not None and most > there:
+            where = plan.where("corpora", name, "sizes")
+            raise PlanError(f"{where}: {most:,} training records of the {there:,} that {name} has; lower it")
 
 
 def _temporary(

@@ -55,6 +55,13 @@ def test_a_file_of_the_shipped_name_comes_first(tmp_path, monkeypatch, capsys) -
     assert results_file(PAPER) == Path(PAPER)
 
 
+def test_a_split_that_is_missing_is_said(tmp_path, capsys) -> None:
+    file = tmp_path / "results.csv"
+    file.write_text("".join(line for line in ROWS.splitlines(keepends=True) if ",2,200," not in line))
+    efficiency(file)
+    assert "C A has no split 2: interval 13 spans it." in capsys.readouterr().out
+
+
 def test_csv_and_json_hold_the_same_numbers(tmp_path) -> None:
     file = tmp_path / "results.csv"
     file.write_text(ROWS.replace("C,A,3,400,23,90", "C,A,3,400,23,60"))  # faster: epsilon is undefined

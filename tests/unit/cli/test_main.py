@@ -17,6 +17,7 @@ from sumcurve.store import manifest
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
 from sumcurve.watch import estimate
+from sumcurve.watch.costs import Costs, measured
 from workplace import configured
 
 ROOT = Path(__file__).parents[3]
@@ -58,6 +59,25 @@ def test_packages_are_those_of_a_corpus_named_once(monkeypatch):
     assert "is a fraction of a corpus: name the whole corpus" in said(monkeypatch, "packages", fraction)
     monkeypatch.setattr("sumcurve.harvest.packages.yields", lambda *_: [])
     assert said(monkeypatch, "packages", corpus, f"./{corpus}") == f"sumcurve: {corpus} is named twice; name it once"
+
+
+def test_a_plan_looks_at_the_raw_files_that_are_here(tmp_path, monkeypatch, capsys):
+    configured(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    known = Costs(measured(ROOT / "config", ROOT / "results" / "tables"))
+    monkeypatch.setattr("sumcurve.cli.studies.measured_costs", lambda: (known, {}, "a CPU"))
+    words = ["sumcurve", "plan", "--study", "smoke"]
+    monkeypatch.setattr(sys, "argv", words)
+    main()
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert re.match(r"MISSING: .*smoke.yaml:\d+: corpora.tales.raw.path: tests/data/tales.jsonl is not here", first)
+    path = tmp_path / "tests" / "data" / "tales.jsonl"
+    path.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "tests" / "data" / "tales.jsonl", path)
+    main()
+    assert capsys.readouterr().out.startswith(second)
+    path.write_text("{}")
+    assert re.search(r"yaml:\d+: corpora.tales.raw.sha256: .*tales.jsonl has sha", said(monkeypatch, *words[1:]))
 
 
 @pytest.fixture
@@ -121,6 +141,13 @@ def test_an_error_of_two_files_names_both_and_one_of_none_says_its_words() -> No
     )
     assert refused(OSError(errno.EIO, "Input/output error")) == "while reading or writing: Input/output error"
     assert refused(ConnectionError("the hub hung up")) == "the hub hung up"
+
+
+def test_a_seed_that_no_generator_takes_is_refused(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["sumcurve", "records", "x", "--seed", str(2**63)])
+    with pytest.raises(SystemExit):
+        main()
+    assert f"'{2**63}' is above {2**63 - 1}, the largest seed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("verb", ["verify", "status", "plan", "prune", "metrics"])

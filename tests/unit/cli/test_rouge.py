@@ -249,6 +249,26 @@ def test_no_file_that_is_read_is_written_over(sumcurve, texts, tmp_path) -> None
     assert {path: path.read_bytes() for path in before} == before
 
 
+@pytest.mark.parametrize(("count", "words", "warned"), [(1, [], True), (2, [], False), (40, ["--resamples", 99], True)])
+def test_intervals_of_one_item_or_few_resamples_come_with_a_warning(sumcurve, tmp_path, count, words, warned) -> None:
+    path = tmp_path / "r.txt"
+    path.write_text("a b\n" * count)
+    result = tmp_path / "r.json"
+    files = ("--references", path, "--candidates", path, "--compare", path, "--json", result)
+    printed = sumcurve("rouge", *files, *words)
+    assert ("WARNING" in printed) is warned
+    assert (" to " in printed) is (count > 1)
+    scores = json.loads(result.read_text())
+    assert (scores["rouge1"]["low"] is None) is (scores["comparison"]["rouge1"]["high"] is None) is (count == 1)
+
+
+def test_a_mark_without_its_other_half_is_said_with_its_line(sumcurve, tmp_path) -> None:
+    path = tmp_path / "r.txt"
+    path.write_text("<t> a b </t>\n<t> a b\n")
+    printed = sumcurve("rouge", "--references", path, "--candidates", path)
+    assert f"WARNING: {path}:2: its marks <t> and </t> are no pairs" in printed
+
+
 @pytest.mark.parametrize("option", ["--reference-column", "--column", "--compare-column", "--candidates"])
 def test_an_option_that_stands_twice_is_refused(sumcurve, texts, capsys, option) -> None:
     files = ("--references", texts.r_file, "--candidates", texts.c_file)

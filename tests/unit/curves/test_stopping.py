@@ -1,13 +1,26 @@
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sumcurve.curves.efficiency import Point, relative_cost_deficiency
-from sumcurve.curves.stopping import Cost, Validation, common, costs, fixed, largest_common, selected, within
+from sumcurve.curves.stopping import (
+    Cost,
+    Validation,
+    common,
+    costs,
+    fixed,
+    largest_common,
+    read_history,
+    selected,
+    within,
+)
 from sumcurve.statistics.errors import Undefined
+from sumcurve.training.history import History, Row
 
 
 def rows(phase: str, updates, rouge, start: Validation | None = None, per_update: float = 1.0) -> list[Validation]:
@@ -121,3 +134,26 @@ def test_without_measured_time_the_counts_remain() -> None:
     for rule, cost in costs({1.0: [bare]}).items():
         timed = costs({1.0: [TWO]})[rule][1.0][0]
         assert cost[1.0][0] == Cost(timed.updates, timed.examples, None)
+
+
+def test_a_runs_history_comes_back_from_its_files(tmp_path) -> None:
+    draw = np.random.default_rng(0).uniform
+    history = History()
+    for phase, updates in (("nll", (7, 14, 21)), ("coverage", (0, 7))):
+        for update in updates:
+            counts = {"update": update, "updates": update + 14 * (phase == "coverage"), "examples": 10 * update}
+            scores = {name: draw() for name in ("rouge1", "rouge2", "rougeLsum", "seconds")}
+            rest = {"rate": 0.1, "train_loss": None, "nll": 2.0, "repetition": 0.0, "tokens": 5.0}
+            history.append(Row(phase=phase, epoch=update / 3, best=update in (0, 14), **counts, **scores, **rest))
+    pd.DataFrame(history.rows()).to_csv(tmp_path / "history.csv", index=False)
+    assert [row.seconds for row in read_history(tmp_path)] == [None] * 5
+    pd.DataFrame(history.seconds()).to_csv(tmp_path / "timings.csv", index=False)
+    validations = read_history(tmp_path)
+    for row, original in zip(validations, history, strict=True):
+        for name in ("phase", "update", "updates", "examples", "epoch", "best", "seconds"):
+            assert getattr(row, name) == getattr(original, name)
+        assert row.rouge == pytest.approx(original.rouge)
+    assert selected(validations).update == history.selected.update
+    pd.DataFrame(history.seconds()[:3]).to_csv(tmp_path / "timings.csv", index=False)
+    with pytest.raises(ValueError, match=r"history.csv, line 5: phase 'coverage', update 0 has no line"):
+        read_history(tmp_path)

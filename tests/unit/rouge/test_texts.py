@@ -94,7 +94,8 @@ TABLES = [  # content, key, message
 REFUSED: list[tuple[str, str | bytes | None, str]] = [  # name, content, message
     ("nowhere.txt", None, r"nowhere\.txt cannot be read"),
     ("broken.gz", b"no gzip", r"broken\.gz cannot be read"),
-    ("cut.gz", gzip.compress(b"text", mtime=0)[:-9], r"cut\.gz cannot be read"),
+    ("cut.gz", gzip.compress(b"text", mtime=0)[:-9], r"cut\.gz cannot be read.*; copy it again"),
+    ("packed.txt", gzip.compress(b"text", mtime=0), r"packed\.txt is compressed: rename it to packed\.txt\.gz"),
     ("broken.zst", b"no zstandard", r"broken\.zst cannot be read"),
     ("a.txt", "", "a.txt is empty"),
     ("a.jsonl", "", "a.jsonl is empty"),

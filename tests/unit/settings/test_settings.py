@@ -34,7 +34,7 @@ def test_label_smoothing_is_for_models_that_do_not_copy():
             _form(model, smooth)
 
 
-@pytest.mark.parametrize("phase", [{"coverage": True}, {"loss": "nll+coverage"}])
+@pytest.mark.parametrize("phase", [{"coverage": True}, {"loss": "nll+coverage", "coverage": True}])
 def test_coverage_is_for_recurrent_models_with_additive_attention(phase):
     assert _form(RECURRENT, phase)
     for model in (TRANSFORMER, RECURRENT | {"attention": "bilinear"}):

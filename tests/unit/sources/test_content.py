@@ -38,7 +38,7 @@ BAD = {
     raw.WRONG_TYPE: [
         *(line(source=wrong) for wrong in (None, {"text": "x"}, ["x", 1])),
         *(line(references=wrong) for wrong in ("x", [["x", None]])),
-        *(line(id=7), line(target=3.5), line(group=["g"]), line(split=1)),
+        *(line(id=True), line(id=7.0), line(source=7), line(target=3.5), line(group=["g"]), line(split=1)),
     ],
     raw.SURROGATE: [line(source="\ud800"), line(id="\udfff"), line(group="\udfff")],
     raw.NUL: [line(target=["x", "a\0b"])],
@@ -71,6 +71,20 @@ def test_fields_arrive_as_written(tmp_path) -> None:
 def test_null_is_an_optional_key_left_out_and_a_byte_order_mark_is_no_text(tmp_path) -> None:
     (row,) = read(tmp_path / "raw.jsonl", b"\xef\xbb\xbf" + line(group=None, references=None) + b"\r\n")
     assert row == RawRecord(Place("raw.jsonl", 1), "a", "The otter swims.", "otter")
+
+
+def test_a_limit_of_a_field_that_no_record_has_is_refused(tmp_path) -> None:
+    path = tmp_path / "raw.jsonl"
+    path.write_bytes(line(grade=4) + b"\n" + line(id="b"))
+    fields = {"id": "id", "source": "source", "target": "target"}
+    assert len(list(Content(path, JSONL, fields, least={"grade": 3}).records())) == 2
+    with pytest.raises(CorpusError, match=r"raw.jsonl: no record has the field 'zzz', .*raw.min"):
+        list(Content(path, JSONL, fields, least={"zzz": 3}).records())
+
+
+def test_a_whole_number_may_be_an_id_or_a_group_and_is_its_text(tmp_path) -> None:
+    (row,) = read(tmp_path / "raw.jsonl", line(id=7, group=0))
+    assert (row.id, row.group) == ("7", "0")
 
 
 def records(content: Content) -> list[Any]:

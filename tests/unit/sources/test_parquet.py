@@ -48,12 +48,15 @@ def test_all_kinds_of_text_columns_are_text(tmp_path, kind) -> None:
     assert str(none.place) == "row 2"
 
 
-def test_a_number_may_be_an_id_and_is_no_text_of_a_list(tmp_path) -> None:
-    path = write(tmp_path / "raw.parquet", [{"id": 7, "source": [1, 2], "target": "t"}])
-    (row,) = rows(path, None)
-    assert row == {"id": "7", "source": [1, 2], "target": "t"}
-    (dropped,) = Content(path, SOURCES["parquet"]).records()
-    assert dropped.reason == raw.WRONG_TYPE
+@pytest.mark.parametrize("bad", [{"source": 1}, {"target": 2}, {"source": [1, 2]}, {"split": 0}])
+def test_a_number_may_be_an_id_and_is_no_text(tmp_path, bad) -> None:
+    good = {"id": 7, "source": "s", "target": "t"}
+    found = [
+        list(Content(write(tmp_path / "raw.parquet", [row]), SOURCES["parquet"], ready=None).records())
+        for row in (good, good | bad)
+    ]
+    assert [row.id for (row,) in found] == ["7", "7"]
+    assert found[1][0].reason == raw.WRONG_TYPE
 
 
 def test_text_that_is_no_utf8_is_dropped_and_its_neighbours_are_read(tmp_path) -> None:

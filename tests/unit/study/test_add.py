@@ -146,6 +146,11 @@ ARRAY = r"mine.jsonl: this is one JSON array: .*one a line"
             "",
             r"20 usable records, .* at least 50; not usable: 1 for empty source",
         ),
+        (
+            lines({**row, "id": "r"} for row in ROWS),
+            "",
+            r"1 usable records, .*: 59 for duplicate id; .* line 2",
+        ),
         (lines({**row, "source": 5} for row in ROWS), "", rf"{BAD}5, must be a string or a list of strings"),
         (lines({**row, "source": ["word " * 40, 5]} for row in ROWS), "", rf"{BAD}\['word .*… \(source must be a str"),
         (
@@ -181,6 +186,14 @@ def test_a_table_is_not_read_and_a_missing_file_is_named(place, monkeypatch, nam
     (place / "mine.csv").write_text("id,source,target\n")
     with pytest.raises(SystemExit, match=message):
         add(monkeypatch, name, "--name", "mine")
+
+
+def test_a_record_with_the_id_of_another_is_said_first_and_not_counted(place, monkeypatch, capsys):
+    write(place / "mine.jsonl", [*ROWS, ROWS[3]])
+    add(monkeypatch, "mine.jsonl", "--name", "mine")
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("not usable: 1 for duplicate id; the first is line 61: duplicate id: r3 first at line 4")
+    assert ": 60 records (jsonl)" in second
 
 
 def test_a_flag_settles_what_could_be_two_fields(place, monkeypatch):

@@ -14,6 +14,8 @@ ROOT = Path(__file__).parents[3]
 S = "studies/smoke.yaml"
 VARIANCE = {"corpus": "tales", "percent": 50, "methods": ["pcov"], "draws": [1, 2, 3], "seeds": [1, 2, 3]}
 QUESTION = {"question": "Which?", "asks": "doubling", "worth": 1.0}
+ALONE = {"methods": ["pcov"], "corpora.tales.methods": None}
+ASKED = {"question": "Which?", "asks": "method"}
 TRANSFORMERS = {"kind": "transformers", "sha256": "ab" * 32}
 BART = {"width": 15, "heads": 2, "feedforward": 8, "encoder_layers": 1, "decoder_layers": 1}
 TALES, LARGE = "corpora.tales", "docstrings-large"
@@ -37,6 +39,12 @@ def twin(base, **keys):
 def mine(**keys):
     """A pretrained method without a place."""
     return {"model": {**TRANSFORMERS, **keys}}
+
+
+def tries(**keys):
+    """A grid of one trial a method."""
+    grid = {"sizes": {"tales": 50}, "first": [{"rate": 0.1, "dropout": 0.0}], "last": [0.1]}
+    return {"grid": grid | keys, "seeds": [1, 2]}
 
 
 REFUSALS = [  # the file, what is said in it, and what the message names
@@ -98,6 +106,8 @@ REFUSALS = [  # the file, what is said in it, and what the message names
     (S, sized(trainings={"pcov": {"seeds": [3]}}), r"trainings\.pcov\.seeds: 3 is none of the study's seeds"),
     (S, sized(seeds_at={31: [1]}), r"seeds_at: 31 is none of sizes"),
     (S, sized(seeds_at={30: [1]}, trainings={"pcov": {"seeds": [2]}}), r"no seed is left of pcov at 30"),
+    (S, {"seeds": [2**63]}, rf"smoke\.yaml:\d+: seeds.*{2**63 - 1} \(value: {2**63}"),
+    (S, {"bootstrap": {"seed": 2**63}}, r"bootstrap.seed: .*less than"),
     (S, {"seeds": [True, 2]}, r"smoke\.yaml:\d+: seeds"),
     (S, {"seeds": [1, 2, 1]}, r"smoke.yaml:\d+: seeds: .*1 stands twice"),
     (S, {"questions": [{"question": "Which method", "asks": "method"}]}, r"smoke\.yaml:\d+: questions"),
@@ -112,6 +122,21 @@ REFUSALS = [  # the file, what is said in it, and what the message names
         },
         "extractive-optimum: the corpus's oracle asks train, valid alone; add test",
     ),
+    (S, {"systems": {"leadd": None}}, r"smoke.yaml:\d+: systems.leadd: no system to leave out; there are: lead, "),
+    (S, tries(method_sizes={"zzz": 100}), r"smoke.yaml:\d+: grid.method_sizes.zzz: .* no method or program .* pcov"),
+    (S, tries(tuned_with={"zzz": "pcov"}), r"smoke.yaml:\d+: grid.tuned_with.zzz: no method"),
+    (S, {"scores.entity_attention": {}} | ALONE, r"smoke.yaml:\d+: scores.entity_attention: nothing of this study"),
+    (S, {"scores.people": {"sheets": []}}, r"smoke.yaml:\d+: scores.people: "),
+    (S, {"questions": [ASKED | {"asks": "pretraining"}]}, r"smoke.yaml:\d+: questions.0.asks: .*pretrained BART"),
+    (S, {"questions": [ASKED | {"sizes": [77]}]}, r"smoke.yaml:\d+: questions.0.sizes: .*77.* tales has percents"),
+    (S, {"questions": [ASKED, ASKED]}, r"smoke.yaml:\d+: questions.1: .*twice"),
+    (S, {"phases": {"seeds": [1, 2, 2]}}, r"smoke.yaml:\d+: phases.seeds: 2 stands twice"),
+    (S, tries(first=[{"rate": 0.1, "dropout": 0.0}] * 2), r"smoke.yaml:\d+: grid.first: .* stands twice"),
+    (S, tries(last=[0.1, 0.1]), r"smoke.yaml:\d+: grid.last: 0.1 stands twice"),
+    (S, equal(ent="pcov", pcov="ent"), r"smoke.yaml:\d+: equivalence.*ent and pcov .*twice"),
+    (S, {"systems": {"x": {"kind": "command", "summarize": " "}}}, r"yaml:\d+: systems.x.summarize: .*shell line"),
+    ("methods/ent.yaml", {"model.copy_attention": "yes"}, r"ent.yaml:\d+: .*copy_attention: .*boolean"),
+    ("methods/pcov.yaml", {"phases.coverage.coverage": False}, r"pcov.yaml:\d+: .*nll\+coverage.*`coverage: true`"),
     (S, {"tittle": "x"}, r"smoke.yaml:\d+: tittle: unknown key"),
     (S, {f"{TALES}.percents": [101]}, r"smoke.yaml:\d+: corpora.*percents.*101"),
     (S, {f"{TALES}.percents": [100, 50]}, r"smoke.yaml:\d+: corpora.*percents must rise"),

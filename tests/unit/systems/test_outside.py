@@ -106,6 +106,8 @@ def test_the_corpus_s_longest_summary_cuts_unless_told_otherwise(tmp_path):
         ("s.jsonl", [row("r1", "a"), '{"summary": "b"}', row("r3", "c")], r"s.jsonl:2: no id"),
         ("s.jsonl", [row("r1", "a"), "not json", row("r3", "c")], r"s.jsonl:2: not JSON"),
         ("s.jsonl", [row("r1", "a"), '{"id": "r2"}', row("r3", "c")], r"s.jsonl:2: an object without"),
+        ("s.jsonl", [row(name, "") for name in SOURCES], r"s.jsonl: all 3 summaries are empty"),
+        ("s.jsonl", [row(name, "a").replace("summary", "text") for name in SOURCES], r"without .*'summary'.* key$"),
         ("s.jsonl", [], r"s.jsonl is empty, but there are 3"),
         ("s.txt", ["a", "b"], r"ends after summary 2, .*the next is to be that of id 'r3'"),
         ("s.txt", ["a", "b", "c", "d"], r"s.txt:4: one summary more than the 3"),

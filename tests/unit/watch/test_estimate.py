@@ -188,6 +188,13 @@ def test_finished_folders_cost_nothing_and_unknown_records_are_said_first(planne
     assert {records for _, _, records in sized.trainings} == {30, 60}
 
 
+def test_a_size_of_more_records_than_a_finished_corpus_has_is_refused(planned, monkeypatch):
+    monkeypatch.setattr(estimate, "_parts", lambda results, key: {part: {"records": 40} for part in ("train", "test")})
+    sizes = {"percents": None, "sizes": [30, 60]}
+    with pytest.raises(PlanError, match=r"smoke.yaml:\d+: corpora.tales.sizes: 60 training .* 40 that tales has"):
+        planned("smoke", lambda content: content["corpora"]["tales"].update(sizes))
+
+
 def test_jobs_of_a_cluster_are_those_that_snakemake_would_submit(plan, planned):
     """A set that one process makes is one; sets of a reader of questions are no steps of seconds."""
     said = "\n".join(planned("docstrings", assumed=6000)[2])

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from sumcurve.settings.base import Dropout, NonNegative, Once, Positive, Settings, Sha256
+from sumcurve.settings.base import Boolean, Dropout, Once, Positive, Seed, Settings, Sha256
 from sumcurve.settings.training import Optimizer, PhaseSettings, Stop, Training
 
 
@@ -150,9 +150,9 @@ class Apes(Settings):
 
     reader: ReaderSettings = AttentiveSettings()
     """Who answers: trained once for a corpus, on the questions about all its training records."""
-    seeds: Annotated[list[NonNegative], Field(min_length=1), Once] = [1, 2, 3]  # a field of pydantic
+    seeds: Annotated[list[Seed], Field(min_length=1), Once] = [1, 2, 3]  # a field of pydantic
     """A reader is trained with each; scores are their mean."""
-    renumber: bool = True
+    renumber: Boolean = True
     """Whether entities are numbered by their first occurrence when a summary is read, as they are in training; the
     authors' code leaves the article's numbers.
     """

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sumcurve.settings.base import NonNegative, Positive, Settings
+from sumcurve.settings.base import Boolean, Positive, Seed, Settings
 from sumcurve.settings.corpus import CorpusSettings, Judgements
 
 
@@ -15,7 +15,7 @@ class Contrasts(Settings):
     """What tags words: TextBlob's tagger, or the name or path of an installed spaCy pipeline with tagger and parser."""
     variant: Literal["paper", "code"] = "paper"
     """Whose sample: as Kumar and Cheung 2019 say, or as their code draws it (docs/contrasts.md)."""
-    inflect: bool = False
+    inflect: Boolean = False
     """Whether a word takes the form that its new place wants (lemminflect)."""
     golds: Positive | None = None
     """How many test items have contrasts, drawn by the seed; null: all."""
@@ -25,7 +25,7 @@ class Contrasts(Settings):
     """What is read of a source, at most: its first tokens. Never more than the corpus's `source_tokens`."""
     target_tokens: Positive = 100
     """What is broken of a target, at most: its first tokens. Never more than the corpus's `target_tokens`."""
-    seed: NonNegative = 1
+    seed: Seed = 1
     """Of the draws."""
     people: Annotated[tuple[Judgements, ...], Field(exclude=True)] = ()
     """What people said of those that a system failed to dodge, one for each set of sheets; none: nobody has judged."""

@@ -271,6 +271,8 @@ def _lines(path: Path) -> Iterator[Line]:
     """Every line that is not blank."""
     if not path.is_file():
         raise CommandError(f"{path} is no file that can be read")
+    if not path.stat().st_size:
+        raise CommandError(f"{path} is empty: write one article a line")
     try:
         for number, line in enumerate(read_lines(path), start=1):
             if isinstance(line, Refused):

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sumcurve.settings.base import NonNegative, Once, Positive, Settings
+from sumcurve.settings.base import Boolean, Once, Positive, Seed, Settings
 from sumcurve.settings.study import Rouge
 
 
@@ -21,9 +21,9 @@ class Oracle(Settings):
     """Sentences of a target, at most (Akhmetov et al. 2022: 20)."""
     nodes: Positive = 100_000
     """Of one proof, at most: our search's for ROUGE-1, and then HiGHS's, as for ROUGE-2; then a bound is recorded."""
-    searches: bool = True
+    searches: Boolean = True
     """Whether the five searches of Akhmetov et al. and the systems stand beside the proven optimum."""
-    seed: NonNegative = 1
+    seed: Seed = 1
     """Of the searches."""
     parts: Annotated[
         tuple[Literal["train", "valid", "test"], ...],

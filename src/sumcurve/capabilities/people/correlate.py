@@ -271,17 +271,20 @@ def correlated(
     from sumcurve.statistics.metric_agreement import LEVELS, agreements, williams
 
     systems, items = next(iter(arrays.values())).shape
+    alone = _alone(systems, items)
     rows, pairs, tests = [], [], []
     for level in LEVELS:
         pearson = {}
         for metric in metrics:
             for manual in people:
-                of_kind = agreements(arrays[metric], arrays[manual], level, resamples, seed=seed)
+                of_kind = agreements(arrays[metric], arrays[manual], level, 0 if alone else resamples, seed=seed)
                 pearson[metric, manual] = of_kind["pearson"].value
                 row: dict[str, Any] = {"level": level, "metric": metric, "people": manual}
                 row["undefined_items"] = of_kind["pearson"].undefined
                 for kind, value in of_kind.items():
                     row[kind] = {"value": value.value, "low": value.low, "high": value.high, "why": value.why}
+                    if alone and value.value is not None:
+                        row[kind]["why"] = alone
                 rows.append(row)
         for first, second in combinations(metrics, 2):
             between = agreements(arrays[first], arrays[second], level, resamples=0)["pearson"]
@@ -299,6 +302,8 @@ def correlated(
 
 def report(tables: Mapping[str, Any]) -> Iterator[str]:
     """What people read."""
+    if alone := _alone(tables["systems"], tables["items"]):
+        yield f"WARNING: {alone} says nothing of the spread over systems and items: no intervals; take at least 2"
     yield f"{tables['systems']} systems, {tables['items']} items. Brackets: 95 % intervals over systems and items."
     for level, title in TITLES.items():
         name = title.split(" (")[0]
@@ -322,6 +327,11 @@ def report(tables: Mapping[str, Any]) -> Iterator[str]:
             )
 
 
+def _alone(systems: int, items: int) -> str:
+    """Of what there is but one, so that nothing has an interval over both; empty where there are several."""
+    return "one item" if items == 1 else "one system" if systems == 1 else ""
+
+
 def _undefined(row: Mapping[str, Any], items: int) -> str:
     if not row["undefined_items"]:
         return ""
@@ -331,5 +341,5 @@ def _undefined(row: Mapping[str, Any], items: int) -> str:
 def _shown(cell: Mapping[str, Any]) -> str:
     if cell["value"] is None:
         return f"– ({cell['why']})"
-    ends = f"({cell['why']})" if cell["low"] is None else f"[{cell['low']:.3f}, {cell['high']:.3f}]"
+    ends = f"– ({cell['why']})" if cell["low"] is None else f"[{cell['low']:.3f}, {cell['high']:.3f}]"
     return f"{cell['value']:.3f} {ends}"

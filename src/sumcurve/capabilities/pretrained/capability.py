@@ -52,7 +52,8 @@ class PretrainedModels(Capability):
     )
 
     def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
-        """PlanError where a BART has no pretraining, and where this reads packages of a corpus it is trained for."""
+        """PlanError for a BART without pretraining, a corpus's packages in it, and a question that nothing answers."""
+        _check_questions(block, settings, methods)
         made = [method for method, form in methods.items() if form.model.kind == "bart"]
         if settings.pretraining is None:
             if made:
@@ -135,6 +136,16 @@ class PretrainedModels(Capability):
         from sumcurve.capabilities.pretrained.evidence import pretrainings  # which reads pandas
 
         return pretrainings(folders)
+
+
+def _check_questions(block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
+    made = {form.model.outside for form in methods.values() if isinstance(form.model, BartSettings)}
+    for place, question in enumerate(settings.questions):
+        if question.asks == "pretraining" and ("nothing" not in made or len(made) == 1):
+            raise PlanError(
+                f"{block.where('questions', place, 'asks')}: pretraining: no pretrained BART and the same from scratch "
+                "are among the study's methods; add both, as bart and bart_scratch, or leave the question out"
+            )
 
 
 def _zero_shot(methods: Mapping[str, Form]) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from sumcurve.settings.base import Dropout, HubName, Positive, Settings, Sha256
+from sumcurve.settings.base import Boolean, Dropout, HubName, Positive, Settings, Sha256
 from sumcurve.settings.models import ModelSettings
 from sumcurve.settings.search import Decoding
 from sumcurve.settings.training import PhaseSettings
@@ -64,12 +64,12 @@ class TransformersSettings(SubwordSettings):
     """What the model reads: `{source}` is the source, and stands in it once."""
     lora: Lora | None = None
     """What is trained: low-rank matrices beside the weights; null: all weights."""
-    zero_shot: bool = False
+    zero_shot: Boolean = False
     """Whether the model's summaries before any training are a row of the tables, at 0 records."""
     tokens_a_word: Annotated[float, Field(ge=1.0)] = 2.0
     """Subwords that a search may write for each word of the corpus's longest summary, which is cut to that afterwards.
     """
-    gradient_checkpointing: bool = False
+    gradient_checkpointing: Boolean = False
     """Whether activations are computed again in the backward pass, which takes less memory and more time."""
     dropout: Dropout | None = None
     """Share of values that training sets to zero; null: the model's own."""

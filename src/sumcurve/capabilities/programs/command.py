@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from sumcurve.capabilities.programs.process import MODEL, Limits, environment_of, files_of, run
 from sumcurve.capabilities.programs.targets import tokens_of
@@ -39,10 +39,20 @@ ROUNDING = 1e-6  # above 0, to which a sum of log-probabilities may round
 SETTING = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
+def _shell_line(line: str) -> str:
+    """The line; ValueError for one that runs nothing."""
+    if not line.strip():
+        raise ValueError("must be a shell line that runs a program; write one")
+    return line
+
+
+Line = Annotated[str, AfterValidator(_shell_line)]
+
+
 class CommandSettings(LearningSettings):
-    summarize: str  # a shell line, run where the study is run
-    train: str | None = None  # a shell line that learns; then there is a curve, as of a method
-    logp: str | None = None  # a shell line that says how probable targets are
+    summarize: Line  # a shell line, run where the study is run
+    train: Line | None = None  # a shell line that learns; then there is a curve, as of a method
+    logp: Line | None = None  # a shell line that says how probable targets are
     timeout: Positive = 3600  # seconds for all test items, of summarize and of logp
     train_timeout: Positive = 86_400  # seconds for one training
     max_gigabytes: Annotated[float, Field(gt=0)] = 20.0  # of what a training leaves

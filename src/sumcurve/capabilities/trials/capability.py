@@ -34,6 +34,17 @@ class TrialsOfSettings(Capability):
                     f"{', '.join(settings.corpora)}"
                 )
             percents |= settings.corpora[name].percents is not None
+        programs = [name for name, system in settings.systems.items() if (system or {}).get("trials")]
+        known = dict.fromkeys((*settings.methods, *grid.studies, *grid.tuned_with.values(), *programs))
+        if strange := [name for name in grid.method_sizes if name not in known]:
+            raise PlanError(
+                f"{block.where('grid', 'method_sizes', strange[0])}: {strange[0]} is no method or program of the study "
+                f"with trials; there are: {', '.join(known)}"
+            )
+        files = {path.stem for path in (block.path.parents[1] / "methods").glob("*.yaml")}
+        if strange := sorted({*grid.tuned_with} - files):
+            where = block.where("grid", "tuned_with", strange[0])
+            raise PlanError(f"{where}: no method {strange[0]!r}; there are: {', '.join(sorted(files))}")
         largest = max(*grid.sizes.values(), *grid.method_sizes.values(), grid.again.size if grid.again else 0)
         if percents and largest > 100:
             raise PlanError(f"{block.where('grid')}: {largest}: sizes are percents, as the corpora's: at most 100")

@@ -107,7 +107,7 @@ class Trials:
 
     def form(self, method: str) -> Form:
         """What is tried of a method. PlanError where its study has none of it, or begins it as another."""
-        plan, where = self._plan_of(method), f"study {self.plan.study}: grid"
+        plan, where = self._plan_of(method), self.plan.where("grid")
         if method not in plan.methods or plan.settings.form != self.plan.settings.form:
             raise PlanError(
                 f"{where}: study {plan.study} has no method {method} in form {self.plan.settings.form}; name a study "
@@ -201,7 +201,7 @@ class Trials:
         corpus = next((corpus for corpus in self.grid.sizes if corpus in serves and corpus in plan.planned), None)
         if corpus is None:
             there = ", ".join(self.grid.sizes)
-            where = f"study {self.plan.study}: grid.sizes"
+            where = self.plan.where("grid", "sizes")
             raise PlanError(f"{where}: study {plan.study} trains {name} on none of {there}; name another corpus")
         again = self.grid.again.size if self.grid.again and stage == "again" else None
         return plan.planned[corpus], again or self.grid.method_sizes.get(name, self.grid.sizes[corpus])
@@ -229,7 +229,7 @@ class Trials:
     def _of_program(self, name: str, settings: LearningSettings) -> list[Training]:
         """The one stage of a program."""
         plan, kind = self.plan, self.plan.systems[name][0]
-        where = f"{plan.config / 'studies' / plan.study}.yaml: systems.{name}"
+        where = plan.where("systems", name)
         self._check_budget(where, settings.trials)
         corpus, size = self._sized(name, plan, settings.corpora or plan.planned, "first")
         trainings = []

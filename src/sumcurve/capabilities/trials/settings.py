@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from sumcurve.settings.base import Positive, Settings
+from sumcurve.settings.base import Once, Positive, Settings
 from sumcurve.settings.forms import Trial
 
 Rate = Annotated[float, Field(gt=0.0)]
@@ -30,11 +30,11 @@ class Grid(Settings):
     that it is trained on."""
     method_sizes: dict[str, Positive] = {}
     """Of methods and programs that need more of any corpus."""
-    first: Annotated[list[Trial], Field(min_length=1)]
+    first: Annotated[list[Trial], Field(min_length=1), Once]
     """Rate and dropout of the phases before the last; of a method of one phase, of that."""
     again: Again | None = None
     """Which of these are trained once more, on more records; null: none."""
-    last: Annotated[list[Rate], Field(min_length=1)]
+    last: Annotated[list[Rate], Field(min_length=1), Once]
     """Rates of the last of several phases, behind the best of `first`, as `again` found it where there is one."""
     studies: dict[str, str] = {}
     """Of methods that are tried with the settings of another study, which has these corpora, too: a BART's, whose

@@ -14,7 +14,7 @@ from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.settings.config import Block, PlanError, read, read_study
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.forms import Form, MethodSettings
-from sumcurve.settings.study import Equivalence, VarianceTable
+from sumcurve.settings.study import REFERENCE_SYSTEMS, Equivalence, VarianceTable
 from sumcurve.study.doors import CAPABILITIES, MODELS, SCORERS, SYSTEMS, StudySettings
 from sumcurve.study.methods import read_method
 
@@ -120,6 +120,9 @@ def _check_scorers(block: Block, settings: StudySettings) -> None:
 def _check_systems(block: Block, settings: StudySettings) -> None:
     """PlanError for a system of no kind, one that is told what its kind does not know, and one of no corpus."""
     given = block.deepest(("systems",))[0].mapping if "systems" in block.mapping else {}
+    for name, entry in given.items():
+        if entry.value is None and name not in REFERENCE_SYSTEMS:
+            raise PlanError(f"{entry.where()}: no system to leave out; there are: {', '.join(REFERENCE_SYSTEMS)}")
     for name, system in settings.systems.items():
         where = block.where("systems", name)
         if not SYSTEM_NAME.fullmatch(name):
@@ -195,6 +198,8 @@ def _check_equivalence(block: Block, table: Equivalence, methods: dict[str, Form
             raise PlanError(f"{where}: no method {strange[0]!r} in the study; {there_are(strange[0], methods)}")
         if method == other:
             raise PlanError(f"{where}: {method} equals itself; name another method")
+        if table.methods.get(other) == method:
+            raise PlanError(f"{where}: {method} and {other} are compared twice; leave one out")
 
 
 def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
@@ -263,14 +268,21 @@ def _check_questions(block: Block, settings: StudySettings) -> None:
     """PlanError for a question about a metric, corpus, method or size that the study does not have."""
     ranking = [metric.name for name in settings.scores for metric in SCORERS[name].metrics if metric.ranks]
     for place, question in enumerate(settings.questions):
+        if question in settings.questions[:place]:
+            raise PlanError(f"{block.where('questions', place)}: {question.question!r} is asked twice; leave one out")
         known: dict[str, tuple[Collection[Any], Sequence[Any]]] = {
             "corpus": (settings.corpora, [question.corpus] if question.corpus else []),
             "methods": (settings.methods, question.methods or []),
             "metric": (ranking, [question.metric]),
         }
         corpora = [corpus for name, corpus in settings.corpora.items() if question.corpus in (None, name)]
-        if all(corpus.sizes is not None for corpus in corpora):  # of percents the numbers are not known yet
-            known["sizes"] = ({size for corpus in corpora for size in corpus.all_sizes}, question.sizes or [])
+        known["sizes"] = ({size for corpus in corpora for size in corpus.all_sizes}, question.sizes or [])
+        for name, corpus in settings.corpora.items():
+            if question.sizes and corpus in corpora and corpus.sizes is None:
+                raise PlanError(
+                    f"{block.where('questions', place, 'sizes')}: {question.sizes} are numbers of records, and corpus "
+                    f"{name} has percents; leave them out, or give the corpus `sizes`"
+                )
         for key, (there, values) in known.items():
             if strange := [value for value in values if value not in there]:
                 raise PlanError(

@@ -55,7 +55,7 @@ def _plan_system(plan: "Plan", corpus: PlannedCorpus, name: str, kind: type[Syst
         decides = kind.specify(settings, corpus.settings)
         files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
     except RecordError as error:
-        raise PlanError(f"study {plan.study}: systems.{name}: {error}") from None
+        raise PlanError(f"{plan.where('systems', name)}: {error}") from None
     needed = {key: plan.annotations(corpus.prepared, made)[0] for key, made in kind.needs.items()}
     inputs, named = [corpus.prepared, *needed.values()], {"corpus": corpus.name, "system": name}
     whose = {"corpus": corpus.prepared, "system": settings.kind or name}

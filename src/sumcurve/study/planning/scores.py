@@ -74,7 +74,7 @@ def _plan_needs(plan: "Plan", corpus: PlannedCorpus, name: str, scorer: Scorer) 
     try:
         needs = scorer.needs(seen.name, plan.settings)
     except RecordError as error:
-        raise PlanError(f"study {plan.study}: scores.{name}: {error}") from None
+        raise PlanError(f"{plan.where('scores', name)}: {error}") from None
     if needs is None:
         return None
     made: dict[str, str] = {}
@@ -101,4 +101,14 @@ def check_files(plan: "Plan") -> None:
             try:
                 scorer.check(outputs)
             except RecordError as error:
-                raise PlanError(f"study {plan.study}: scores.{name}: {error}") from None
+                raise PlanError(f"{plan.where('scores', name)}: {error}") from None
+
+
+def check_scorers(plan: "Plan") -> None:
+    """PlanError for a scorer that scores nothing of the study."""
+    for name in plan.scorers:
+        if plan.rows and not any(name in row.scores for row in plan.rows):
+            raise PlanError(
+                f"{plan.where('scores', name)}: nothing of this study is scored by {name}; leave it out, or give the "
+                "study what it scores (docs/scores.md)"
+            )

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from itertools import count
+from itertools import count, product
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumcurve.capabilities.extracts import unigrams as module
-from sumcurve.capabilities.extracts.article import SCORERS, Article, Instance, instance
+from sumcurve.capabilities.extracts.article import SCORERS, Article, Instance, instance, value
 from sumcurve.capabilities.extracts.improve import f1_greedy
-from sumcurve.capabilities.extracts.unigrams import optimum, optimum_by_milp, source_words_bound
-from unit.capabilities.extracts.articles import articles, bound, consistent, extract_f1, f1, subsets
+from sumcurve.capabilities.extracts.unigram_bounds import FINE, FREE, IN, OUT, Best, Multipliers, ceiling
+from sumcurve.capabilities.extracts.unigram_search import dominators, measure
+from sumcurve.capabilities.extracts.unigrams import _coverage, optimum, optimum_by_milp, source_words_bound
+from unit.capabilities.extracts.articles import articles, bound, consistent, extract_f1, f1, lines, subsets
 
 ARTICLE = articles()
 SCORER = st.sampled_from(SCORERS)
@@ -198,3 +200,43 @@ def test_ten_thousand_sentences_have_an_answer(scorer: str) -> None:
     found, greedy = optimum(counted, nodes=20, milp_nodes=0), f1_greedy(counted)
     assert consistent(found, counted)
     assert Fraction(greedy.numerator, greedy.denominator) <= bound(found) < Fraction(*source_words_bound(counted))
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["multiset", "set"]))
+@QUICK
+def test_any_multipliers_bound_any_subproblem(seed: int, scorer: str) -> None:
+    rng = np.random.default_rng(seed)
+    counted = instance(invented(seed, 9), scorer, 1)
+    coverage, size = _coverage(counted), counted.size
+    state = rng.choice(np.array([FREE, FREE, FREE, OUT, IN], np.int8), size)
+    ratios = {}
+    for bits in product((OUT, IN), repeat=size):
+        chosen = np.array(bits, np.int8)
+        if ((state == FREE) | (state == chosen)).all():
+            hits, cost = measure(coverage, chosen)
+            assert (2 * hits, cost) == value(counted, [int(index) for index in np.flatnonzero(chosen)])
+            ratios[bits] = Fraction(hits, cost)
+    scale = 1000
+    best = Best(np.array([0, 1, 0, coverage.total]), np.zeros(size, np.int8))
+    top = max(ratios, key=lambda bits: ratios[bits])
+    have = np.zeros(len(coverage.reference), np.int64)
+    for s in np.flatnonzero(top):
+        row = slice(coverage.rows[s], coverage.rows[s + 1])
+        have[coverage.types[row]] += coverage.counts[row]
+    tight = np.where(have > coverage.reference, 0, scale)  # these do not overrate the hits of the best
+    for words in (rng.integers(0, scale + 1, len(have)), tight):
+        multipliers = Multipliers(words, rng.integers(0, scale + 1, len(coverage.others)))
+        assert Fraction(ceiling(coverage, state, multipliers, best, scale), FINE) >= ratios[top]
+
+
+@given(st.lists(lines(), min_size=1, max_size=7), lines().filter(bool), st.sampled_from(["multiset", "set"]))
+@QUICK
+def test_some_best_extract_has_no_sentence_without_the_one_that_dominates_it(source, abstract, scorer) -> None:
+    counted = instance(Article("x", source, [abstract]), scorer, 1)
+    pairs = dominators(_coverage(counted), np.full(counted.size, FREE, np.int8))
+    assert len({frozenset(pair) for pair in pairs.tolist()}) == len(pairs)  # none dominates the other and back
+    respected = [
+        chosen for chosen in subsets(counted.size) if all(s not in chosen or t in chosen for s, t in pairs.tolist())
+    ]
+    every = max(extract_f1(counted, chosen) for chosen in subsets(counted.size))
+    assert max(extract_f1(counted, chosen) for chosen in respected) == every

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import tarfile
 from pathlib import Path
 
@@ -73,6 +74,19 @@ def test_items_without_a_correlation_are_counted(files, tmp_path, capsys) -> Non
     assert "1 of 3 items undefined, left out: a score is the same for all systems" in capsys.readouterr().out
     undefined = {(row["level"], row["undefined_items"]) for row in json.loads(out.read_text())["people"]}
     assert undefined == {("system", 0), ("summary", 1), ("pooled", 0)}
+
+
+@pytest.mark.parametrize(("systems", "items", "what"), [("abcd", "x", "item"), ("a", "xyz", "system")])
+def test_one_item_or_system_has_no_interval_over_both(files, capsys, systems, items, what) -> None:
+    for path in files:
+        head, *rows = path.read_text().splitlines()
+        kept = [row for row in rows if row[0] in systems and row[2] in items]
+        path.write_text("\n".join([head, *kept]))
+    run(*files)
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"WARNING: one {what}")
+    assert f"1.000 – (one {what})" in "\n".join(rest)
+    assert not re.search(r"\[-?\d", "\n".join(rest))
 
 
 def test_unequal_summaries_are_refused_and_common_ones_can_be_taken(files, tmp_path, capsys) -> None:
