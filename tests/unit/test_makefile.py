@@ -118,7 +118,13 @@ def test_what_is_said_on_the_command_line_is_never_read_as_shell(checkout: Path)
     assert made.returncode == 0, made.stderr
     python = (checkout / ".venv" / "bin" / "python").resolve()
     python.write_text('#!/bin/sh\nprintf "%s|" "$@" >> asked\n')
-    said = {"trace": ["CELL"], "pack": ["TO", "STUDY"], "merge": ["FROM", "STUDY"], "add": ["CORPUS", "NAME"]}
+    said = {
+        "trace": ["CELL"],
+        "pack": ["TO", "STUDY"],
+        "merge": ["FROM", "STUDY"],
+        "add": ["CORPUS", "NAME"],
+        "plan": ["SET"],
+    }
     for target, variables in said.items():
         for variable in variables:
             make(checkout, target, f'{variable}=x`touch pwned`"; touch pwned; "')

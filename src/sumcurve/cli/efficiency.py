@@ -105,10 +105,10 @@ def _report(file: str, results: "Results", rows: Sequence["EfficiencyRow"]) -> l
     for (corpus, method), trainings in results.trainings.items():
         if len(trainings) == 1:
             lines.append(f"{corpus} {method} has split {trainings[0].split} only, hence no interval.")
-        for first, second in pairwise(training.split for training in trainings):
-            if missing := ", ".join(map(str, range(first + 1, second))):
+        for start, end in pairwise(training.split for training in trainings):
+            if missing := ", ".join(map(str, range(start + 1, end))):
                 lines.append(
-                    f"{corpus} {method} has no split {missing}: interval {interval_name(first, second)} spans it."
+                    f"{corpus} {method} has no split {missing}: interval {interval_name(start, end)} spans it."
                 )
     names = [short_name(score) for score in results.scores]
     relative = [(f"sigma{name}_pct", f"σ{name} %", 2, 1.0) for name in names]

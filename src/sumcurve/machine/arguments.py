@@ -13,6 +13,7 @@ MOST_SEED = 2**63 - 1  # that torch's generators take
 TOOLS = "Tools, for any files of yours"
 STUDIES = "Studies, in a checkout (`make` calls most of them)"
 INTERNALS = "Internals, which rules and other verbs call"
+MOST_SEED = 2**63 - 1  # that torch's generators take
 GROUPS = (TOOLS, STUDIES, INTERNALS)
 
 
