@@ -2,6 +2,7 @@
 
 import html
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from sumcurve.tables.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
+WIDTH = 100  # characters of a note
 BOLD = re.compile(r"\*\*(.*)\*\*")
 
 
@@ -62,7 +64,8 @@ def text_of(table: Table) -> str:
     kinds = [column.kind for column in table.columns if column.title is not None]
     right = [place for place, kind in enumerate(kinds) if kind != "text"]
     lines = aligned([[*map(str, shown.columns)], *cells], right)
-    return "\n".join([table.caption, *lines, *(note for note in (*reasons, *table.notes) if note)])
+    notes = [textwrap.fill(note, WIDTH) for note in (*reasons, *table.notes) if note]
+    return "\n".join([table.caption, *lines, *notes])
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[int]) -> list[str]:

@@ -106,7 +106,7 @@ REFUSED = [
         for options, message in [
             ((["rougeL"], "rouge-1.5.5"), "ROUGE-L is rougeLsum"),
             ((["rougeSU4"],), "has no rougeSU4; take mode 'rouge-1.5.5'"),
-            ((["rouge0"],), "no metric 'rouge0'; take some of rouge1"),
+            ((["rouge0"],), "no metric 'rouge0'; did you mean"),
             (([],), "no metrics"),
             ((["rouge1"], "rouge-score", False, "average"), "average is for rouge-1.5.5"),
             ((["rouge1"], "rouge-score", False, "worst"), "'worst': take best or average"),

@@ -84,7 +84,7 @@ def test_bytes_repeat_and_what_nothing_knows_has_no_panel(framed, evidence, tmp_
     }
     assert set(texts) == {"curves", "seconds"}
     assert {"albums", "ROUGE-2 (points)", "ABS", "PCOV", "best-sentence"} <= {*texts["curves"]}
-    assert "these weights" in " ".join(texts["curves"])
+    assert "single run" in " ".join(texts["curves"])
 
 
 def test_what_does_not_read_is_in_no_front_and_hollow(framed, evidence, more_metric, dimmed) -> None:

@@ -64,7 +64,9 @@ def test_who_is_ahead_is_who_is_in_the_tests_of_the_size(results, rows) -> None:
 
 def methods_of(sentence: str, size: str) -> list[str]:
     """Those that stand in brackets behind a size, of the first lines."""
-    (named,) = re.findall(rf"[:,] {re.escape(size)} \(([^)]*)\)", sentence.partition("nothing. ")[2].split(";")[0])
+    (named,) = re.findall(
+        rf"[:,] {re.escape(size)} \(([^)]*)\)", sentence.partition("untrained systems. ")[2].split(";")[0]
+    )
     return re.split(", | and ", named)
 
 

@@ -16,7 +16,6 @@ from typing import Literal
 from sumcurve.tables.answers import ALONE, BEHIND, BEST, LEVEL_WITH, NONE, SHARED
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
 from sumcurve.tables.evidence import BLIND
-from sumcurve.tables.pairs import SINGLE_RUN
 from sumcurve.tables.questions import YES
 from sumcurve.tables.table import Table
 
@@ -148,11 +147,6 @@ def effect(row: Record, column: str, sign: int = 1) -> Effect | None:
     ends = [row.get(f"{column}_{end}") or None for end in ("low", "high")]
     low, high = (None if end is None else sign * float(end) for end in ends)
     return Effect(sign * float(row[column]), *((high, low) if sign < 0 else (low, high)))
-
-
-def _single(reason: str) -> bool:
-    """Whether a single run is why nothing is tested; tables before version 5 said it in other words."""
-    return reason.endswith((SINGLE_RUN, "weights"))
 
 
 def best(corpus: Corpus) -> Iterator[Fact]:

@@ -173,7 +173,7 @@ def _board(corpus: Corpus, titles: Titles) -> Board:
 
 
 def _scale(most: float) -> Scale:
-    return lambda score: round(100 * min(1.0, max(0.0, score / most)), 1)
+    return lambda score: round(100 * min(1.0, max(0.0, score / most)), 1) if most > 0 else 0.0
 
 
 def _worth(results: Results, corpus: Corpus, titles: Titles) -> list[tuple[str, str, Scale, list[Size]]]:

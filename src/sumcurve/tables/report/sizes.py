@@ -48,9 +48,11 @@ def sizes(results: Results, corpus: Corpus, metric: Metric, titles: Titles) -> l
             if system.records != records:
                 continue
             score = results.estimate(corpus.name, metric.name, system.cell)
-            own = [size for size in results.sizes(corpus.name, system.method) if size > records]
+            scored = {
+                other.records for other in results.of(corpus.name, True, metric.name) if other.method == system.method
+            }
             gain = expected = None
-            if own and own[0] == following:
+            if following is not None and following in scored:
                 doublings = log2(following / records)
                 weights = {(system.method, following): 1 / doublings, system.cell: -1 / doublings}
                 change = results.contrast(corpus.name, metric.name, weights)
