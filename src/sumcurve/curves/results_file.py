@@ -198,10 +198,10 @@ def results_of(path: Path | str, header: Sequence[str], lines: Sequence[Line], s
         if other := [name for name in header if name.lower() == key]:
             raise ResultsError(f"{path}: column {other[0]!r} is no {key!r}: write it in small letters")
     if missing:
-        added = "add it" if len(missing) == 1 else "add them"
-        remedy = "this looks like a published table, which --compare takes" if "interval" in header else added
-        columns = f"column{'s' * (len(missing) > 1)} {', '.join(missing)}"
-        raise ResultsError(f"{path}: no {columns}, which every results file needs: {remedy}")
+        remedy = "add it" if len(missing) == 1 else "add them"
+        remedy = "this looks like a published table, which --compare takes" if "interval" in header else remedy
+        absent = f"column{'s' * (len(missing) > 1)} {', '.join(missing)}"
+        raise ResultsError(f"{path}: no {absent}, which every results file needs: {remedy}")
     costs = [name for name in SECONDS if name in header]
     if len(costs) > 1:
         raise ResultsError(f"{path}: columns {' and '.join(costs)} both mean the training time: keep one of them")

@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,14 +22,14 @@ from sumcurve.store.records import write_text
 from sumcurve.tables.figures import FIGURES, looks_of
 from sumcurve.tables.report.chart import charts, javascript
 from sumcurve.tables.report.facts import Corpus, rows_of
-from sumcurve.tables.report.findings import SHOWN, Finding, Titles, counted
+from sumcurve.tables.report.findings import SHOWN, Finding, Titles, counted, interval
 from sumcurve.tables.report.leaderboard import Entry, leaderboard
 from sumcurve.tables.report.readme import SIGNIFICANCE, first_sentence
 from sumcurve.tables.report.sizes import Size, sizes
 from sumcurve.tables.report.summaries import RUN, Reading, spaced
 from sumcurve.tables.report.training import HEIGHT, WIDTH, drawings
 from sumcurve.tables.results import Results
-from sumcurve.tables.table import NOTHING, TEX, Table, number, significant, span
+from sumcurve.tables.table import TEX, Table, number, significant
 
 HERE = Path(__file__).parent
 PLAIN = " !$&'()*+,-./:;=?@[]^_`{|}~"  # what the address of an image may hold as it is
@@ -191,7 +191,7 @@ def html() -> Environment:
     """What makes templates into HTML; all that comes from records is escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = number
-    environment.filters["effect"] = lambda effect: NOTHING if effect is None else span(*astuple(effect), 1)
+    environment.filters["effect"] = interval
     environment.filters["parameters"] = _parameters
     environment.filters["significant"] = significant
     environment.filters["spaced"] = spaced
