@@ -33,7 +33,7 @@ from sumcurve.tables.systems import System, systems_of
 from sumcurve.tables.table import Column, Name, Value, number, span
 
 OPTIMUM = "optimum"  # the best that is possible, as a system
-NO_FINDINGS = "Rankings at this size are no findings about the methods."
+NO_FINDINGS = "Small models: rankings here say nothing about the full-size methods."
 PHASE_UPDATES = 100  # of its last phase, below which a system is not called by its method's name without a word
 MARK = "†"  # beside a system that does not read its source
 UNREAD = "‡"  # beside a metric that is not to be read of a corpus

@@ -174,7 +174,8 @@ def _baseline(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
     better = groups["better"]
     if better:
         first = f"{titles.all([fact.methods[0] for fact in better])} {_is(better)} significantly better"
-        first += f" ({titles[better[0].methods[0]]} by {interval(better[0].effect)} {metric})"
+        whose = f"{titles[better[0].methods[0]]} " if len(better) > 1 else ""
+        first += f" ({whose}by {interval(better[0].effect)} {metric})"
     elif not (groups["no significant difference"] or groups["worse"]):
         return f"Against {name}, the best untrained baseline", "single runs, not tested.", outcomes
     else:
@@ -201,7 +202,8 @@ def _doubling(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
     if outcomes[0].outcome == "measured":
         ordered = sorted(outcomes, key=lambda fact: -fact.effect.value)  # type: ignore[union-attr]
         gains = [f"{number(fact.effect.value, 1)} for {titles[fact.methods[0]]}" for fact in ordered if fact.effect]
-        return "Twice the records", f"{listed(gains[: NAMED + 1])} {metric} more, on average over the sizes.", outcomes
+        text = f"{metric} rises by {listed(gains[: NAMED + 1])}, on average over the sizes."
+        return "Twice the records", text, outcomes
     shown = [fact for fact in outcomes if fact.outcome == "better"]
     cases = [
         f"{titles[fact.methods[0]]} ({number(fact.records[0])} to {number(2 * fact.records[0])})" for fact in shown
@@ -248,11 +250,11 @@ def _template(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
     worst = max(outcomes, key=lambda fact: (fact.records, fact.effect.value if fact.effect else 0))
     others = [fact.methods[0] for fact in outcomes if fact.methods != worst.methods]
     text = (
-        f"{titles[worst.methods[0]]} writes {interval(worst.effect, 0)} % of its summaries with "
-        f"{number(worst.records[0])} records by a single one"
+        f"{titles[worst.methods[0]]} with {number(worst.records[0])} records fills a single one in "
+        f"{interval(worst.effect, 0)} % of its summaries"
     )
     text += f" (references: {number(float(worst.note), 0)} %)" if worst.note else ""
-    text += f"; so do, at other sizes or less, {titles.all(others)}" if others else ""
+    text += f"; {titles.all(others)} in most of theirs at some size" if others else ""
     return "Sentence template", f"{text}.", outcomes
 
 
