@@ -43,6 +43,7 @@ WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of th
 METHODS, DOCS, STUDIES = ROOT / "config" / "methods", ROOT / "docs", ROOT / "docs" / "studies"
 FINDINGS = 6  # sentences of README.md
 SMALL = "Small models on one kind of text: rankings at this size say nothing about the full-size methods."
+METHODS_ARE = "What each method is: [methods](../reference/methods.md)."
 REWORDED = {  # in titles and captions of recorded tables, which keep their bytes
     "One seed at three sizes: these weights, not the methods, are compared": "Single runs at three sizes",
     "systems that learn nothing": "untrained systems",
@@ -178,7 +179,11 @@ def study_page(study: str) -> str:
         if (folder / f"{name}.md").is_file()
     }
     where = f"../../results/tables/{study}/"
-    return reworded("\n".join(page(title, tables, every, titles, captions, figure, [SMALL], where)))
+    corpora = {name: " ".join((keys or {}).get("title", "").split()) for name, keys in settings["corpora"].items()}
+    corpora = {name: title for name, title in corpora.items() if title}
+    return reworded(
+        "\n".join(page(title, tables, every, titles, captions, figure, [SMALL, METHODS_ARE], where, corpora))
+    )
 
 
 def coverage() -> str:

@@ -78,7 +78,8 @@ def write_readme(
         corpus = Corpus(all_findings[0].corpus, records)
         if write_figure(corpus, titles, folder / FIGURES, ANSWERS, study.in_part):
             figure = f"{FIGURES}/{ANSWERS}.svg"
-    lines = page(study.title, records, all_findings, titles, captions, figure, [results.caveat])
+    corpora = {table.corpus: table.title for table in study.statistics}
+    lines = page(study.title, records, all_findings, titles, captions, figure, [results.caveat], corpora=corpora)
     if study.in_part:
         lines[1:1] = ["", f"**{study.in_part}**"]
     examples = [line for shown in study.examples if study.shown_items for line in written(results, shown)]

@@ -107,7 +107,7 @@ def _own(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         ("needed", 5.0, "answers", _needed([*facts.needed(corpus)], unit, titles)),
         ("source", 3.5, "scores", _source([*facts.source(corpus)], titles)),
         ("template", 4.5, "descriptions", _template([*facts.template(corpus)], titles)),
-        ("beyond", 6.0, "verdicts", _beyond([*facts.beyond(corpus)], titles)),
+        ("beyond", 2.7, "verdicts", _beyond([*facts.beyond(corpus)], titles)),
         ("phases", 7.0, "phases", _phases([*facts.phases(corpus)], unit, titles)),
         ("equivalence", 0.5, "equivalence", _equivalence([*facts.equivalence(corpus)], titles)),
         ("untrained", 8.0, "scores", _untrained([*facts.untrained(corpus)], titles)),
@@ -160,7 +160,7 @@ def _sizes(best: Sequence[Fact], titles: Titles) -> Said | None:
     parts = [f"{leader} with {listed(sizes)}" for leader, sizes in by_leader.items()]
     text = f"significantly best is {', '.join(parts)}" if parts else "no method is significantly best"
     if parts and undecided:
-        text += f"; with {listed(undecided)} no method is"
+        text += f"; with {listed(undecided)} none is"
     return "With fewer records", f"{text}.", smaller
 
 
@@ -211,9 +211,7 @@ def _doubling(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
     worth = outcomes[0].note
     if not cases:
         return "Twice the records", f"in none of {len(outcomes)} cases shown to add {worth} {metric}.", outcomes
-    text = (
-        f"shown to add {worth} {metric} or more to {listed(cases)}, open in {len(outcomes) - len(shown)} other cases."
-    )
+    text = f"shown to add {worth} {metric} or more to {listed(cases)}; not shown in {len(outcomes) - len(shown)} other cases."
     return "Twice the records", text, outcomes
 
 
@@ -265,7 +263,7 @@ def _beyond(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
     pairs = [f"{titles[fact.methods[0]]} ahead of {titles[fact.against[0]]}" for fact in decided]
     least = min(fact.effect.value for fact in decided if fact.effect)
     text = (
-        f"{listed(pairs[:NAMED])} up to {number(decided[0].records[1])} records is expected "
+        f"expected up to {number(decided[0].records[1])} records: {listed(pairs[:NAMED])} "
         f"(probability {least:.2f}{'' if len(pairs) == 1 else ' or more'})."
     )
     return "Beyond the data", text, outcomes

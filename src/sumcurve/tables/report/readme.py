@@ -1,19 +1,22 @@
 """The page of a study in Markdown: findings, leaderboard, figure, and where each table is. Made from its CSVs alone."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from sumcurve.tables.evidence import Examples
 from sumcurve.tables.report.facts import Corpus, Records, detectable
 from sumcurve.tables.report.findings import SHOWN, Finding, Titles, counted
 from sumcurve.tables.report.leaderboard import leaderboard, markdown
 from sumcurve.tables.results import Results
-from sumcurve.tables.table import number, without_markup
+from sumcurve.tables.table import listed, number, without_markup
 
 ROWS = 9  # of the leaderboard
 SIGNIFICANCE = (
     "Significant: at 5 % over all comparisons of the question (family-wise). Brackets: 95 % intervals, of differences "
-    "those of the test that decides."
+    "those of the test that decides. Differences are tested in pairs on the same items: whether two intervals overlap "
+    "decides nothing."
 )
 
 
@@ -26,14 +29,17 @@ def page(
     figure: str = "",
     remarks: Sequence[str] = (),
     folder: str = "",
+    corpora: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
     """The lines of a page; `captions` are of the tables that it lists, which are below `folder`.
 
+    `corpora` says what each corpus is, and so the task.
+
     Holds no measured time, so that equal evidence gives equal bytes.
     """
-    lines = [f"# {without_markup(title)}", "", "## Findings", ""]
+    lines = [f"# {without_markup(title)}", "", *about(tables, findings, corpora), "## Findings", ""]
     for finding in findings[:SHOWN]:
-        where = f"{finding.corpus}, " if len({other.corpus for other in findings}) > 1 else ""
+        where = f"{finding.corpus}, " if finding.corpus != findings[0].corpus else ""
         link = f"([{where}{finding.table}]({folder}{finding.table}.{'md' if finding.table in captions else 'csv'}))"
         lines.append(f"- **{without_markup(finding.head)}:** {without_markup(finding.text)} {link}")
     lines += ["", " ".join(filter(None, (counted(findings), SIGNIFICANCE))), ""]
@@ -57,10 +63,26 @@ def page(
         lines += [f"![Score against training records, a line for every method]({figure})", ""]
     lines += ["## Tables", "", "| table | what it holds |", "| --- | --- |"]
     for name, caption in captions.items():
-        lines.append(f"| [{name}]({folder}{name}.md) · [CSV]({folder}{name}.csv) | {_cell(caption)} |")
+        lines.append(f"| [{name}]({folder}{name}.md) [CSV]({folder}{name}.csv) | {_cell(caption)} |")
     others = [f"[{name}]({folder}{name}.csv)" for name in tables if name not in captions]
     lines += ["", f"As CSV alone: {', '.join(others)}." if others else "", ""]
     return lines
+
+
+def about(tables: Records, findings: Sequence[Finding], corpora: Mapping[str, str]) -> list[str]:
+    """What was trained and tested on the corpus of the first finding: sizes, items and seeds."""
+    if not findings:
+        return []
+    name = findings[0].corpus
+    rows = [row for row in tables["scores"] if row["corpus"] == name]
+    seeds = Counter(int(row["seeds"]) for row in {row["method"]: row for row in rows if row["records"]}.values())
+    sizes = sorted({int(row["records"]) for row in rows if row["records"]})
+    parts = [corpora[name]] if name in corpora else []
+    parts.append(f"Test items: {number(int(rows[0]['items']))}.")
+    if sizes:
+        runs = ", ".join(f"{count} with {most} seed{'s' * (most > 1)}" for most, count in sorted(seeds.items())[::-1])
+        parts.append(f"Training records: {listed([number(size) for size in sizes])}. Methods: {runs}.")
+    return [without_markup(" ".join(parts)), ""]
 
 
 def written(results: Results, examples: Examples) -> list[str]:
@@ -94,7 +116,7 @@ def written(results: Results, examples: Examples) -> list[str]:
 def first_sentence(caption: str, title: str = "") -> str:
     """A table's caption without the study's title, up to its first full stop."""
     text = caption.removeprefix(title.rstrip(".")).lstrip(". ")
-    return re.split(r"(?<=[.:])\s", text, maxsplit=1)[0]
+    return re.split(r"(?<=\.)\s", text, maxsplit=1)[0]
 
 
 def _others(text: str) -> str:
