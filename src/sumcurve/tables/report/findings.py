@@ -211,7 +211,8 @@ def _doubling(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
     worth = outcomes[0].note
     if not cases:
         return "Twice the records", f"in none of {len(outcomes)} cases shown to add {worth} {metric}.", outcomes
-    text = f"shown to add {worth} {metric} or more to {listed(cases)}; not shown in {len(outcomes) - len(shown)} other cases."
+    cases_left = f"not shown in {len(outcomes) - len(shown)} other cases"
+    text = f"shown to add {worth} {metric} or more to {listed(cases)}; {cases_left}."
     return "Twice the records", text, outcomes
 
 
