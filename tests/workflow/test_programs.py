@@ -74,7 +74,7 @@ def test_programs_and_files_have_curves_as_a_method_has(studied):
         assert len({row["records"] for row in here}) == 2
     records = {row["method"]: row["records"] for row in rows if row["percent"] == "50"}
     assert len(set(records.values())) == 1
-    assert "nearest: what people said of the training source" in (studied.tables / "scores.md").read_text()
+    assert "nearest: summary of the training source" in (studied.tables / "scores.md").read_text()
 
 
 def test_what_is_not_known_is_a_dash_and_costs_are_measured(studied):

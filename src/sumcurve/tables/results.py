@@ -352,6 +352,12 @@ class Results:
         reasons = (evidence.unranked(self, corpus, metric, cell) for evidence in self.study.evidence.values())
         return next((reason for reason in reasons if reason is not None), None)
 
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """By name how people read of a method; what was trained outside has a name and a sentence in its place."""
+        outside = {system.method for system in self.systems if system.outputs[0].search == "own"}
+        return {name: title for name, title in self.study.titles.items() if name not in outside}
+
     def name(self, *systems: System) -> Name:
         """Their method's name, marked where one of them does not read its source, and where one fills one frame."""
         reads, framed = ([of(system) for system in systems] for of in (self.reads, self.framed))
@@ -360,7 +366,7 @@ class Results:
             facts["one_frame"] = "yes" if True in framed else "no" if False in framed else ""
         marks = (MARK if False in reads else "") + (FRAMED if True in framed else "")
         method = systems[0].method
-        return Name(method, self.study.titles.get(method, method) + marks, facts)
+        return Name(method, self.titles.get(method, method) + marks, facts)
 
     def marked(self, corpus: str, cell: Cell) -> Name:
         """`name` of the system of a cell; the cell's own where none has it, as of the optimum."""

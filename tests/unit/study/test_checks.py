@@ -60,7 +60,11 @@ REFUSALS = [  # the file, what is said in it, and what the message names
     (S, {"variance": VARIANCE | {"percent": 100}}, r"variance\.percent: .*less than 100"),
     (S, {"variance": VARIANCE | {"methods": ["fastrl"]}}, r"variance\.methods: fastrl: not trained on tales; .* pcov"),
     (S, {"variance": VARIANCE | {"seeds": [2, 2]}}, r"variance\.seeds: \[2, 2\] names one twice"),
-    (S, equal(ent="pcow"), r"equivalence\.methods\.ent: no method 'pcow' in the study; there are: pcov, fastrl, ent"),
+    (
+        S,
+        equal(ent="pcow"),
+        r"equivalence\.methods\.ent: no method 'pcow' in the study; did you mean pcov. there are: pcov, fastrl, ent",
+    ),
     (S, equal(ent="ent"), r"equivalence\.methods\.ent: ent equals itself; name another method"),
     (S, {**equal(ent="pcov"), "equivalence.metric": "x"}, r"equivalence\.metric: no metric 'x' .*rouge1"),
     ("methods/ent.yaml", twin("nobody"), r"(?s)begins_as: nobody: .*there is no"),

@@ -84,7 +84,7 @@ def page(
 ) -> str:
     """The page as HTML; all that comes from records is escaped."""
     scores, records = tables["scores"].frame(), rows_of(tables)
-    titles = Titles(results.study.titles)
+    titles = Titles(results.titles)
     drawn = charts(results, scores, looks_of(scores), titles)
     style, *texts = ((HERE / name).read_text() for name in ("page.css", "chart.js", "page.js"))
     scripts = ["\n".join(texts)]
