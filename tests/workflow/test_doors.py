@@ -432,7 +432,8 @@ def test_a_metric_is_one_file_and_one_line(opened, one_file_and_one_line):
         assert title in next((opened.tables / "pages").glob(f"*-{name}.html")).read_text()
     drawn = (opened.tables / "figures" / "curves.svg").read_text()
     assert drawn.count(f">{title} (characters)<") == drawn.count(">ROUGE-1 (points)<") > 0
-    assert title in opened.page
+    page = opened.page
+    assert title in page
     summaries = list(read_jsonl(opened.folder("outputs/tales-pcov-100-s1") / "summaries.jsonl"))
     lengths = {row["id"]: len(" ".join(row["summary"])) for row in summaries}
     (row,) = (row for row in opened.csv("scores") if (row["method"], row["percent"]) == ("pcov", "100"))
