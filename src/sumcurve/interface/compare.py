@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sumcurve.interface.items import Columns, Score, read_items
+from sumcurve.interface.items import Columns, Score, read_items, warnings_of
 from sumcurve.machine.arguments import CommandError
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.intervals import estimate
@@ -69,6 +69,7 @@ def compare(
         _pairs_table([row for one_metric in made for row in one_metric.pairs], decimals, notes),
         _systems_table([row for one_metric in made for row in one_metric.systems], decimals),
     ]
+    sentences = [*warnings_of(names, lower_is_better), *sentences]
     return Comparison(sentences, tables, {name: of.by_cell for name, of in zip(names, made, strict=True)})
 
 
@@ -267,7 +268,9 @@ def _sentence(
         both = f"{best[0]} and {others[0][0]}: {shown(others[0])}, {p}"
         return f"No significant difference between {both},{over}{detectable}."
     if not (behind or level):
-        return f"{best[0]} has the best mean{over}; nothing is tested."
+        tested = [pair for pair in pairs.values() if pair.p is not None]
+        rest = "it is not tested; see the pairs of the others" if tested else "nothing is tested"
+        return f"{best[0]} has the best mean{over}; {rest}."
     parts = []
     if behind:
         nearest = behind[0]

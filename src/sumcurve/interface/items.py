@@ -30,6 +30,8 @@ HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "f
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
 SAMPLES = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl")
 
+LOSS = re.compile(r"loss|nll|perplexity|error|\bwer\b|\bcer\b")  # names of scores of which less is better
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -197,3 +199,11 @@ def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns:
         wanted = f" {', '.join(columns.metrics)}" if columns.metrics else " that is a number"
         raise CommandError(f"{sheet.name}: no metric{wanted}; there are: {', '.join(known)}")
     return [*rows.values()]
+
+
+def warnings_of(names: Iterable[str], lower_is_better: bool) -> list[str]:
+    """A warning where a column that is called a loss counts as better the higher it is."""
+    losses = [name for name in names if LOSS.search(name.lower())]
+    if lower_is_better or not losses:
+        return []
+    return [f"WARNING: {', '.join(losses)}: higher counts as better; for losses say --lower-is-better."]

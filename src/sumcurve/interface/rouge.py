@@ -134,6 +134,7 @@ def rouge(
     candidates, references, compare = (_as_list(texts) for texts in (candidates, references, compare))
     scorer = scorer_of(metrics, mode, stem, multi, threads)
     systems = [candidates, *([] if compare is None else [compare])]
+    _check_lengths(systems, references)
     settings = Bootstrap(seed=seed, resamples=resamples)
     try:
         scores = [scored(scorer, texts, references, name) for texts, name in zip(systems, NAMES, strict=False)]
@@ -148,6 +149,16 @@ def rouge(
 def _as_list(texts: Any) -> Any:
     """A column of a data frame, or an array, as a list; what else there is stays."""
     return texts.tolist() if hasattr(texts, "tolist") else texts
+
+
+def _check_lengths(systems: Sequence[Sequence[Text]], references: Sequence[References]) -> None:
+    """CommandError unless every system has a text for each item's references."""
+    for texts, name in zip(systems, NAMES, strict=False):
+        if not len(references) or len(texts) != len(references):
+            raise CommandError(
+                f"{len(texts):,} {name} and {len(references):,} references: give a text of each system for each item; "
+                "several references of an item are a list"
+            )
 
 
 def scorer_of(metrics: Sequence[str], mode: Mode, stem: bool, multi: Multi | None, threads: int | None) -> Scorer:

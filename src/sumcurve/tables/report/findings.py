@@ -76,8 +76,13 @@ def findings(tables: Records, titles: Mapping[str, str], brought: Sequence[Broug
     for place, name in enumerate(order):
         corpus = Corpus(name, tables)
         here = [*_own(corpus, names), *(finding for more in brought for finding in more(corpus, names))]
-        all_findings += [(finding.rank + ELSEWHERE * min(place, 1), place, finding) for finding in here]
+        all_findings += [(finding.rank + (place and _elsewhere(finding)), place, finding) for finding in here]
     return [finding for *_, finding in sorted(all_findings, key=lambda ranked: ranked[:2])]
+
+
+def _elsewhere(finding: Finding) -> float:
+    """What a finding on another corpus than the first adds to its rank: who is best there stands on a first page."""
+    return ELSEWHERE if finding.rank > 1 else 1.2
 
 
 def counted(every: Sequence[Finding], shown: int = SHOWN) -> str:
@@ -157,10 +162,12 @@ def _sizes(best: Sequence[Fact], titles: Titles) -> Said | None:
         leader = titles.all(fact.methods) if fact.outcome == "better" else ""
         by_leader.setdefault(leader, []).append(number(fact.records[0]))
     undecided = by_leader.pop("", [])
+    single = sorted({name for fact in smaller for name in fact.note.split(", ") if name})
     parts = [f"{leader} with {listed(sizes)}" for leader, sizes in by_leader.items()]
     text = f"significantly best is {', '.join(parts)}" if parts else "no method is significantly best"
     if parts and undecided:
         text += f"; with {listed(undecided)} none is"
+    text += f" ({titles.all(single)}: single runs, not tested)" if single else ""
     return "With fewer records", f"{text}.", smaller
 
 

@@ -70,14 +70,14 @@ def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> lis
 
     heads = ["model", "parameters", "records", f"{metric} [95 % interval]", *(["training, seconds"] if seconds else [])]
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
-    for place, entry in enumerate(entries):
+    for entry in entries:
         score = span(entry.score.value, entry.score.low, entry.score.high, 1)
         title = entry.title + ("" if entry.reads else " †") + (" ¶" if entry.template else "")
         cells = [
             title if entry.role == "trained" else f"*{title}*",
             f"{entry.parameters / 1e6:.2g} M" if entry.parameters else "",
             number(entry.records) if entry.records else "",
-            f"**{score}**" if place == 0 and entry.role == "trained" else score,
+            score,
             *([significant(entry.seconds) if entry.seconds else ""] if seconds else []),
         ]
         lines.append(f"| {' | '.join(cells)} |")

@@ -19,6 +19,11 @@ SIGNIFICANCE = (
     "decides nothing."
 )
 
+OLDER = (
+    "Significant: at 5 % over all comparisons of the question (family-wise), in pairs on the same items. Brackets: "
+    "single 95 % intervals, narrower than such a test's; that two overlap decides nothing."
+)
+
 
 def page(
     title: str,
@@ -39,10 +44,11 @@ def page(
     """
     lines = [f"# {without_markup(title)}", "", *about(tables, findings, corpora), "## Findings", ""]
     for finding in findings[:SHOWN]:
-        where = f"{finding.corpus}, " if finding.corpus != findings[0].corpus else ""
-        link = f"([{where}{finding.table}]({folder}{finding.table}.{'md' if finding.table in captions else 'csv'}))"
-        lines.append(f"- **{without_markup(finding.head)}:** {without_markup(finding.text)} {link}")
-    lines += ["", " ".join(filter(None, (counted(findings), SIGNIFICANCE))), ""]
+        head = finding.head + (f", {finding.corpus}" if finding.corpus != findings[0].corpus else "")
+        link = f"([{finding.table}]({folder}{finding.table}.{'md' if finding.table in captions else 'csv'}))"
+        lines.append(f"- **{without_markup(head)}:** {without_markup(finding.text)} {link}")
+    older = any("pointwise_low" not in row for row in tables.get("comparisons", ())[:1])
+    lines += ["", " ".join(filter(None, (counted(findings), OLDER if older else SIGNIFICANCE))), ""]
     if findings:
         corpus = Corpus(findings[0].corpus, tables)
         entries = leaderboard(corpus, titles)[:ROWS]
