@@ -438,7 +438,7 @@ def test_a_metric_is_one_file_and_one_line(opened, one_file_and_one_line):
     lengths = {row["id"]: len(" ".join(row["summary"])) for row in summaries}
     (row,) = (row for row in opened.csv("scores") if (row["method"], row["percent"]) == ("pcov", "100"))
     assert float(row["characters"]) == pytest.approx(statistics.mean(lengths.values()), abs=1e-3)
-    shown = [name for name in lengths if f"<h4>{html.escape(name)}</h4>" in page]
+    shown = [name for name in lengths if f">{html.escape(name)}</a></h4>" in page]
     assert shown
     for name in shown:
         assert f"<span>{title} {lengths[name]}</span>" in page
