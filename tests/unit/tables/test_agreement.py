@@ -97,7 +97,9 @@ def test_recorded_tables_agree(study):
     today = (folder / f"manifest-{Plan.read(CONFIG, folder.name).tables}.json").is_file()  # else by earlier code
     check(rows(folder / "verdicts.csv"), comparisons, answers, beyond=today)
     largest = max(int(row["first_records"] or 0) for row in comparisons)
-    for corpus, metric, method, size in bold(folder / "scores.md"):
+    names = {row["title"]: row["method"] for row in rows(folder / "methods.csv")}
+    for corpus, metric, title, size in bold(folder / "scores.md"):
+        method = names.get(title, title)
         if size == str(largest):
             others = [
                 row["ahead"]
