@@ -301,7 +301,7 @@ def watch(command: Sequence[str], progress: Progress, seconds: float = POLL_SECO
         terminated = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
         try:
             (_live if sys.stderr.isatty() else _plain)(child, progress, log, start, seconds)
-        except Exception as error:  # whatever it is (a log cut short, a terminal gone): a study of days goes on, and says so
+        except Exception as error:  # a log cut short, a terminal gone: a study of days goes on
             print(f"the panel ended ({error!r}), the study goes on: {log}", file=sys.stderr, flush=True)
             child.wait()
         finally:
