@@ -122,6 +122,18 @@ def test_sums_are_refused_where_a_library_was_loaded_before(library: str) -> Non
     assert "MKL_CBWR=AVX2" in done.stderr
 
 
+def test_compiled_sums_are_portable_ones_that_say_so() -> None:
+    code = """
+from sumcurve.machine import sums
+assert not sums.compiled()
+portable = sums.apply("portable")
+assert not sums.compiled()
+assert sums.apply("compiled") == portable and sums.compiled()
+"""
+    done = python("-c", code)
+    assert not done.returncode, done.stderr
+
+
 def test_tunables_of_the_c_library_are_refused() -> None:
     done = python(
         "-c", "from sumcurve.machine import sums; sums.apply('native')", GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX2_Usable"
