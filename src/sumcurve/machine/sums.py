@@ -21,6 +21,8 @@ from typing import Any, Literal, get_args
 
 Sums = Literal["portable", "compiled", "native"]
 
+LANES = 16  # partial sums of a long one in compiled kernels; widths that are summed over are multiples of it
+
 PINNED = {
     "ATEN_CPU_CAPABILITY": "avx2",
     "MKL_CBWR": "COMPATIBLE",
@@ -95,6 +97,11 @@ def apply(sums: Sums) -> dict[str, Any]:
 def compiled() -> bool:
     """Whether this process computes with the package's own kernels where it has some."""
     return "compiled" in _applied
+
+
+def compiled_for(tensor: Any) -> bool:
+    """Whether it does so with this tensor of torch: in single precision on a CPU."""
+    return compiled() and tensor.device.type == "cpu" and tensor.is_floating_point() and tensor.itemsize == 4
 
 
 def read_back() -> dict[str, Any]:

@@ -166,8 +166,8 @@ class TransformerSummarizer(ReadoutSummarizer):
         weights = scores.masked_fill(~memory.mask[:, None, None, :], -torch.inf).softmax(3).mean(1)
         return Readout(states, attention=weights)
 
-    def logits(self, states: Tensor, memory: Memory) -> Tensor:
-        return self.output(states)
+    def before_words(self, states: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Tensor | None]:
+        return states, self.output.weight, self.output.bias
 
     def readout(self, batch: Batch, memory: Memory, attention: bool = True) -> Readout:
         x = self._embed(batch.inp, torch.arange(batch.inp.shape[1], device=batch.inp.device))
