@@ -29,8 +29,9 @@ PINNED = {
     "OPENBLAS_CORETYPE": "Haswell",
     "OPENBLAS_NUM_THREADS": "1",
 }
+COMPILED = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma"}  # what kernels are compiled for
 # Of the whole family of each library: what it reads today and what it may read tomorrow.
-DECIDING = ("ATEN_", "MKL_", "ONEDNN_", "DNNL_", "OPENBLAS_", "GOTO_", "OMP_", "KMP_", "GOMP_", "NPY_", "TORCH_ALLOW_")
+DECIDING = ("ATEN_", "MKL_", "ONEDNN_", "DNNL_", "OPENBLAS_", "GOTO_", "OMP_", "KMP_", "GOMP_", "NPY_", "TORCH_ALLOW_", "NUMBA_CPU_")
 AT_START = "GLIBC_TUNABLES"  # read before any line of Python: it chooses the kernels of exp, log and pow
 BRANCHES = {1: "OFF", 2: "AUTO", 3: "COMPATIBLE"}  # of mkl.h: MKL_CBWR_*
 
@@ -46,7 +47,7 @@ def environment(sums: Sums) -> dict[str, str]:
     """The variables that `sums` sets; every other variable of the libraries that sum is removed."""
     if sums not in get_args(Sums):
         raise SumsError(f"sums: {sums!r} is none of {', '.join(get_args(Sums))}")
-    return {} if sums == "native" else dict(PINNED)
+    return {"native": {}, "portable": dict(PINNED), "compiled": PINNED | COMPILED}[sums]
 
 
 def deciding(variables: Mapping[str, str]) -> dict[str, str]:
@@ -80,7 +81,11 @@ def apply(sums: Sums) -> dict[str, Any]:
         _take_numpy_products()
     torch.backends.mkldnn.set_flags(sums == "native")
     numerics = read_back()
-    expected = {"torch": "AVX2", "mkl": "COMPATIBLE", "onednn": False, "openblas": "Haswell", "products": "numpy"}
+    if sums == "compiled":
+        numerics["kernels"] = _compiled_for()
+    expected: dict[str, Any] = {"torch": "AVX2", "mkl": "COMPATIBLE", "onednn": False, "openblas": "Haswell", "products": "numpy"}
+    if sums == "compiled":
+        expected["kernels"] = COMPILED["NUMBA_CPU_NAME"]
     if sums != "native" and numerics != expected:
         wrong = [
             f"{name} is {numerics[name]}, not {value}" for name, value in expected.items() if numerics[name] != value
@@ -125,6 +130,13 @@ def _mkl_branch(folder: Path) -> str | None:
         return None
     branch = get_branch(-1)  # MKL_CBWR_ALL
     return BRANCHES.get(branch, str(branch))
+
+
+def _compiled_for() -> str | None:
+    """The CPU that numba compiles for: a file .numba_config.yaml can say another than the environment."""
+    import numba
+
+    return str(numba.config.CPU_NAME)  # type: ignore[attr-defined]
 
 
 def _openblas_kernels() -> str | None:

@@ -23,6 +23,15 @@ def _parts(tensor: Tensor, size: int = LANES) -> Any:
     return _array(tensor).reshape(*tensor.shape[:-1], -1, size)
 
 
+def _new(like: Tensor) -> Tensor:
+    """Contiguous, which `torch.empty_like` of a turned matrix is not: what is written there must not be a copy."""
+    return torch.empty_like(like, memory_format=torch.contiguous_format)
+
+
+def _zeros(like: Tensor) -> Tensor:
+    return torch.zeros_like(like, memory_format=torch.contiguous_format)
+
+
 def _copy(tensor: Tensor) -> Tensor:
     return tensor.clone(memory_format=torch.contiguous_format)
 
@@ -67,7 +76,7 @@ class LSTM(torch.autograd.Function):
     def backward(ctx, grad, dh, dc):  # type: ignore[no-untyped-def]
         inputs, of_input, weight, gates, before, cells, lengths = ctx.saved_tensors
         dh, dc = _copy(dh), _copy(dc)
-        dgates, dweight = torch.empty_like(gates), torch.empty_like(weight)
+        dgates, dweight = _new(gates), _new(weight)
         given = (grad, dh, dc, gates, weight, lengths)
         loops.lstm_gradient(*map(_array, given), ctx.backwards, *map(_array, (before, cells, dgates, dweight)))
         flat = dgates.view(-1, dweight.shape[0])
@@ -95,7 +104,7 @@ class AdditiveScores(torch.autograd.Function):
         ctx.covers = coverage is not None  # type: ignore[attr-defined]
         scores = keys.new_empty(len(keys), query.shape[1], keys.shape[1])
         if coverage is None or w is None:
-            coverage, w = torch.zeros_like(scores), torch.zeros_like(v)
+            coverage, w = _zeros(scores), _zeros(v)
         given = _parts(keys), _parts(query), _parts(v), _array(coverage), _parts(w), _array(lengths)
         loops.scores(*given, _array(scores))
         ctx.save_for_backward(keys, query, v, coverage, w, lengths)
@@ -138,7 +147,7 @@ class AttentiveRecurrence(torch.autograd.Function):
         queries, contexts = new(steps, batch, query_weight.shape[0]), new(steps, batch, width)
         logps, attention = new(steps, batch, length), new(steps, batch, length)
         covered, lengths = gates.new_zeros(steps + 1, batch, length), mask.sum(1)
-        ctx.covers, w = w is not None, torch.zeros_like(v) if w is None else w  # type: ignore[attr-defined]
+        ctx.covers, w = w is not None, _zeros(v) if w is None else w  # type: ignore[attr-defined]
         loops.recurrence(
             *map(_array, (active, weight, _copy(h), _copy(c), states, lengths)),
             *map(_parts, (keys, v, w)),
@@ -154,9 +163,9 @@ class AttentiveRecurrence(torch.autograd.Function):
     def backward(ctx, grad_h, grad_c, grad_context, grad_logp):  # type: ignore[no-untyped-def]
         active, weight, states, lengths, keys, v, w, query_weight, *made = ctx.saved_tensors
         fed, cells, inputs, queries, attention, covered = made
-        dgates, dweight, dquery_weight = torch.zeros_like(active), torch.empty_like(weight), torch.empty_like(query_weight)
-        dh, dc = torch.zeros_like(cells[0]), torch.zeros_like(cells[0])
-        dstates = torch.zeros_like(states)
+        dgates, dweight, dquery_weight = _zeros(active), _new(weight), _new(query_weight)
+        dh, dc = _zeros(cells[0]), _zeros(cells[0])
+        dstates = _zeros(states)
         dkeys, dv, dw, dqueries = (np.zeros_like(_parts(tensor)) for tensor in (keys, v, w, queries))
         loops.recurrence_gradient(
             *map(_array, (grad_h, grad_c, grad_context, grad_logp, active, weight)),
@@ -194,7 +203,7 @@ class WordLogp(torch.autograd.Function):
             raise RuntimeError("the gradient of WordLogp was asked for before, and has used up what it is made of")
         ctx.used = True
         states, weight, words, shares, sums = ctx.saved_tensors
-        dstates, dweight, dbias = torch.empty_like(states), torch.empty_like(weight), shares.new_zeros(shares.shape[1])
+        dstates, dweight, dbias = _new(states), _new(weight), shares.new_zeros(shares.shape[1])
         given = (grad, states, weight, words)
         loops.word_logp_gradient(
             *map(_array, given), _parts(shares, loops.PARTS), *map(_array, (sums, dstates, dweight)), _parts(dbias, loops.PARTS)

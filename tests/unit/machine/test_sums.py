@@ -27,6 +27,8 @@ HOSTILE = {
     "OMP_NUM_THREADS": "2",
     "OMP_THREAD_LIMIT": "2",
     "NPY_DISABLE_CPU_FEATURES": "FMA3",
+    "NUMBA_CPU_NAME": "skylake-avx512",
+    "NUMBA_CPU_FEATURES": "+avx512f",
     "PYTHONHASHSEED": "7",
 }
 PRODUCTS = """
@@ -122,15 +124,22 @@ def test_sums_are_refused_where_a_library_was_loaded_before(library: str) -> Non
     assert "MKL_CBWR=AVX2" in done.stderr
 
 
-def test_compiled_sums_are_portable_ones_that_say_so() -> None:
+def test_compiled_sums_are_portable_ones_with_kernels_for_one_cpu() -> None:
     code = """
 from sumcurve.machine import sums
 assert not sums.compiled()
-portable = sums.apply("portable")
-assert not sums.compiled()
-assert sums.apply("compiled") == portable and sums.compiled()
+settings = sums.apply("compiled")
+assert sums.compiled() and settings.pop("kernels") == "haswell"
+assert settings == sums.read_back()
+sums.apply("compiled")
+try:
+    sums.apply("portable")
+except sums.SumsError as error:
+    assert "in a process of its own" in str(error)
+else:
+    raise AssertionError("compiled sums became portable ones")
 """
-    done = python("-c", code)
+    done = python("-c", code, **HOSTILE)
     assert not done.returncode, done.stderr
 
 
