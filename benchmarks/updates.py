@@ -99,9 +99,7 @@ def measured(name: str, last: bool, updates: int) -> Iterator[dict[str, float]]:
         loss().backward()
         model.encode, model.readout = whole
 
-    of: dict[str, Callable[[], None]] = dict(
-        zip(PARTS, (of_encoder, of_decoder, of_output, step, update), strict=True)
-    )
+    of: dict[str, Callable[[], None]] = dict(zip(PARTS, (of_encoder, of_decoder, of_output, step, update), strict=True))
     while True:
         least = dict.fromkeys(PARTS, float("inf"))
         for _ in range(updates):

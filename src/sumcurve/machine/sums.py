@@ -31,7 +31,20 @@ PINNED = {
 }
 COMPILED = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma"}  # what kernels are compiled for
 # Of the whole family of each library: what it reads today and what it may read tomorrow.
-DECIDING = ("ATEN_", "MKL_", "ONEDNN_", "DNNL_", "OPENBLAS_", "GOTO_", "OMP_", "KMP_", "GOMP_", "NPY_", "TORCH_ALLOW_", "NUMBA_CPU_")
+DECIDING = (
+    "ATEN_",
+    "MKL_",
+    "ONEDNN_",
+    "DNNL_",
+    "OPENBLAS_",
+    "GOTO_",
+    "OMP_",
+    "KMP_",
+    "GOMP_",
+    "NPY_",
+    "TORCH_ALLOW_",
+    "NUMBA_CPU_",
+)
 AT_START = "GLIBC_TUNABLES"  # read before any line of Python: it chooses the kernels of exp, log and pow
 BRANCHES = {1: "OFF", 2: "AUTO", 3: "COMPATIBLE"}  # of mkl.h: MKL_CBWR_*
 
@@ -83,7 +96,13 @@ def apply(sums: Sums) -> dict[str, Any]:
     numerics = read_back()
     if sums == "compiled":
         numerics["kernels"] = _compiled_for()
-    expected: dict[str, Any] = {"torch": "AVX2", "mkl": "COMPATIBLE", "onednn": False, "openblas": "Haswell", "products": "numpy"}
+    expected: dict[str, Any] = {
+        "torch": "AVX2",
+        "mkl": "COMPATIBLE",
+        "onednn": False,
+        "openblas": "Haswell",
+        "products": "numpy",
+    }
     if sums == "compiled":
         expected["kernels"] = COMPILED["NUMBA_CPU_NAME"]
     if sums != "native" and numerics != expected:

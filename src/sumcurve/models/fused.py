@@ -179,6 +179,26 @@ class AttentiveRecurrence(torch.autograd.Function):
         return dgates.flatten(2), dweight, dh, dc, dstates, None, *of_attention, *of_query
 
 
+class Dropout(torch.autograd.Function):
+    """Inverted dropout. It draws two numbers from torch's generator, whatever the size; all others follow from them."""
+
+    @staticmethod
+    def forward(ctx: torch.autograd.function.FunctionCtx, values: Tensor, share: float) -> Tensor:
+        seeds = torch.randint(1 << 32, (2,)).tolist()
+        ctx.drawn = (*seeds, round(share * (1 << 32)), 1 / (1 - share))  # type: ignore[attr-defined]
+        return Dropout._drop(values, ctx.drawn)  # type: ignore[attr-defined]
+
+    @staticmethod
+    def _drop(values: Tensor, drawn: tuple[int, int, int, float]) -> Tensor:
+        out = _new(values)
+        loops.dropout(_array(values).reshape(-1), *drawn, _array(out).reshape(-1))
+        return out
+
+    @staticmethod
+    def backward(ctx, grad):  # type: ignore[no-untyped-def]
+        return Dropout._drop(grad, ctx.drawn), None
+
+
 class WordLogp(torch.autograd.Function):
     """`emission.word_logp` without label smoothing. Its gradient can be asked for once."""
 
@@ -206,6 +226,9 @@ class WordLogp(torch.autograd.Function):
         dstates, dweight, dbias = _new(states), _new(weight), shares.new_zeros(shares.shape[1])
         given = (grad, states, weight, words)
         loops.word_logp_gradient(
-            *map(_array, given), _parts(shares, loops.PARTS), *map(_array, (sums, dstates, dweight)), _parts(dbias, loops.PARTS)
+            *map(_array, given),
+            _parts(shares, loops.PARTS),
+            *map(_array, (sums, dstates, dweight)),
+            _parts(dbias, loops.PARTS),
         )
         return dstates, dweight, dbias[: len(weight)] if ctx.biased else None, None

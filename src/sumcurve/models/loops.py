@@ -169,7 +169,9 @@ def lstm_gradient(
 
 
 @njit(cache=True, error_model="numpy", noalias=True)
-def _scores(keys: Array, query: Array, v: Array, covered: Array, w: Array, lanes: Array, words: int, out: Array) -> None:
+def _scores(
+    keys: Array, query: Array, v: Array, covered: Array, w: Array, lanes: Array, words: int, out: Array
+) -> None:
     """v . tanh(keys + query + covered * w) of a query's words; keys [S, K, LANES], query, v, w [K, LANES]."""
     for s in range(words):
         seen = covered[s]
@@ -256,7 +258,14 @@ def scores_gradient(
 
 @njit(cache=True, error_model="numpy", noalias=True)
 def _attend(
-    scores: Array, states: Array, words: int, covered: Array, logp: Array, attention: Array, after: Array, context: Array
+    scores: Array,
+    states: Array,
+    words: int,
+    covered: Array,
+    logp: Array,
+    attention: Array,
+    after: Array,
+    context: Array,
 ) -> None:
     """Log-softmax and softmax of scores over a query's words, what was attended to after it, and its context [C]."""
     top = scores[0]
@@ -356,7 +365,11 @@ def recurrence(
             _attend(row, states[b], lengths[b], covered[t, b], *made)
 
 
-@njit(_takes(3, 3, 3, 3, 4, 2, 3, _LENGTHS, 4, 2, 2, 2, 3, 3, 3, 4, 3, 3, 4, 2, 2, 2, 3, 4, 2, 2, 2, 4), cache=True, nogil=True)
+@njit(
+    _takes(3, 3, 3, 3, 4, 2, 3, _LENGTHS, 4, 2, 2, 2, 3, 3, 3, 4, 3, 3, 4, 2, 2, 2, 3, 4, 2, 2, 2, 4),
+    cache=True,
+    nogil=True,
+)
 def recurrence_gradient(
     grad_h: Array,
     grad_c: Array,
@@ -400,9 +413,7 @@ def recurrence_gradient(
         for b in range(batch):
             _add(grad_context[t, b], dcontext[b])
             product_with_vector(states[b, : lengths[b]], dcontext[b], row)
-            _attend_gradient(
-                grad_logp[t, b], dcontext[b], dcovered[b], lengths[b], attention[t, b], dstates[b], row
-            )
+            _attend_gradient(grad_logp[t, b], dcontext[b], dcovered[b], lengths[b], attention[t, b], dstates[b], row)
             of_scores = keys[b], queries[t, b], v, covered[t, b], w, lanes, lengths[b]
             _scores_gradient(row, *of_scores, dkeys[b], dqueries[t, b], dv_here, dcovered[b], dw_here)
         _add(dv_here.reshape(v.size), dv.reshape(v.size))
@@ -502,3 +513,23 @@ def word_logp_gradient(
         dbias[words[n] // PARTS, words[n] % PARTS] += grad[n]
     product(flat, weight, dstates, ZERO)
     product_of_turned(flat, states, dweight, ZERO)
+
+
+@njit(cache=True)
+def _mixed(number: np.uint32) -> np.uint32:
+    """A hash of 32 bits (Wellons' lowbias32)."""
+    number = np.uint32(number ^ (number >> np.uint32(16)))
+    number = np.uint32(number * np.uint32(0x7FEB352D))
+    number = np.uint32(number ^ (number >> np.uint32(15)))
+    number = np.uint32(number * np.uint32(0x846CA68B))
+    return np.uint32(number ^ (number >> np.uint32(16)))
+
+
+@njit(
+    _takes(1, types.uint32, types.uint32, types.uint32, types.float32, 1), cache=True, nogil=True, error_model="numpy"
+)
+def dropout(values: Array, seed: np.uint32, more: np.uint32, dropped: np.uint32, scale: np.float32, out: Array) -> None:
+    """Values times `scale`, or 0 where the number that two seeds and the place draw is less than `dropped`."""
+    for j in range(len(values)):
+        drawn = _mixed(np.uint32(_mixed(np.uint32(np.uint32(j) ^ seed)) + more))
+        out[j] = values[j] * scale if drawn >= dropped else ZERO

@@ -15,6 +15,7 @@ from sumcurve.models.emission import IMPOSSIBLE, in_single
 from sumcurve.models.layers import (
     BiLSTM,
     ConvolutionalGate,
+    Dropout,
     lstm_cell,
     masked,
     run_ahead,
@@ -103,7 +104,7 @@ class RecurrentSummarizer(ReadoutSummarizer):
         self.second_output = nn.Linear(readout, vocabulary_size) if settings.second_output else None
         self.entity_keys = nn.Linear(2 * h, 2 * h) if settings.entity_attention else None
         self.entity_v = nn.Parameter(torch.zeros(2 * h)) if settings.entity_attention else None
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         if settings.coverage:
             self.enable_coverage()
 

@@ -9,7 +9,7 @@ import torch
 from sumcurve.machine import arithmetic, sums
 from sumcurve.machine.compiled import njit
 from sumcurve.models.emission import word_logp
-from sumcurve.models.layers import AdditiveScores, BiLSTM, run_ahead, scores_of_words
+from sumcurve.models.layers import AdditiveScores, BiLSTM, Dropout, run_ahead, scores_of_words
 from sumcurve.models.recurrence import AttentiveRecurrence, attentive_recurrence
 from sumcurve.settings.models import RecurrentSettings
 from sumcurve.settings.training import PhaseSettings
@@ -190,10 +190,34 @@ def test_a_models_loss_and_all_its_gradients(feed, copies, vocabulary, make_batc
         found.append({"loss": value.detach(), **{name: p.grad for name, p in model.named_parameters()}})
     for name, wanted in found[1].items():
         atol = 3e-6 * max(1.0, float(wanted.abs().max()))
-        torch.testing.assert_close(found[0][name].double(), wanted, rtol=1e-5, atol=atol, msg=lambda m, n=name: f"{n}: {m}")
+        torch.testing.assert_close(
+            found[0][name].double(), wanted, rtol=1e-5, atol=atol, msg=lambda m, n=name: f"{n}: {m}"
+        )
 
 
 def test_compiled_sums_are_of_single_precision_on_a_cpu(compiled_sums):
     assert sums.compiled_for(torch.zeros(1))
     for other in (torch.zeros(1).double(), torch.zeros(1, device="meta"), torch.zeros(1, dtype=torch.int32)):
         assert not sums.compiled_for(other)
+
+
+@pytest.mark.usefixtures("compiled_sums")
+def test_dropout_keeps_its_share_and_passes_gradients_where_it_kept():
+    dropout = Dropout(0.3)
+    torch.manual_seed(8)
+    values = torch.ones(400, 250, requires_grad=True)
+    kept = dropout(values)
+    kept.sum().backward()
+    torch.testing.assert_close(values.grad, kept, rtol=0, atol=0)
+    assert set(kept.unique().tolist()) == {0.0, float(np.float32(1 / 0.7))}
+    drawn = kept.detach() > 0
+    error = (0.21 / drawn.numel()) ** 0.5
+    assert abs(drawn.float().mean() - 0.7) < 4 * error
+    other = dropout(values) > 0
+    for first, second in ((drawn, other), (drawn[1:], drawn[:-1]), (drawn[:, 1:], drawn[:, :-1])):
+        together = (first & second).float().mean()
+        assert abs(together - 0.49) < 8 * error
+    torch.manual_seed(8)
+    assert torch.equal(dropout(values), kept)
+    dropout.eval()
+    assert torch.equal(dropout(values), values)
