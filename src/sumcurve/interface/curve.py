@@ -117,11 +117,11 @@ def _runs(
         seeds,
         *(name for name in sheet.columns if name.casefold() in ("seconds", "percent", "split")),
     }
-    numbers = sheet.numeric(name for name in keys if name)
-    if score is None and len(numbers) != 1:
+    numbers = [score] if score else sheet.numeric(filter(None, keys), "--score")
+    if len(numbers) != 1:
         which = f"several columns of numbers ({', '.join(numbers)})" if numbers else "no column of scores"
         raise CommandError(f"{sheet.name}: {which}: name the scores (--score)")
-    column = sheet.column(score or numbers[0], (), "score", "--score")
+    column = sheet.column(numbers[0], (), "score", "--score")
     runs: dict[tuple[str, float], dict[str, float]] = {}
     places: dict[tuple[str, float, str], str] = {}
     for line in sheet.lines:

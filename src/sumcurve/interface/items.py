@@ -140,7 +140,7 @@ def _metrics(sheet: Sheet, wanted: Sequence[str], without: Iterable[str | None])
     if wanted:
         return [sheet.column(name, (), "score", "--metric") for name in wanted]
     named = [column for column in sheet.columns if column.casefold() in KEYS]
-    metrics = sheet.numeric([*named, *filter(None, without)])
+    metrics = sheet.numeric([*named, *filter(None, without)], "--metric")
     if not metrics:
         raise CommandError(
             f"{sheet.name}: no column of scores among {', '.join(sheet.columns)}: a number in every row; name it "

@@ -164,6 +164,21 @@ REFUSED = {
     "alone": (lambda frame: frame[:ITEMS], {}, "scores of one system, 'a'"),
     "no number": (lambda frame: frame.assign(score="x"), {"metric": "score"}, "row 1: column score holds 'x'"),
     "empty": (lambda frame: frame.assign(score=[None, *frame.score[1:]]), {}, "row 1: column score holds ''"),
+    "no number in one row": (
+        lambda frame: frame.assign(score=["abc", *frame.score[1:].astype(str)]),
+        {},
+        r"row 1: column score holds 'abc': .*write one.*--metric",
+    ),
+    "no number, wide": (
+        lambda frame: (
+            frame.pivot(index="item", columns="system", values="score")
+            .astype(str)
+            .replace({"a": {str(frame.score[5]): "NaN"}})
+            .reset_index()
+        ),
+        {},
+        r"row \d+: column a holds 'NaN': .*write one.*--metric",
+    ),
     "no column": (lambda frame: frame, {"metric": "scor"}, "no column 'scor'; did you mean 'score'"),
     "no item": (lambda frame: frame.drop(columns="item"), {}, "no column of items"),
     "groups": (lambda frame: frame.assign(group=["z", *frame.group[1:]]), {}, "2 values of group"),

@@ -84,6 +84,11 @@ REFUSED = {
     "twice": (lambda frame: frame.drop(columns="seed"), {}, "row 2: steep has a score at 100 already"),
     "size": (lambda frame: frame.assign(records=0), {}, "row 1: column records holds '0'"),
     "score": (lambda frame: frame.assign(score="x"), {"score": "score"}, "row 1: column score holds 'x'"),
+    "score of one row": (
+        lambda frame: frame.assign(score=[*frame.score[:-1].astype(str), "NaN"]),
+        {},
+        r"row 30: column score holds 'NaN': .*write one.*--score",
+    ),
     "two scores": (lambda frame: frame.assign(other=1.0), {}, r"several columns of numbers \(score, other\)"),
     "best": (lambda frame: frame, {"best": 20}, "--best 20, and scores"),
 }
