@@ -56,7 +56,8 @@ def compare(
     CommandError or ResultsError says which row cannot be used, and why.
     """
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
-    rows = read_items(scores, Columns(item, system, metrics, group, seed, records))
+    items = read_items(scores, Columns(item, system, metrics, group, seed, records))
+    rows = items.scores
     names = list(dict.fromkeys(name for row in rows for name in row.values))
     made = [_of_metric(rows, name, not lower_is_better, common, random_seed) for name in names]
     sentences = [
@@ -70,7 +71,9 @@ def compare(
         _systems_table([row for one_metric in made for row in one_metric.systems], decimals),
     ]
     sentences = [*warnings_of(names, lower_is_better), *sentences]
-    return Comparison(sentences, tables, {name: of.by_cell for name, of in zip(names, made, strict=True)})
+    return Comparison(
+        sentences, tables, {name: of.by_cell for name, of in zip(names, made, strict=True)}, taken=items.taken
+    )
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,7 @@ def _replicates(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[
             run = f"{row.system!r}" + (f", seed {row.seed}" if row.seed else "")
             raise CommandError(
                 f"{row.place}: item {row.item!r} of {run} comes a second time, after {items[row.item].place}: keep "
-                "one, name a column of seeds (--seed), or name systems (NAME=FILE)"
+                "one, name the column of systems (--system) or of seeds (--seed), or name systems (NAME=FILE)"
             )
         items[row.item] = row
     if len({name for name, _ in by_run}) < 2:

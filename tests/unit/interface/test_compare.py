@@ -192,6 +192,46 @@ def test_what_cannot_be_compared_is_named(harmed) -> None:
         sc.compare(change(scores({"a": 3, "b": 0})), **options)
 
 
+def wide(systems: dict[str, float], **columns) -> pd.DataFrame:
+    frame = scores(systems).pivot(index="item", columns="system", values="score").reset_index()
+    return frame.assign(**columns)
+
+
+NO_SCORES = {
+    "groups in order": (wide({"a": 3, "b": 0}, doc=np.arange(ITEMS) // 5), "column doc .*growing order.*--group doc"),
+    "numbers of items": (wide({"a": 3, "b": 0}, row=np.arange(ITEMS)[::-1]), "column row .*all different.*--metric a"),
+    "a constant": (wide({"a": 3, "b": 0}, fold=3), "column fold holds 3 in every row"),
+    "groups beside shares": (
+        wide(
+            {"a": 3, "b": 0}, a=np.linspace(0, 1, ITEMS), b=0.5 - np.linspace(0, 0.5, ITEMS), doc=np.arange(ITEMS) % 7
+        ),
+        "column doc .*from 0 to 1",
+    ),
+    "long, groups": (scores({"a": 3, "b": 0}).assign(doc=[*range(ITEMS)] * 2), "column doc .*all rows of an item"),
+    "long, a constant": (scores({"a": 3, "b": 0}).assign(fold=2), "column fold holds the same in every row"),
+}
+
+
+@pytest.mark.parametrize("case", NO_SCORES)
+def test_numbers_that_are_no_scores_are_not_taken_for_some(case) -> None:
+    frame, message = NO_SCORES[case]
+    with pytest.raises(CommandError, match=message):
+        sc.compare(frame)
+    metrics = ["score"] if "score" in frame else ["a", "b"]
+    assert len(sc.compare(frame, metric=metrics).to_pandas("pairs")) == 1
+
+
+def test_what_columns_are_taken_for_is_said_first() -> None:
+    frame = wide({"a": 3, "b": 0}, topic="news", doc=np.arange(ITEMS) // 5)
+    found = sc.compare(frame, group="doc")
+    first = "Columns: item (item); doc (group); a, b (a system each); not used: topic."
+    assert repr(found).splitlines()[0] == first == found.to_dict()["taken"][0]
+    assert found.to_pandas("systems").groups.tolist() == [ITEMS // 5] * 2
+    assert repr(sc.compare(scores({"a": 3, "b": 0}))).startswith("Columns: item (item); system (system); group (group)")
+    ints = {"a": np.arange(ITEMS) % 2, "b": np.arange(ITEMS) % 3 % 2, "c": 0 * np.arange(ITEMS)}
+    assert len(sc.compare(wide({"a": 3, "b": 0}, **ints)).to_pandas("systems")) == 3
+
+
 def test_items_that_one_system_lacks_are_left_out_where_asked_and_counted() -> None:
     frame = scores({"a": 3, "b": 0})
     assert sc.compare(frame[1:], common=True).to_pandas("systems")["items"].tolist() == [ITEMS - 1] * 2
