@@ -11,6 +11,7 @@ from sumcurve.cli.places import CONFIG, STUDY, add_verb, lock
 from sumcurve.corpora.store import PARTS
 from sumcurve.machine import devices
 from sumcurve.machine.arguments import INTERNALS, Verbs, positive
+from sumcurve.machine.counts import counted
 from sumcurve.share import packs
 from sumcurve.share.packs import PackError
 from sumcurve.sources.raw import FIELDS
@@ -283,7 +284,7 @@ def pack(runs: list[Path], study: str | None, to: Path, results: Path) -> None:
         path, missing = packs.pack(plan, results, key, to)
         total += (size := path.stat().st_size)
         print(f"{path}: {size / 1000:.0f} kB" + (f"; not finished yet: {', '.join(missing)}" if missing else ""))
-    print(f"{len(named)} packs, {total / 1000:.0f} kB; take them up elsewhere with `make merge FROM={to}`")
+    print(f"{counted(len(named), 'pack')}, {total / 1000:.0f} kB; take them up elsewhere with `make merge FROM={to}`")
 
 
 def merge(source: Path, study: str | None, results: Path) -> None:

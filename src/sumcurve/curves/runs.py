@@ -11,6 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from sumcurve.curves.fit import ERRORS, Array, Curves
+from sumcurve.machine.counts import counted
 from sumcurve.statistics.seeds import seed_covariance
 
 Runs = Mapping[tuple[str, float], Mapping[str, float]]
@@ -34,7 +35,7 @@ def curves_of_runs(runs: Runs, seed: int = 1) -> tuple[Curves, str]:
         free = float((counts - 1).sum())
         squares = sum(float(np.var([*runs[cell].values()])) * len(runs[cell]) for cell in cells)
         errors = _independent(np.sqrt(squares / free / counts), free, generator)
-        how = f"Noise: of seeds, pooled over all sizes ({free:g} degrees of freedom), on this test set."
+        how = f"Noise: of seeds, pooled over all sizes ({counted(int(free), 'degree')} of freedom), on this test set."
     else:
         deviation, free = _roughness(dict(zip(cells, means.tolist(), strict=True)))
         errors = _independent(np.full(len(cells), deviation), free, generator)

@@ -14,6 +14,7 @@ import numpy as np
 
 from sumcurve.interface.items import Columns, Score, read_items, warnings_of
 from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.counts import counted
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.intervals import estimate
 from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, Pair, compared
@@ -163,7 +164,9 @@ def _replicates(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[
                 f"{metric}: item {lacking!r} has no score of {which} ({len(order) - len(whole):,} of {len(order):,} "
                 "items lack a system): score all systems on the same items, or keep what all have (--common)"
             )
-        notes.append(f"{len(order) - len(whole):,} of {len(order):,} items are left out: not all systems have them.")
+        notes.append(
+            f"Left out: {counted(len(order) - len(whole), 'item')} of {len(order):,}, which not all systems have."
+        )
     groups = []
     for name in whole:
         for what in ("content", "group"):
@@ -261,8 +264,8 @@ def _sentence(
     behind = [cell for cell, pair in known.items() if pair.ahead == best]
     level = [cell for cell, pair in known.items() if pair.ahead == ""]
     untested = [cell for cell in others if cell not in (*behind, *level)]
-    groups = "" if design.groups.count == design.groups.items else f" in {design.groups.count:,} groups"
-    over = f" over {design.groups.items:,} items{groups}"
+    groups = "" if design.groups.count == design.groups.items else f" in {counted(design.groups.count, 'group')}"
+    over = f" over {counted(design.groups.items, 'item')}{groups}"
     if len(others) == 1 and known and known[others[0]].p is not None:
         p = f"p = {probability(known[others[0]].p)}".replace("= <", "< ")
         if behind:

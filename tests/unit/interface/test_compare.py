@@ -235,7 +235,7 @@ def test_what_columns_are_taken_for_is_said_first() -> None:
 def test_items_that_one_system_lacks_are_left_out_where_asked_and_counted() -> None:
     frame = scores({"a": 3, "b": 0})
     assert sc.compare(frame[1:], common=True).to_pandas("systems")["items"].tolist() == [ITEMS - 1] * 2
-    assert "1 of 60 items are left out" in repr(sc.compare(frame[1:], common=True))
+    assert "Left out: 1 item of 60" in repr(sc.compare(frame[1:], common=True))
 
 
 def test_a_single_run_beside_methods_is_not_tested() -> None:
