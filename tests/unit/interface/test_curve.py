@@ -79,6 +79,18 @@ def test_noise_is_of_seeds_where_there_are_and_of_roughness_else() -> None:
     assert "pooled" in curves_of_runs(uneven)[1]
 
 
+def test_a_repeated_run_makes_no_band_much_wider_than_none() -> None:
+    """Of one pair of runs alone the noise has one degree of freedom, with which a band is several times as wide."""
+    frame = trainings(noise=0.6)
+    single = frame[frame.seed == 1]
+    repeated = frame[(frame.seed == 1) | ((frame.seed == 2) & (frame.method == "flat") & (frame.records == 1600))]
+    widths = {}
+    for name, runs in (("single", single.drop(columns="seed")), ("repeated", repeated)):
+        expected = sc.curve(runs).to_pandas("expected")
+        widths[name] = (expected.expected_high - expected.expected_low).mean()
+    assert widths["repeated"] < 1.5 * widths["single"]
+
+
 REFUSED = {
     "three sizes": (lambda frame: frame[frame.records < 800], {}, "3 sizes; a learning curve needs 4.*add sizes"),
     "twice": (lambda frame: frame.drop(columns="seed"), {}, "row 2: steep has a score at 100 already"),
