@@ -73,8 +73,30 @@ def compare(
     ]
     sentences = [*warnings_of(names, lower_is_better), *sentences]
     return Comparison(
-        sentences, tables, {name: of.by_cell for name, of in zip(names, made, strict=True)}, taken=items.taken
+        sentences,
+        tables,
+        {name: of.by_cell for name, of in zip(names, made, strict=True)},
+        taken=[*items.taken, *_smaller_sizes(rows)],
     )
+
+
+def _smaller_sizes(rows: Sequence[Score]) -> list[str]:
+    """What becomes of scores at other sizes than the largest, and which systems have none at that."""
+    sizes = sorted({row.records for row in rows if row.records is not None})
+    if len(sizes) < 2:
+        return []
+    seeds: dict[tuple[str, int | None], set[str]] = {}
+    for row in rows:
+        seeds.setdefault((row.system, row.records), set()).add(row.seed)
+    single = all(len(names) == 1 for names in seeds.values())
+    others = listed([f"{size:,}" for size in sizes[:-1]])
+    fate = "left out" if single else "used for what seeds vary by alone"
+    said = [f"Sizes: compared at {sizes[-1]:,} records, the largest; scores at {others} are {fate}."]
+    absent = [system for system, size in seeds if size is not None and (system, sizes[-1]) not in seeds]
+    if absent := [*dict.fromkeys(absent)]:
+        verb = "is" if len(absent) == 1 else "are"
+        said.append(f"Not compared: {listed(absent)}, which {verb} not scored at {sizes[-1]:,} records.")
+    return said
 
 
 @dataclass(frozen=True)

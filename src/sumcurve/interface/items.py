@@ -139,7 +139,7 @@ def _long(sheet: Sheet, columns: Columns, system: str | None, name: str) -> Item
         for line in sheet.lines
     ]
     roles = {"item": [item], "system": [system] if system else [], **_roles(keys), "scores": metrics}
-    return Items(scores, [_taken(sheet, roles)])
+    return Items(scores, [sheet.taken(roles)])
 
 
 def _wide(sheet: Sheet, columns: Columns) -> Items:
@@ -157,20 +157,11 @@ def _wide(sheet: Sheet, columns: Columns) -> Items:
     scores = [
         _score(line, line.text(item), system, keys, {"score": system}) for line in sheet.lines for system in systems
     ]
-    return Items(scores, [_taken(sheet, {"item": [item], **_roles(keys), "a system each": systems})])
+    return Items(scores, [sheet.taken({"item": [item], **_roles(keys), "a system each": systems})])
 
 
 def _roles(keys: Mapping[str, str]) -> dict[str, list[str]]:
     return {key: [column] for key, column in keys.items()}
-
-
-def _taken(sheet: Sheet, roles: Mapping[str, Sequence[str]]) -> str:
-    """In a sentence, what each column is taken for, and which are not used."""
-    used = {column for columns in roles.values() for column in columns}
-    known = [f"{', '.join(columns)} ({role})" for role, columns in roles.items() if columns]
-    others = [column for column in sheet.columns if column not in used]
-    rest = f"; not used: {', '.join(others)}" if others else ""
-    return f"Columns: {'; '.join(known)}{rest}."
 
 
 def _check_systems(sheet: Sheet, systems: Sequence[str]) -> None:

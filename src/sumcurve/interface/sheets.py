@@ -51,6 +51,14 @@ class Sheet:
         folded = {column.casefold(): column for column in reversed(self.columns)}
         return next((folded[name] for name in names if name in folded), None)
 
+    def taken(self, roles: Mapping[str, Sequence[str]]) -> str:
+        """In a sentence, what each column is taken for, and which are not used."""
+        used = {column for columns in roles.values() for column in columns}
+        known = [f"{', '.join(columns)} ({role})" for role, columns in roles.items() if columns]
+        others = [column for column in self.columns if column not in used]
+        rest = f"; not used: {', '.join(others)}" if others else ""
+        return f"Columns: {'; '.join(known)}{rest}."
+
     def numeric(self, without: Iterable[str], option: str) -> list[str]:
         """Columns whose every filled cell is a number, and some are; `option` names them in their place.
 

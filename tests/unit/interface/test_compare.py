@@ -238,6 +238,16 @@ def test_items_that_one_system_lacks_are_left_out_where_asked_and_counted() -> N
     assert "Left out: 1 item of 60" in repr(sc.compare(frame[1:], common=True))
 
 
+def test_scores_at_smaller_sizes_are_said_to_be_left_out() -> None:
+    sizes = [scores({"a": 3, "b": 0}, seed=size).assign(records=size) for size in (100, 2000)]
+    frame = pd.concat([*sizes, scores({"c": 1}).assign(records=100)])
+    left_out = "Sizes: compared at 2,000 records, the largest; scores at 100 are left out."
+    absent = "Not compared: c, which is not scored at 2,000 records."
+    assert repr(sc.compare(frame)).splitlines()[2:5:2] == [left_out, absent]
+    seeded = pd.concat([scores({"a": 3, "b": 0}, seeds=(1, 2, 3), seed=n).assign(records=n) for n in (100, 200)])
+    assert "scores at 100 are used for what seeds vary by alone" in repr(sc.compare(seeded))
+
+
 def test_a_single_run_beside_methods_is_not_tested() -> None:
     frame = scores({"a": 3, "b": 0, "c": 1}, seeds=(1, 2, 3))
     frame = frame[(frame.system != "c") | (frame.seed == 1)]

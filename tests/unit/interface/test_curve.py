@@ -79,6 +79,13 @@ def test_noise_is_of_seeds_where_there_are_and_of_roughness_else() -> None:
     assert "pooled" in curves_of_runs(uneven)[1]
 
 
+def test_what_is_read_and_what_is_left_out_is_said_first() -> None:
+    few = trainings(sizes=SIZES[:3]).replace({"method": {"steep": "few"}}).query("method == 'few'")
+    first, _, second, *_ = repr(sc.curve(pd.concat([trainings(), few]).assign(host="x"))).splitlines()
+    assert first == "Columns: method (method); records (size); seed (seed); score (score); not used: host."
+    assert second == "Left out: few: 3 sizes; a learning curve needs 4."
+
+
 def test_a_repeated_run_makes_no_band_much_wider_than_none() -> None:
     """Of one pair of runs alone the noise has one degree of freedom, with which a band is several times as wide."""
     frame = trainings(noise=0.6)
