@@ -91,12 +91,12 @@ def _smaller_sizes(rows: Sequence[Score]) -> list[str]:
     single = all(len(names) == 1 for names in seeds.values())
     others = listed([f"{size:,}" for size in sizes[:-1]])
     fate = "left out" if single else "used for what seeds vary by alone"
-    said = [f"Sizes: compared at {sizes[-1]:,} records, the largest; scores at {others} are {fate}."]
+    sentences = [f"Sizes: compared at {sizes[-1]:,} records, the largest; scores at {others} are {fate}."]
     absent = [system for system, size in seeds if size is not None and (system, sizes[-1]) not in seeds]
     if absent := [*dict.fromkeys(absent)]:
         verb = "is" if len(absent) == 1 else "are"
-        said.append(f"Not compared: {listed(absent)}, which {verb} not scored at {sizes[-1]:,} records.")
-    return said
+        sentences.append(f"Not compared: {listed(absent)}, which {verb} not scored at {sizes[-1]:,} records.")
+    return sentences
 
 
 @dataclass(frozen=True)

@@ -130,8 +130,9 @@ def _answers(noise: Noise, aim: Aim, items: int | None, seeds: int | None) -> li
         rows.append(row | {"answer": answer})
     if items and several:
         try:
-            needed: int | None = seeds_needed(noise, aim, items)
-            answer = f"{counted(items, 'item')}: {counted(needed, 'seed')} of each system"
+            least = seeds_needed(noise, aim, items)
+            needed: int | None = least
+            answer = f"{counted(items, 'item')}: {counted(least, 'seed')} of each system"
         except Unreachable as error:
             needed, answer = None, f"{counted(items, 'item')}: {error}"
         rows.append({"items": items, "seeds": needed, "answer": answer})

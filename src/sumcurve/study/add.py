@@ -196,14 +196,16 @@ def _check_encoding(path: Path, lines: Sequence[bytes]) -> None:
     if lines and b"\0" in lines[0]:
         marked = lines[0].startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         encoding = "UTF-16" if marked else "UTF-16LE" if lines[0].find(b"\0") % 2 else "UTF-16BE"
-        said = f"{path}:1: this is {encoding}"
+        problem = f"{path}:1: this is {encoding}"
     else:
         bad = [number for number, line in enumerate(lines, start=1) if not _is_utf8(line)]
         if len(bad) * MOST_BAD <= len(lines):
             return
-        encoding, said = "WINDOWS-1252", f"{path}:{bad[0]}: this is not UTF-8, as {len(bad)} of {len(lines)} lines"
+        encoding, problem = "WINDOWS-1252", f"{path}:{bad[0]}: this is not UTF-8, as {len(bad)} of {len(lines)} lines"
     program = f"iconv -f {encoding} -t UTF-8 {path} > utf8{path.suffix}"
-    raise PlanError(f"{said}: write it as UTF-8" + (f", such as by `{program}`" if path.suffix not in PACKED else ""))
+    raise PlanError(
+        f"{problem}: write it as UTF-8" + (f", such as by `{program}`" if path.suffix not in PACKED else "")
+    )
 
 
 def _is_utf8(line: bytes) -> bool:
