@@ -1,12 +1,13 @@
 """One update of a method's small form by each setting of sums: processor milliseconds, side by side, and the loss.
 
 Each setting has a process of its own, since sums are pinned before torch is loaded; they take turns, a round each, so
-that what else the machine does meets all of them. A part is its forward and backward pass by itself, from what the part
-before it gave: `encoder`, `decoder` (up to the readouts), `output` (vocabulary, copying, losses), `optimizer` (norm,
-clipping, step). `update` is all of it in one. Every figure is the least of its rounds. Losses are of the same weights and
-batch, without dropout; they must agree to 1e-5.
+that what else the machine does meets all of them. `before` is `portable` in a process that gives freed memory back, as
+all did once. A part is its forward and backward pass by itself, from what the part before it gave: `encoder`, `decoder`
+(up to the readouts), `output` (vocabulary, copying, losses), `optimizer` (norm, clipping, step). `update` is all of it
+in one, and `ratio` its share of the first setting's. Every figure is the least of its rounds. Losses are of the same
+weights and batch, without dropout; they must agree to 1e-5.
 
-python benchmarks/updates.py [METHOD ...] [--sums portable compiled native] [--rounds 8 --updates 5] [--phase coverage]
+python benchmarks/updates.py [METHOD ...] [--sums before portable compiled native] [--rounds 8 --updates 5] [--last]
 """
 
 import argparse
@@ -17,12 +18,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
-from sumcurve.machine import sums
+from sumcurve.machine import memory, sums
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"
 SOURCE, TARGET, WORDS = 50, 20, 4000
+SETTINGS = ("before", *get_args(sums.Sums))
 PARTS = ("encoder", "decoder", "output", "optimizer", "update")
 
 
@@ -79,7 +81,7 @@ def measured(name: str, last: bool, updates: int) -> Iterator[dict[str, float]]:
         return tensor if tensor is None else tensor.detach().requires_grad_(tensor.is_floating_point())
 
     model.eval()
-    value = float(loss())
+    value = loss().item()
     model.train()
     given = model.encode(batch)
     memory = Memory(
@@ -110,9 +112,11 @@ def measured(name: str, last: bool, updates: int) -> Iterator[dict[str, float]]:
         yield {"loss": value, **least}
 
 
-def child(name: str, last: bool, updates: int, chosen: sums.Sums) -> None:
+def child(name: str, last: bool, updates: int, chosen: str) -> None:
     """A round for every line that comes."""
-    sums.apply(chosen)
+    if chosen != "before":
+        memory.keep_freed()
+    sums.apply("portable" if chosen == "before" else cast("sums.Sums", chosen))
     rounds = measured(name, last, updates)
     for _ in sys.stdin:
         print(json.dumps(next(rounds)), flush=True)
@@ -121,14 +125,15 @@ def child(name: str, last: bool, updates: int, chosen: sums.Sums) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("methods", nargs="*", default=["abs", "pcov", "trans"])
-    parser.add_argument("--sums", nargs="+", choices=get_args(sums.Sums), default=list(get_args(sums.Sums)))
+    parser.add_argument("--sums", nargs="+", choices=SETTINGS, default=list(SETTINGS))
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--updates", type=int, default=5, help="of a round")
     parser.add_argument("--last", action="store_true", help="the last phase in place of the first")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        return child(options.methods[0], options.last, options.updates, options.sums[0])
+        child(options.methods[0], options.last, options.updates, options.sums[0])
+        return
     for name in options.methods:
         command = [sys.executable, __file__, name, "--child", "--updates", str(options.updates)]
         command += ["--last"] * options.last
@@ -145,9 +150,11 @@ def main() -> None:
                 least[chosen] = {key: min(value, least.get(chosen, found)[key]) for key, value in found.items()}
         for process in children.values():
             process.communicate()
-        print(f"{name:12}" + "".join(f"{part:>10}" for part in ("loss", *PARTS)))
+        print(f"{name:12}" + "".join(f"{part:>10}" for part in ("loss", *PARTS, "ratio")))
         for chosen, values in least.items():
-            print(f"  {chosen:10}{values['loss']:10.5f}" + "".join(f"{values[part]:10.1f}" for part in PARTS))
+            ratio = values["update"] / least[options.sums[0]]["update"]
+            of_parts = "".join(f"{values[part]:10.1f}" for part in PARTS)
+            print(f"  {chosen:10}{values['loss']:10.5f}{of_parts}{ratio:10.2f}")
         if len({round(values["loss"], 4) for values in least.values()}) > 1:
             first, *others = (values["loss"] for values in least.values())
             if any(abs(other - first) > 1e-5 * abs(first) for other in others):

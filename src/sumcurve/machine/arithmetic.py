@@ -3,8 +3,8 @@
 Exponentials, their inverse and their like are polynomials in sums, products, quotients and fused multiply-adds, each of
 which IEEE 754 rounds in one way; the C library and compilers have their own for every CPU. They have no branch, so that
 LLVM computes eight numbers at once, and all are of single precision. Matrix products are those of the OpenBLAS inside
-numpy's wheel, called without Python in between. Sums of many terms go into LANES partial sums, since a compiler that may
-not reorder a sum does not vectorise it.
+numpy's wheel, called without Python in between. Sums of many terms go into LANES partial sums: a compiler that may not
+reorder a sum makes no vectors of it.
 """
 
 from pathlib import Path
@@ -13,21 +13,22 @@ from typing import Any
 import llvmlite.binding
 import llvmlite.ir
 import numpy as np
-from numba import types
+from numba import extending, types
 from numba.core.cpu import CPUTargetOptions
 from numba.core.options import TargetOptions
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from sumcurve.machine.compiled import njit
+from sumcurve.machine import compiled
 from sumcurve.machine.sums import LANES as LANES
 
 Vector = NDArray[np.float32]
 Matrix = NDArray[np.float32]
 
-# `njit(noalias=True)`: the arrays that a function is given do not overlap. numba can tell LLVM so, and its decorator has
-# no name for it; without it most loops over more than a few arrays are not vectorised.
+# `njit(noalias=True)`: the arrays that a function is given do not overlap. numba can tell LLVM so; its decorator has
+# no name for it; without it most loops over more than a few arrays are not made of vectors.
 CPUTargetOptions.noalias = TargetOptions.Mapping("noalias")
+njit: Any = compiled.njit
+intrinsic: Any = extending.intrinsic
 
 _f = np.float32
 ZERO, ONE, TWO, HALF = _f(0), _f(1), _f(2), _f(0.5)
@@ -57,7 +58,7 @@ _A3, _A5, _A7, _A9 = _f(2 / 3), _f(2 / 5), _f(2 / 7), _f(2 / 9)
 _A11, _A13, _A15 = _f(2 / 11), _f(2 / 13), _f(2 / 15)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def fma(_: Any, a: Any, b: Any, c: Any) -> Any:
     """a * b + c, rounded once."""
 
@@ -67,7 +68,7 @@ def fma(_: Any, a: Any, b: Any, c: Any) -> Any:
     return types.float32(types.float32, types.float32, types.float32), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _scaled(_: Any, number: Any, power: Any) -> Any:
     """`number` times 2 to the integer that was added to _TO_INTEGER to give `power`."""
 
@@ -80,7 +81,7 @@ def _scaled(_: Any, number: Any, power: Any) -> Any:
     return types.float32(types.float32, types.float32), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _bits(_: Any, number: Any) -> Any:
     def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], llvmlite.ir.IntType(32))
@@ -88,7 +89,7 @@ def _bits(_: Any, number: Any) -> Any:
     return types.int32(types.float32), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _of_bits(_: Any, bits: Any) -> Any:
     def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], llvmlite.ir.FloatType())
@@ -157,14 +158,14 @@ def total(lanes: Vector) -> np.float32:
 for _library in (Path(np.__file__).parents[1] / "numpy.libs").glob("libscipy_openblas64_*"):
     llvmlite.binding.load_library_permanently(str(_library))
 _pointer = types.CPointer(types.float32)
-_sgemm = types.ExternalFunction(
+_sgemm: Any = types.ExternalFunction(
     "scipy_cblas_sgemm64_",
     types.void(
         *(types.int32, types.int32, types.int32, types.int64, types.int64, types.int64),
         *(types.float32, _pointer, types.int64, _pointer, types.int64, types.float32, _pointer, types.int64),
     ),
 )
-_sgemv = types.ExternalFunction(
+_sgemv: Any = types.ExternalFunction(
     "scipy_cblas_sgemv64_",
     types.void(
         *(types.int32, types.int32, types.int64, types.int64, types.float32, _pointer, types.int64),
@@ -175,24 +176,33 @@ _ROWS, _PLAIN, _TURNED = np.int32(101), np.int32(111), np.int32(112)  # cblas.h
 
 
 @njit(cache=True)
+def _apart(matrix: Matrix) -> int:
+    """By how many numbers the beginnings of two rows are apart."""
+    return matrix.strides[0] // 4
+
+
+@njit(cache=True)
 def product(a: Matrix, b: Matrix, out: Matrix, kept: np.float32) -> None:
-    """out = a b + kept * out; all contiguous, and rows of `a` may be longer than `b` has rows."""
+    """out = a b + kept * out; rows are contiguous each, and those of `a` may be longer than `b` has rows."""
     m, (k, n) = len(a), b.shape
-    _sgemm(_ROWS, _PLAIN, _PLAIN, m, n, k, ONE, a.ctypes, a.shape[1], b.ctypes, n, kept, out.ctypes, n)
+    of_a, of_b, of_out = _apart(a), _apart(b), _apart(out)
+    _sgemm(_ROWS, _PLAIN, _PLAIN, m, n, k, ONE, a.ctypes, of_a, b.ctypes, of_b, kept, out.ctypes, of_out)
 
 
 @njit(cache=True)
 def product_with_turned(a: Matrix, b: Matrix, out: Matrix, kept: np.float32) -> None:
-    """out = a b^T + kept * out; all contiguous, and rows of `out` may be longer than `b` has rows."""
+    """out = a b^T + kept * out; rows are contiguous each, and those of `out` may be longer than `b` has rows."""
     m, (n, k) = len(a), b.shape
-    _sgemm(_ROWS, _PLAIN, _TURNED, m, n, k, ONE, a.ctypes, k, b.ctypes, k, kept, out.ctypes, out.shape[1])
+    of_a, of_b, of_out = _apart(a), _apart(b), _apart(out)
+    _sgemm(_ROWS, _PLAIN, _TURNED, m, n, k, ONE, a.ctypes, of_a, b.ctypes, of_b, kept, out.ctypes, of_out)
 
 
 @njit(cache=True)
 def product_of_turned(a: Matrix, b: Matrix, out: Matrix, kept: np.float32) -> None:
-    """out = a^T b + kept * out; all contiguous, and rows of `a` may be longer than `out` has rows."""
+    """out = a^T b + kept * out; rows are contiguous each, and those of `a` may be longer than `out` has rows."""
     (m, n), k = out.shape, len(a)
-    _sgemm(_ROWS, _TURNED, _PLAIN, m, n, k, ONE, a.ctypes, a.shape[1], b.ctypes, n, kept, out.ctypes, n)
+    of_a, of_b, of_out = _apart(a), _apart(b), _apart(out)
+    _sgemm(_ROWS, _TURNED, _PLAIN, m, n, k, ONE, a.ctypes, of_a, b.ctypes, of_b, kept, out.ctypes, of_out)
 
 
 @njit(cache=True)

@@ -179,6 +179,35 @@ class AttentiveRecurrence(torch.autograd.Function):
         return dgates.flatten(2), dweight, dh, dc, dstates, None, *of_attention, *of_query
 
 
+class Attention(torch.autograd.Function):
+    """`functional.scaled_dot_product_attention` of heads that lie beside one another, over right-padded keys.
+
+    query [B, Q, D], keys and values [B, S, D], lengths [B] -> [B, Q, D].
+    """
+
+    @staticmethod
+    def forward(
+        ctx: torch.autograd.function.FunctionCtx,
+        query: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        lengths: Tensor,
+        causal: bool,
+        heads: int,
+    ) -> Tensor:
+        weights = query.new_empty(len(query), heads, query.shape[1], keys.shape[1])
+        out = _new(query)
+        loops.attention(*map(_array, (query, keys, values, lengths)), causal, *map(_array, (weights, out)))
+        ctx.save_for_backward(query, keys, values, lengths, weights)
+        return out
+
+    @staticmethod
+    def backward(ctx, grad):  # type: ignore[no-untyped-def]
+        made = [_zeros(tensor) for tensor in ctx.saved_tensors[:3]]
+        loops.attention_gradient(*map(_array, (grad, *ctx.saved_tensors, *made)))
+        return *made, None, None, None
+
+
 class Dropout(torch.autograd.Function):
     """Inverted dropout. It draws two numbers from torch's generator, whatever the size; all others follow from them."""
 

@@ -1,7 +1,7 @@
-"""Compiled loops of the recurrent models, forward and backward, in single precision on a CPU.
+"""Compiled loops of the models, forward and backward, in single precision on a CPU.
 
-What a loop computes is stated plainly beside it in torch: `layers.BiLSTM`, `layers.AdditiveScores`,
-`recurrence.AttentiveRecurrence`, `emission.word_logp`; `fused` gives them to torch. Padding is skipped: what stands
+What a loop computes is stated plainly in torch: `layers.BiLSTM`, `layers.AdditiveScores`, `emission.word_logp`,
+`recurrence.AttentiveRecurrence`, `transformer._Attention`; `fused` gives them to torch. Padding is skipped: what stands
 there is 0. An axis that ends in LANES is cut into parts of that many, so that a sum along it has an order that vectors
 can take. Functions that are `noalias` are never given one array twice.
 """
@@ -19,6 +19,7 @@ from sumcurve.machine.arithmetic import (
     exp,
     fma,
     log,
+    njit,
     product,
     product_of_turned,
     product_with_turned,
@@ -27,7 +28,6 @@ from sumcurve.machine.arithmetic import (
     tanh,
     total,
 )
-from sumcurve.machine.compiled import njit
 
 Array = NDArray[np.float32]
 Lengths = NDArray[np.int64]
@@ -87,15 +87,15 @@ def _cell_gradient(gates: Array, cell: Array, dh: Array, dc: Array, dgates: Arra
 
 
 @njit(cache=True, error_model="numpy", noalias=True)
-def _add(one: Array, to: Array) -> None:
+def _add(values: Array, to: Array) -> None:
     for j in range(len(to)):
-        to[j] += one[j]
+        to[j] += values[j]
 
 
 @njit(cache=True, error_model="numpy", noalias=True)
-def _copy(one: Array, to: Array) -> None:
+def _copy(values: Array, to: Array) -> None:
     for j in range(len(to)):
-        to[j] = one[j]
+        to[j] = values[j]
 
 
 @njit(_takes(4, 2, 2, _LENGTHS, types.boolean, 3, 3, 3, 2, 2), cache=True, nogil=True)
@@ -220,7 +220,7 @@ def _scores_gradient(
 
 @njit(_takes(4, 4, 2, 3, 2, _LENGTHS, 3), cache=True, nogil=True)
 def scores(keys: Array, query: Array, v: Array, covered: Array, w: Array, lengths: Lengths, out: Array) -> None:
-    """Additive attention: keys [B, S, K, LANES], query [B, Q, K, LANES], v and w [K, LANES], covered and out [B, Q, S]."""
+    """Additive: keys [B, S, K, LANES], query [B, Q, K, LANES], v and w [K, LANES], covered and out [B, Q, S]."""
     lanes = np.empty(LANES, np.float32)
     for b in range(len(keys)):
         for q in range(query.shape[1]):
@@ -437,6 +437,83 @@ def recurrence_gradient(
     flat = dgates.reshape(rows, 4 * hidden)
     product_of_turned(fed.reshape(rows, fed.shape[2]), flat, dweight, ZERO)
     product_of_turned(dqueries.reshape(rows, v.size), inputs.reshape(rows, wide), dquery_weight, ZERO)
+
+
+@njit(cache=True, error_model="numpy", noalias=True)
+def _softmax(row: Array, words: int, scale: np.float32) -> None:
+    """Of the first scores of a row times `scale`, in place; the others become 0."""
+    top = row[0]
+    for s in range(1, words):
+        top = row[s] if row[s] > top else top
+    for s in range(words):
+        row[s] = exp((row[s] - top) * scale)
+    whole = ZERO
+    for s in range(words):
+        whole += row[s]
+    for s in range(words):
+        row[s] /= whole
+    for s in range(words, len(row)):
+        row[s] = ZERO
+
+
+@njit(cache=True, error_model="numpy", noalias=True)
+def _softmax_gradient(row: Array, words: int, scale: np.float32, grad: Array) -> None:
+    """Gradient of the scores of `_softmax` from that of its values, in place."""
+    whole = ZERO
+    for s in range(words):
+        whole = fma(row[s], grad[s], whole)
+    for s in range(words):
+        grad[s] = row[s] * (grad[s] - whole) * scale
+
+
+@njit(_takes(3, 3, 3, _LENGTHS, types.boolean, 4, 3), cache=True, nogil=True)
+def attention(
+    query: Array, keys: Array, values: Array, lengths: Lengths, causal: bool, weights: Array, out: Array
+) -> None:
+    """Attention of several heads, which lie beside one another in queries [B, Q, D], keys and values [B, S, D].
+
+    If causal, a query sees the keys up to its own place. Written: weights [B, heads, Q, S] and out [B, Q, D].
+    """
+    batch, heads, queries, _ = weights.shape
+    size = query.shape[2] // heads
+    scale = ONE / np.sqrt(np.float32(size))
+    for b in range(batch):
+        words = lengths[b]
+        for n in range(heads):
+            first, last, row = n * size, (n + 1) * size, weights[b, n]
+            product_with_turned(query[b, :, first:last], keys[b, :words, first:last], row, ZERO)
+            for q in range(queries):
+                _softmax(row[q], min(q + 1, words) if causal else words, scale)
+            product(row, values[b, :words, first:last], out[b, :, first:last], ZERO)
+
+
+@njit(_takes(3, 3, 3, 3, _LENGTHS, 4, 3, 3, 3), cache=True, nogil=True)
+def attention_gradient(
+    grad: Array,
+    query: Array,
+    keys: Array,
+    values: Array,
+    lengths: Lengths,
+    weights: Array,
+    dquery: Array,
+    dkeys: Array,
+    dvalues: Array,
+) -> None:
+    """Gradients of `attention` from that of its values, `grad` [B, Q, D]; all 0 beforehand."""
+    batch, heads, queries, length = weights.shape
+    size = query.shape[2] // heads
+    scale = ONE / np.sqrt(np.float32(size))
+    back = np.empty((queries, length), np.float32)
+    for b in range(batch):
+        words = lengths[b]
+        for n in range(heads):
+            first, last, row, g = n * size, (n + 1) * size, weights[b, n], grad[b, :, n * size : (n + 1) * size]
+            product_of_turned(row, g, dvalues[b, :words, first:last], ZERO)
+            product_with_turned(g, values[b, :words, first:last], back, ZERO)
+            for q in range(queries):
+                _softmax_gradient(row[q], words, scale, back[q])
+            product(back, keys[b, :words, first:last], dquery[b, :, first:last], ZERO)
+            product_of_turned(back, query[b, :, first:last], dkeys[b, :words, first:last], ZERO)
 
 
 @njit(cache=True, error_model="numpy", noalias=True)

@@ -91,18 +91,19 @@ def recorded(row: dict[str, str]) -> dict[str, str] | None:
     return None
 
 
-def test_bytes_are_the_recorded_ones_under_a_hostile_environment() -> None:
+@pytest.mark.parametrize("chosen", ["portable", "compiled"])
+def test_bytes_are_the_recorded_ones_under_a_hostile_environment(chosen: str) -> None:
     try:
-        found = same_bytes(**HOSTILE)
+        found = same_bytes("--sums", chosen, **HOSTILE)
     except AssertionError as error:
         if "needs an x86-64 CPU" in str(error):
             pytest.skip("this machine has no portable sums")
         raise
     settings = {"torch": "AVX2", "mkl": "COMPATIBLE", "onednn": False, "openblas": "Haswell", "products": "numpy"}
-    assert found["settings"] == settings
+    assert found["settings"] == settings | ({"kernels": "haswell"} if chosen == "compiled" else {})
     there = recorded(found["row"])
     if there is None:  # an unlisted CPU: at least a second process says the same
-        assert same_bytes()["row"] == found["row"]
+        assert same_bytes("--sums", chosen)["row"] == found["row"]
     else:
         assert there == found["row"], "a changed training? then `python benchmarks/same_bytes.py --add` on every CPU"
 
@@ -151,11 +152,12 @@ def test_tunables_of_the_c_library_are_refused() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("chosen", ["portable", "compiled"])
 @pytest.mark.parametrize("cpu", ["Haswell", "EPYC-Milan"])
-def test_emulated_cpus_of_both_makers_give_the_same_bytes(cpu: str) -> None:
+def test_emulated_cpus_of_both_makers_give_the_same_bytes(cpu: str, chosen: str) -> None:
     emulator = shutil.which("qemu-x86_64")
     if emulator is None:
         pytest.skip("qemu-x86_64 is absent (Debian: qemu-user)")
-    emulated = same_bytes("--emulated", cpu, command=(emulator, "-cpu", cpu, sys.executable))["row"]
-    here = same_bytes()["row"]
+    emulated = same_bytes("--sums", chosen, "--emulated", cpu, command=(emulator, "-cpu", cpu, sys.executable))["row"]
+    here = same_bytes("--sums", chosen)["row"]
     assert {name: emulated[name] for name in ("pcov", "trans")} == {name: here[name] for name in ("pcov", "trans")}

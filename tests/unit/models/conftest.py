@@ -5,7 +5,6 @@ import random
 import pytest
 import torch
 
-from sumcurve.machine import sums
 from sumcurve.models.batch import collate, encode
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import PAD, Vocabulary
@@ -17,12 +16,6 @@ WORDS = 40
 @pytest.fixture(autouse=True)
 def one_thread():
     torch.set_num_threads(1)
-
-
-@pytest.fixture
-def compiled_sums(monkeypatch):
-    """This process computes as under `sums: compiled`, but for what is pinned before torch is loaded."""
-    monkeypatch.setattr(sums, "_applied", {"compiled"})
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from sumcurve.machine.compiled import njit
 from sumcurve.models.emission import word_logp
 from sumcurve.models.layers import AdditiveScores, BiLSTM, Dropout, run_ahead, scores_of_words
 from sumcurve.models.recurrence import AttentiveRecurrence, attentive_recurrence
+from sumcurve.models.transformer import _Attention
 from sumcurve.settings.models import RecurrentSettings
 from sumcurve.settings.training import PhaseSettings
 from sumcurve.systems.families import build
@@ -37,7 +38,7 @@ def assert_same(values, expected, given=(), plain=()):
     pairs = [*zip(values, expected, strict=True), *((a.grad, b.grad) for a, b in zip(given, plain, strict=True))]
     for found, wanted in pairs:
         assert found.dtype is torch.float32
-        largest = float(wanted.abs().max())
+        largest = wanted.detach().abs().max().item()
         torch.testing.assert_close(found.double(), wanted, rtol=1e-5, atol=2e-6 * max(largest, 1.0))
 
 
@@ -136,6 +137,24 @@ def test_attentive_recurrence(feeds, sees_c, covers):
     if not covers:
         del given[7], other[7]
     assert_same(*values, given, other)
+
+
+@pytest.mark.usefixtures("compiled_sums")
+@pytest.mark.parametrize("causal", [True, False])
+def test_attention_of_a_transformer(causal):
+    torch.manual_seed(5)
+    ours, plain = _Attention(12, 3), _Attention(12, 3).double()
+    plain.load_state_dict(ours.state_dict())
+    given = [normal(4, 9, 12), normal(4, 9, 12)]
+    other = [double(tensor) for tensor in given]
+    mask = None if causal else (torch.arange(9) < LENGTHS.unsqueeze(1))[:, None, None, :]
+
+    def attended(attention, queries, keys):
+        query = attention.split(attention.query(queries))
+        return attention.attend(query, *attention.keys_values(keys), mask, causal)
+
+    values = attended(ours, *given), attended(plain, *other)
+    assert_same(*values, [*given, *ours.parameters()], [*other, *plain.parameters()])
 
 
 @pytest.mark.usefixtures("compiled_sums")
