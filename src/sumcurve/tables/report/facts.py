@@ -185,7 +185,7 @@ def best(corpus: Corpus) -> Iterator[Fact]:
                 tuple(row["method"] for row in (behind if outcome == "better" else level)),
                 effect(behind[0], "behind_best") if behind else None,
                 single=tuple(row["method"] for row in single),
-                next_single=effect(others[0], "behind_best") if others[:1] == single[:1] else None,
+                next_single=effect(others[0], "behind_best") if single and others[0] is single[0] else None,
             )
 
 

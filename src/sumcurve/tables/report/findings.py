@@ -116,7 +116,7 @@ def headed(every: Sequence[Finding]) -> list[Finding]:
     shown: list[Finding] = []
     for finding in every:
         if finding.corpus != every[0].corpus:
-            new = finding.corpus.endswith(HELD_OUT) and finding.corpus not in {one.corpus for one in shown}
+            new = finding.corpus.endswith(HELD_OUT) and finding.corpus not in {other.corpus for other in shown}
             where = f"{UNSEEN} ({finding.corpus})" if new else finding.corpus
             finding = replace(finding, head=f"On {where}, {finding.head[0].lower()}{finding.head[1:]}")
         shown.append(finding)
@@ -299,8 +299,10 @@ def _source(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
 def ignoring(outcomes: Sequence[Fact]) -> str:
     """What it means that a method ignores its source, by the facts of `facts.source`."""
     if all(fact.effect for fact in outcomes):
-        return f"the model finds a reference as likely with another item's source as with the right one, {AS_TESTED}"
-    return f"summaries are as near to another item's reference as to their own, {AS_TESTED}"
+        return (
+            f"the model finds a reference about as likely with another item's source as with the right one, {AS_TESTED}"
+        )
+    return f"summaries are about as near to another item's reference as to their own, {AS_TESTED}"
 
 
 def _template(outcomes: Sequence[Fact], titles: Titles) -> Said | None:

@@ -120,8 +120,8 @@ def about(title: str, tables: Records, findings: Sequence[Finding], corpora: Map
     name = findings[0].corpus
     rows = [row for row in tables["scores"] if row["corpus"] == name]
     sizes = sorted({int(row["records"]) for row in rows if row["records"]})
-    asked = question(title, tables, findings)
-    parts = [f"**{asked}**"] if asked else []
+    first = question(title, tables, findings)
+    parts = [f"**{first}**"] if first else []
     parts += [without_markup(corpora[name])] if name in corpora else []
     parts.append(f"Test items: {number(int(rows[0]['items']))}.")
     if sizes:

@@ -54,7 +54,7 @@ def test_names_and_marks_are_explained_where_they_first_stand():
     titles = Titles({"globen": "GLOBEN"}, {"globen": "encoder gated by convolutions"})
     text = "\n".join(page("Large", "large", tables, findings_of(tables, titles), titles, {}))
     assert "| GLOBEN †: encoder gated by convolutions |" in text
-    assert "† ignores its source: the model finds a reference as likely with another item's source" in text
+    assert "† ignores its source: the model finds a reference about as likely with another item's source" in text
     assert text.count("groups, such as packages, unseen in training") == 1
     head = "**On groups, such as packages, unseen in training (docstrings_large-unseen), best with 32,000 records:**"
     assert head in text
