@@ -168,7 +168,7 @@ def test_what_a_bracket_decides_and_what_ignoring_means_is_said_where_it_stands(
     assert text.startswith(
         "the model finds a reference about as likely with another item's source as with the right one"
     )
-    assert "as far as tests tell: fairseq_lstm at every size; " in text
+    assert "one, as far as tests tell: fairseq_lstm at every size; " in text
     assert "abs, fairseq_transformer and trans_nocopy with 1,585 and 3,170 records" in text
 
 
