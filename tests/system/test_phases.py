@@ -138,7 +138,7 @@ def test_coverage_makes_repeated_trigrams_fall(method: str, updates: int) -> Non
 
 
 @pytest.mark.parametrize(
-    ("method", "make", "first", "last"), [("pgrl", headline, 35, 60), ("fastrl", document, 60, 60)]
+    ("method", "make", "first", "last"), [("pgrl", headline, 35, 120), ("fastrl", document, 60, 60)]
 )
 def test_reinforcement_makes_the_greedy_reward_rise(
     method: str, make: Callable[[random.Random, str], Record], first: int, last: int
