@@ -143,6 +143,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     return records[:: len(records) // 32][:32]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_thirty_two_real_pairs_are_learned_by_heart(method: str, pairs: list[Record]) -> None:
     vocabulary = Vocabulary(sorted({word for pair in pairs for word in [*pair.source_tokens, *pair.target[0].split()]}))
