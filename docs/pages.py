@@ -27,6 +27,7 @@ from pathlib import Path
 
 import yaml
 
+from sumcurve.study.doors import SYSTEMS
 from sumcurve.study.tables import findings_of
 from sumcurve.tables.report.facts import Corpus, read_tables
 from sumcurve.tables.report.figure import write_figure
@@ -42,8 +43,7 @@ RECORDED = (STUDY, "docstrings-large", "docstrings-all", "pretraining", "fairseq
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
 METHODS, DOCS, STUDIES = ROOT / "config" / "methods", ROOT / "docs", ROOT / "docs" / "studies"
 FINDINGS = 6  # sentences of README.md
-SMALL = "Small models on one kind of text: rankings at this size say nothing about the full-size methods."
-METHODS_ARE = "What each method is: [methods](../reference/methods.md)."
+SMALL = "Small models: rankings say nothing about full-size methods."
 REWORDED = {  # in titles and captions of recorded tables, which keep their bytes
     "One seed at three sizes: these weights, not the methods, are compared": "Single runs at three sizes",
     "systems that learn nothing": "untrained systems",
@@ -145,8 +145,11 @@ def table(header: list[str], body: list[list[str]]) -> str:
 
 
 def method_titles() -> Titles:
-    """How pages call methods, by name."""
-    return Titles({path.stem: yaml.safe_load(path.read_text())["title"] for path in METHODS.glob("*.yaml")})
+    """How pages call methods, by name, and what each is, and each untrained system."""
+    methods = {path.stem: yaml.safe_load(path.read_text()) for path in METHODS.glob("*.yaml")}
+    about = {name: keys["about"] for name, keys in methods.items() if "about" in keys}
+    about |= {name: kind.title for name, kind in SYSTEMS.items() if hasattr(kind, "title")}
+    return Titles({name: keys["title"] for name, keys in methods.items()}, about)
 
 
 def results() -> str:
@@ -181,9 +184,7 @@ def study_page(study: str) -> str:
     where = f"../../results/tables/{study}/"
     corpora = {name: " ".join((keys or {}).get("title", "").split()) for name, keys in settings["corpora"].items()}
     corpora = {name: title for name, title in corpora.items() if title}
-    return reworded(
-        "\n".join(page(title, tables, every, titles, captions, figure, [SMALL, METHODS_ARE], where, corpora))
-    )
+    return reworded("\n".join(page(title, tables, every, titles, captions, figure, [SMALL], where, corpora)))
 
 
 def coverage() -> str:

@@ -13,12 +13,24 @@ import sumcurve as sc
 # %% [markdown]
 # ## Score summaries
 #
-# ROUGE of one system, with 95 % intervals over items, and of a second one on the same items.
+# ROUGE of one system, with 95 % intervals over items, and of a second one on the same (invented) items.
 
 # %%
-references = ["The court rejects the appeal.", "Rain is expected in the north.", "The bank cuts its rate."] * 10
-ours = ["The court rejects it.", "Rain is expected.", "The bank cuts rates."] * 10
-theirs = ["A court decides.", "It rains in the north.", "The bank cuts its rate again."] * 10
+texts = """
+The court rejects the appeal. | The court rejects it. | A court decides.
+Rain is expected in the north. | Rain is expected. | It rains in the north.
+The bank cuts its rate. | The bank cuts rates. | The bank cuts its rate again.
+A ferry runs aground near the port. | A ferry runs aground. | A ship is stuck.
+The museum opens a new wing in May. | The museum opens a wing. | New rooms for paintings.
+Farmers ask for help after the drought. | Farmers ask for help. | The drought is over.
+Two hikers are found alive. | Two hikers are found. | Hikers were lost in the hills.
+The mayor resigns over a contract. | The mayor resigns. | A contract is signed by the mayor.
+Trains are late because of snow. | Trains are late. | Snow falls on the city.
+A school wins the prize for reading. | A school wins a prize. | Pupils read more books.
+The union calls off the strike. | The strike is called off. | The union meets today.
+Scientists find a new kind of frog. | A new frog is found. | Scientists find a frog in the forest.
+"""
+references, ours, theirs = zip(*(line.split(" | ") for line in texts.strip().splitlines()), strict=True)
 scores = sc.rouge(ours, references, compare=theirs, stem=True)
 scores
 

@@ -192,6 +192,13 @@ def test_no_house_word_is_read(text: str) -> None:
     assert [word for word in HOUSE if word in text] == []
 
 
+@pytest.mark.parametrize("page", [ROOT / "README.md", *STUDIES], ids=name_of)
+def test_a_leaderboard_says_what_each_model_is(page: Path) -> None:
+    rows = re.findall(r"^\| (.+?) \|.* \d+\.\d \[", page.read_text(), flags=re.M)
+    assert len(rows) > 5
+    assert [row for row in rows if not re.fullmatch(r"[*]?[\w -]+?[†¶ ]*: .+", row)] == []
+
+
 # --- what the pages name
 
 

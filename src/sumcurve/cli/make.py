@@ -17,7 +17,7 @@ from sumcurve.cli.jobs import add_job, logged, named
 from sumcurve.cli.messages import ERRORS, note
 from sumcurve.cli.places import CONFIG, PLACE, home_of, key_of, lock, plan_of
 from sumcurve.corpora.folders import CorpusSpecification
-from sumcurve.machine import devices, sums, torchrun
+from sumcurve.machine import devices, memory, sums, torchrun
 from sumcurve.machine.arguments import Verbs
 from sumcurve.machine.devices import Lease
 from sumcurve.share import packs
@@ -127,6 +127,7 @@ class Task:
         kind = KINDS[self.folder.kind]
         stage = Stage(folder, self.path.name, self.home, note, facts=observed)
         if kind.gpu:
+            memory.keep_freed()
             if "sums" in self.specification:  # not of outside programs
                 observed["sums"] = sums.apply(self.specification["sums"])  # before torch is imported
             stage = replace(stage, lease=self.process.lease)

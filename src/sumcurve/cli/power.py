@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sumcurve.cli.rouge import METRICS, POINTS, SYSTEMS
+from sumcurve.cli.rouge import METRICS, POINTS
 from sumcurve.machine.arguments import CommandError, Verbs, add_printing, check_written, positive
 from sumcurve.store.records import write_json
 
@@ -168,16 +168,14 @@ def _systems(path: Path, column: str, alone: bool) -> list[ItemScores]:
                     raise CommandError(f"{where}: {name} has ids in some rows only; write the file anew")
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from error
-    if SYSTEMS[0] not in systems:
-        raise CommandError(f"{path} has no rows of system {SYSTEMS[0]!r}; give a file of `sumcurve rouge --per-item`")
-    if strange := [name for name in systems if name not in SYSTEMS]:
-        raise CommandError(f"{path}: system {strange[0]!r}; a file of `sumcurve rouge --per-item` has {SYSTEMS}")
+    if len(systems) > 2:
+        raise CommandError(f"{path} holds {len(systems)} systems ({', '.join(systems)}): keep the rows of two")
     if alone and len(systems) > 1:
         raise CommandError(
             f"{path} holds two systems ({', '.join(systems)}), and there is a second file; give {path} alone, or two "
             "files of one system each"
         )
-    return [systems[name] for name in SYSTEMS if name in systems]
+    return [*systems.values()]
 
 
 def _share(text: str | None, where: str) -> float:

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from sumcurve.machine.arguments import (
     positive,
     resamples,
 )
+from sumcurve.machine.counts import counted
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import csv_text, write_json, write_text
@@ -29,7 +31,7 @@ METRICS = tuple(metric.name for metric in RougeF1.metrics)  # unless others are 
 MODES = ("rouge-score", "rouge-1.5.5", "unicode", "characters")
 FEW = 100  # resamples below which the ends of an interval are a handful of draws
 CHUNK = 16_384  # items scored between two moves of the progress bar
-SYSTEMS = ("candidates", "compare")  # how a file of per-item scores names the first two; the n-th is compare-n
+SYSTEMS = ("candidates", "compare")  # how a file of per-item scores names the two of --compare
 PARTS = ("precision", "recall", "f")
 LEVEL = 0.05  # of a family of tests
 POINTS = 100  # scores are shares in files, percent ("points") on paper
@@ -45,7 +47,8 @@ are a list of lists. A table has columns of these names, or one beside "id". --c
 another key or column. One file may hold both. Items of files that have ids ("id") are joined by them, others by their
 order.
 
-An item without a word in its references scores 0 and stays, as in rouge-score and ROUGE-1.5.5; it is counted in line 1.
+An item without a word in its references, or in its summary, scores 0 and stays, as in rouge-score and ROUGE-1.5.5; such
+items are counted in the first lines.
 
 --compare prints candidates minus C2 on the same items: difference, its interval, the two-sided p of random sign flips
 of the items' differences, corrected over the metrics (Holm), and on how many items candidates win, tie and lose. That
@@ -96,7 +99,12 @@ def add_parser(verbs: Verbs) -> None:
         choices=("best", "average"),
         help="of several references: the best one, or counts pooled (1.5.5's default, -f A); default: the mode's own",
     )
-    rouge.add_argument("--per-item", type=Path, metavar="OUT.csv", help="write every item's scores, in 0 to 1")
+    rouge.add_argument(
+        "--per-item",
+        type=Path,
+        metavar="OUT.csv",
+        help="write every item's scores, in 0 to 1; several systems are named after their files",
+    )
     add_printing(rouge, "write the result, scores in 0 to 1")
     rouge.add_argument("--threads", type=positive, metavar="N", help="default: all cores")
     rouge.add_argument("--seed", type=natural, default=Bootstrap().seed, metavar="S", help="default: %(default)s")
@@ -127,10 +135,14 @@ def run_rouge(arguments: argparse.Namespace) -> None:
     settings = Bootstrap(seed=arguments.seed, resamples=arguments.resamples)
     outcome = outcome_of(scores, scorer.signature_for(references.items), settings)
     if arguments.per_item:
-        write_text(arguments.per_item, _per_item(systems, outcome))
+        names = _names(arguments.candidates) if len(arguments.candidates) > 1 else SYSTEMS
+        write_text(arguments.per_item, _per_item(names, systems, outcome))
     if arguments.json:
         write_json(arguments.json, _result(outcome, systems))
-    for line in _report(outcome, references, systems, settings, scorer.mode == "rouge-1.5.5", arguments.quiet):
+    for line in _warnings(outcome, references, systems, settings):
+        print(line)
+    report = _answer if arguments.quiet else partial(_report, official=scorer.mode == "rouge-1.5.5")
+    for line in report(outcome, references, systems, settings):
         print(line)
 
 
@@ -171,11 +183,16 @@ def _warn_of_long_items(scorer: "Scorer", systems: "Sequence[Texts]", references
                 print(warning, file=sys.stderr)
 
 
-def _per_item(systems: Sequence["Texts"], outcome: "Outcome") -> str:
+def _names(paths: Sequence[Path]) -> list[str]:
+    """Of systems by their files: without folder and ending, where that tells all of them apart."""
+    stems = [path.name.partition(".")[0] for path in paths]
+    return stems if len({*stems}) == len(stems) else [str(path) for path in paths]
+
+
+def _per_item(names: Sequence[str], systems: Sequence["Texts"], outcome: "Outcome") -> str:
     """CSV with one row per system and item; `item` counts them, `id` is empty where the file has none."""
     parts = [(metric, part) for metric in outcome.metrics for part in PARTS]
     rows: list[list[Any]] = []
-    names = [*SYSTEMS, *(f"compare-{number}" for number in range(3, len(systems) + 1))]
     for name, system, scored in zip(names, systems, outcome.scored, strict=False):
         columns = [getattr(scored, part)[metric].tolist() for metric, part in parts]
         items = zip(system.ids, scored.empty.tolist(), *columns, strict=True)
@@ -217,24 +234,25 @@ def _means(scored: "Scored", metric: str) -> dict[str, float]:
     return {part: float(getattr(scored, part)[metric].mean()) for part in PARTS}
 
 
-def _report(
-    outcome: "Outcome",
-    references: "Texts",
-    systems: "Sequence[Texts]",
-    settings: Bootstrap,
-    official: bool,
-    quiet: bool,
+def _warnings(
+    outcome: "Outcome", references: "Texts", systems: "Sequence[Texts]", settings: Bootstrap
 ) -> Iterator[str]:
-    """What is printed: empty references, each system's scores, the comparison, notes and signature."""
+    """What stands before all scores: empty texts, and what makes them something else than a reader expects."""
     level = f"{100 * settings.confidence:g} %"
     items, empty = len(references), outcome.scored[0].empty_references
     if missing := int(empty.sum()):
         line = references.lines[int(empty.argmax())]
         yield (
-            f"WARNING: {missing:,} of {items:,} items have an empty reference (first: {references.path}:{line}); "
-            "they score 0 and stay in every mean, as in rouge-score and ROUGE-1.5.5; add the references, or remove the "
-            "items"
+            f"WARNING: {missing:,} of {items:,} items {'has' if missing == 1 else 'have'} an empty reference (first: "
+            f"{references.path}:{line}); they score 0 and stay in every mean, as in rouge-score and ROUGE-1.5.5; add "
+            "the references, or remove the items"
         )
+    for system, scored in zip(systems, outcome.scored, strict=True):
+        if missing := int(scored.empty.sum()):
+            yield (
+                f"WARNING: {missing:,} of {items:,} summaries {'has' if missing == 1 else 'have'} no word (first: "
+                f"{system.path}:{system.lines[int(scored.empty.argmax())]}); they score 0 and stay in every mean"
+            )
     without = [str(file.path) for file in (references, *systems) if not file.named]
     if 0 < len(without) <= len(systems):
         yield (
@@ -251,14 +269,38 @@ def _report(
         yield "WARNING: one item says nothing of the spread over items: its intervals are none; take at least 2"
     if settings.resamples < FEW:
         yield f"WARNING: {settings.resamples} resamples are too few for a {level} interval; take {FEW} at least"
-    yield f"References {_named(references)}: {items:,} items, {missing:,} empty"
+
+
+def _answer(outcome: "Outcome", references: "Texts", systems: "Sequence[Texts]", settings: Bootstrap) -> Iterator[str]:
+    """F of every system in a line each, and the differences from the first."""
+    for system, intervals, scored in zip(systems, outcome.intervals, outcome.scored, strict=True):
+        cells = [
+            f"{metric} {POINTS * _means(scored, metric)['f']:.2f} [{_ends(ends.low, ends.high)}]"
+            for metric, ends in intervals.items()
+        ]
+        yield f"{_named(system)}: {', '.join(cells)}"
+    for other, family in zip(systems[1:], outcome.families, strict=True):
+        cells = [
+            f"{metric} {POINTS * test.mean:+.2f} [{_ends(test.low, test.high, '+')}], p (Holm) {test.p_holm:.2g}"
+            for metric, test in family.items()
+        ]
+        yield f"{_named(systems[0])} minus {_named(other)}: {'; '.join(cells)}"
+
+
+def _report(
+    outcome: "Outcome", references: "Texts", systems: "Sequence[Texts]", settings: Bootstrap, official: bool
+) -> Iterator[str]:
+    """Each system's scores, the comparison, notes and signature."""
+    level = f"{100 * settings.confidence:g} %"
+    items, missing = len(references), int(outcome.scored[0].empty_references.sum())
+    yield f"References {_named(references)}: {counted(items, 'item')}, {missing:,} empty"
     if len(systems) > len(SYSTEMS):
         yield from _table(outcome, systems, level)
     for system, scored, intervals in zip(systems, outcome.scored, outcome.intervals, strict=True):
         if len(systems) > len(SYSTEMS):
             break
         joined = "id" if system.by_id else "order"
-        yield f"{_named(system)}: {items:,} items, {int(scored.empty.sum()):,} empty, joined by {joined}"
+        yield f"{_named(system)}: {counted(items, 'item')}, {int(scored.empty.sum()):,} empty, joined by {joined}"
         yield f"{'':10} {'P':>7} {'R':>7} {'F':>7}   {level} interval of F"
         for metric, interval in intervals.items():
             means = "".join(f" {POINTS * mean:7.2f}" for mean in _means(scored, metric).values())
@@ -275,9 +317,8 @@ def _report(
     if official:
         for peer, scored in enumerate(outcome.scored, start=1):
             yield from _official(scored, outcome.metrics, peer)
-    if not quiet:
-        yield f"P, R and F in percent; BCa intervals of {settings.resamples} resamples, seed {settings.seed}"
-        yield from _notes(outcome.metrics, [*systems, references])
+    yield f"P, R and F in percent; BCa intervals of {settings.resamples} resamples, seed {settings.seed}"
+    yield from _notes(outcome.metrics, [*systems, references])
     yield outcome.signature
 
 

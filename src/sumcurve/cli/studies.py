@@ -11,6 +11,7 @@ from sumcurve.cli.places import CONFIG, STUDY, add_verb, lock
 from sumcurve.corpora.store import PARTS
 from sumcurve.machine import devices
 from sumcurve.machine.arguments import INTERNALS, Verbs, positive
+from sumcurve.machine.counts import counted
 from sumcurve.share import packs
 from sumcurve.share.packs import PackError
 from sumcurve.sources.raw import FIELDS
@@ -56,13 +57,13 @@ def _add_results_verbs(verbs: Verbs) -> None:
         verbs,
         "plan",
         "what a study would cost before it starts: jobs, records, hours, disk",
-        lambda arguments: show_plan(arguments.path, set_in(arguments), arguments.records),
+        lambda arguments: show_plan(arguments.path, arguments.study, arguments.set, arguments.records),
         results=True,
         study=STUDY,
         example='--study docstrings --set "seeds=[1,2]" form=small',
     )
     command.add_argument("--records", type=positive, help="of a training part, where nothing says how many it has")
-    command.add_argument("--set", nargs="+", metavar="KEY=VALUE", help="of the study with these keys, as `override`")
+    command.add_argument("--set", nargs="+", metavar="KEY=VALUE", help="of the study with these keys; no file is left")
     command = add_verb(
         verbs,
         "pack",
@@ -150,20 +151,13 @@ def _add_settings_verbs(verbs: Verbs) -> None:
     command.add_argument("--write", action="store_true", help="list the code here; its bytes must be the golden ones")
 
 
-def set_in(arguments: "argparse.Namespace") -> str | None:
-    """The name of the study that is asked for: with keys set, of one of its own, whose file is written."""
+def overridden(arguments: "argparse.Namespace") -> None:
+    """Write the study with keys set, which is one of its own, and print its name."""
     from sumcurve.study.overrides import derived
 
-    if not arguments.set:
-        return arguments.study
     name, path = derived(CONFIG, arguments.study, arguments.set)
     note(f"study {name}: {path}; go on with it by STUDY={name}")
-    return name
-
-
-def overridden(arguments: "argparse.Namespace") -> None:
-    """Print the name of a study with keys set."""
-    print(set_in(arguments))
+    print(name)
 
 
 def status(results: Path, study: str | None, folders: bool) -> None:
@@ -212,11 +206,20 @@ def progress_of(plan: Plan, results: Path) -> "Progress":
     return progress
 
 
-def show_plan(results: Path, study: str | None, records: int | None) -> None:
-    """Print what of a study is to be done, and what it would cost; nothing is made."""
+def show_plan(results: Path, study: str | None, keys: list[str] | None, records: int | None) -> None:
+    """Print what of a study, or of one with these keys set, is to be done, and what it would cost; nothing is made."""
+    from sumcurve.study.overrides import plan_with
+
+    if not keys:
+        _show_plan(Plan.read(CONFIG, study), results, records)
+        return
+    with plan_with(CONFIG, study, keys) as plan:
+        _show_plan(plan, results, records)
+
+
+def _show_plan(plan: Plan, results: Path, records: int | None) -> None:
     from sumcurve.watch.estimate import estimate, lines, missing_files, records_of
 
-    plan = Plan.read(CONFIG, study)
     costs, recorded, kind = measured_costs()
     if records is not None and None not in records_of(plan, results, None, recorded).values():
         raise PlanError(
@@ -281,7 +284,7 @@ def pack(runs: list[Path], study: str | None, to: Path, results: Path) -> None:
         path, missing = packs.pack(plan, results, key, to)
         total += (size := path.stat().st_size)
         print(f"{path}: {size / 1000:.0f} kB" + (f"; not finished yet: {', '.join(missing)}" if missing else ""))
-    print(f"{len(named)} packs, {total / 1000:.0f} kB; take them up elsewhere with `make merge FROM={to}`")
+    print(f"{counted(len(named), 'pack')}, {total / 1000:.0f} kB; take them up elsewhere with `make merge FROM={to}`")
 
 
 def merge(source: Path, study: str | None, results: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from sumcurve.cli.messages import note
 from sumcurve.cli.places import CONFIG, PLACE, add_verb, home_of, key_of, plan_of
 from sumcurve.corpora.store import PARTS, Corpus
-from sumcurve.machine import devices, sums
+from sumcurve.machine import devices, memory, sums
 from sumcurve.machine.arguments import Verbs, percent, positive, seed
 from sumcurve.store import manifest
 from sumcurve.store.errors import CorpusError
@@ -61,6 +61,7 @@ def summarize(path: Path) -> None:
 @contextmanager
 def device_of(specification: Mapping[str, Any]) -> Iterator[str]:
     """What a run's system computes on, with the run's sums, before torch is imported."""
+    memory.keep_freed()
     if "sums" in specification:
         sums.apply(specification["sums"])
     with devices.device(dict(os.environ), Path("/tmp"), note) as lease:

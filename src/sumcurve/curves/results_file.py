@@ -192,9 +192,6 @@ def results_of(path: Path | str, header: Sequence[str], lines: Sequence[Line], s
     """The results in rows that were read from a file, or come from elsewhere."""
     missing = [key for key in KEYS if key not in header]
     for key in missing:
-        for sign in ";\t|":
-            if sign in "".join(header):
-                raise ResultsError(f"{path}: its cells are parted by {sign!r}: part them by commas")
         if other := [name for name in header if name.lower() == key]:
             raise ResultsError(f"{path}: column {other[0]!r} is no {key!r}: write it in small letters")
     if missing:
@@ -364,6 +361,11 @@ def read_lines(path: Path) -> tuple[list[str], list[Line]]:
     if len(rows) < 2:
         raise ResultsError(f"{path}: {'only a header' if rows else 'empty'}: it needs a header and rows below")
     number, header = rows[0]
+    for sign in ";\t|,":
+        if len(header) == 1 and sign in header[0]:
+            raise ResultsError(
+                f"{path}: its cells are parted by {sign!r}: part them by {'tabs' if separator == chr(9) else 'commas'}"
+            )
     for name in header:
         if not name or header.count(name) > 1:
             problem = f"column {name} stands twice" if name else "a column has no name"

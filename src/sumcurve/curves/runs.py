@@ -1,8 +1,9 @@
 """Curves of trainings that only their scores are known of: a score for each method, size and seed.
 
 What a seed varies by is estimated as for a study (`statistics.seeds`) where all sizes have the same seeds; else pooled
-over all sizes. Without seeds the noise is that of Gasser, Sroka and Jennen-Steinmetz (1986): how far scores are from
-the line through their neighbours, which curvature adds to, so that it errs on the safe side.
+over all sizes, and with the noise of curves where this has more degrees of freedom: a single repeated run alone would
+make bands several times as wide as none. Without seeds the noise is that of Gasser, Sroka and Jennen-Steinmetz (1986):
+how far scores are from the line through their neighbours, which curvature adds to, so that it errs on the safe side.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from sumcurve.curves.fit import ERRORS, Array, Curves
+from sumcurve.machine.counts import counted
 from sumcurve.statistics.seeds import seed_covariance
 
 Runs = Mapping[tuple[str, float], Mapping[str, float]]
@@ -33,10 +35,16 @@ def curves_of_runs(runs: Runs, seed: int = 1) -> tuple[Curves, str]:
     elif (counts > 1).any():
         free = float((counts - 1).sum())
         squares = sum(float(np.var([*runs[cell].values()])) * len(runs[cell]) for cell in cells)
+        how = f"Noise: of seeds, pooled over all sizes ({counted(int(free), 'degree')} of freedom), on this test set."
+        deviation, of_curves = _roughness(
+            dict(zip(cells, zip(means.tolist(), counts.tolist(), strict=True), strict=True))
+        )
+        if free < of_curves:
+            squares, free = squares + of_curves * deviation**2, free + of_curves
+            how = "Noise: of the few repeated runs, pooled, and of how rough the curves are; more seeds would show it."
         errors = _independent(np.sqrt(squares / free / counts), free, generator)
-        how = f"Noise: of seeds, pooled over all sizes ({free:g} degrees of freedom), on this test set."
     else:
-        deviation, free = _roughness(dict(zip(cells, means.tolist(), strict=True)))
+        deviation, free = _roughness({cell: (float(mean), 1) for cell, mean in zip(cells, means, strict=True)})
         errors = _independent(np.full(len(cells), deviation), free, generator)
         how = "Single runs: the noise is estimated from how rough the curves are; several seeds would show it."
     scores = np.full((len(methods), len(sizes)), np.nan)
@@ -69,14 +77,17 @@ def _independent(deviations: Array, degrees: float, generator: np.random.Generat
     return np.asarray(generator.normal(size=(ERRORS, len(deviations))) * deviations * tails[:, None])
 
 
-def _roughness(means: Mapping[tuple[str, float], float]) -> tuple[float, float]:
-    """Standard deviation of single scores around lines through their neighbours in log size, and its degrees."""
+def _roughness(means: Mapping[tuple[str, float], tuple[float, int]]) -> tuple[float, float]:
+    """Standard deviation of single scores around lines through their neighbours in log size, and its degrees.
+
+    `means` are of so many scores each.
+    """
     squares = []
     for method in dict.fromkeys(name for name, _ in means):
-        points = sorted((np.log(size), score) for (name, size), score in means.items() if name == method)
-        for (x1, y1), (x2, y2), (x3, y3) in zip(points, points[1:], points[2:], strict=False):
+        points = sorted((np.log(size), *mean) for (name, size), mean in means.items() if name == method)
+        for (x1, y1, n1), (x2, y2, n2), (x3, y3, n3) in zip(points, points[1:], points[2:], strict=False):
             share = (x3 - x2) / (x3 - x1)
             residual = share * y1 + (1 - share) * y3 - y2
-            squares.append(residual**2 / (share**2 + (1 - share) ** 2 + 1))
+            squares.append(residual**2 / (share**2 / n1 + (1 - share) ** 2 / n3 + 1 / n2))
     # Neighbouring residuals share scores: they count for about half as many.
     return (float(np.sqrt(np.mean(squares))), max(1.0, len(squares) / 2)) if squares else (0.0, 1.0)

@@ -14,6 +14,7 @@ import numpy as np
 
 from sumcurve.interface.items import Columns, Score, read_items, warnings_of
 from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.counts import counted
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.intervals import estimate
 from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, Pair, compared
@@ -56,7 +57,8 @@ def compare(
     CommandError or ResultsError says which row cannot be used, and why.
     """
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
-    rows = read_items(scores, Columns(item, system, metrics, group, seed, records))
+    items = read_items(scores, Columns(item, system, metrics, group, seed, records))
+    rows = items.scores
     names = list(dict.fromkeys(name for row in rows for name in row.values))
     made = [_of_metric(rows, name, not lower_is_better, common, random_seed) for name in names]
     sentences = [
@@ -70,7 +72,31 @@ def compare(
         _systems_table([row for one_metric in made for row in one_metric.systems], decimals),
     ]
     sentences = [*warnings_of(names, lower_is_better), *sentences]
-    return Comparison(sentences, tables, {name: of.by_cell for name, of in zip(names, made, strict=True)})
+    return Comparison(
+        sentences,
+        tables,
+        {name: of.by_cell for name, of in zip(names, made, strict=True)},
+        taken=[*items.taken, *_smaller_sizes(rows)],
+    )
+
+
+def _smaller_sizes(rows: Sequence[Score]) -> list[str]:
+    """What becomes of scores at other sizes than the largest, and which systems have none at that."""
+    sizes = sorted({row.records for row in rows if row.records is not None})
+    if len(sizes) < 2:
+        return []
+    seeds: dict[tuple[str, int | None], set[str]] = {}
+    for row in rows:
+        seeds.setdefault((row.system, row.records), set()).add(row.seed)
+    single = all(len(names) == 1 for names in seeds.values())
+    others = listed([f"{size:,}" for size in sizes[:-1]])
+    fate = "left out" if single else "used for what seeds vary by alone"
+    sentences = [f"Sizes: compared at {sizes[-1]:,} records, the largest; scores at {others} are {fate}."]
+    absent = [system for system, size in seeds if size is not None and (system, sizes[-1]) not in seeds]
+    if absent := [*dict.fromkeys(absent)]:
+        verb = "is" if len(absent) == 1 else "are"
+        sentences.append(f"Not compared: {listed(absent)}, which {verb} not scored at {sizes[-1]:,} records.")
+    return sentences
 
 
 @dataclass(frozen=True)
@@ -139,7 +165,7 @@ def _replicates(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[
             run = f"{row.system!r}" + (f", seed {row.seed}" if row.seed else "")
             raise CommandError(
                 f"{row.place}: item {row.item!r} of {run} comes a second time, after {items[row.item].place}: keep "
-                "one, name a column of seeds (--seed), or name systems (NAME=FILE)"
+                "one, name the column of systems (--system) or of seeds (--seed), or name systems (NAME=FILE)"
             )
         items[row.item] = row
     if len({name for name, _ in by_run}) < 2:
@@ -160,7 +186,9 @@ def _replicates(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[
                 f"{metric}: item {lacking!r} has no score of {which} ({len(order) - len(whole):,} of {len(order):,} "
                 "items lack a system): score all systems on the same items, or keep what all have (--common)"
             )
-        notes.append(f"{len(order) - len(whole):,} of {len(order):,} items are left out: not all systems have them.")
+        notes.append(
+            f"Left out: {counted(len(order) - len(whole), 'item')} of {len(order):,}, which not all systems have."
+        )
     groups = []
     for name in whole:
         for what in ("content", "group"):
@@ -258,8 +286,8 @@ def _sentence(
     behind = [cell for cell, pair in known.items() if pair.ahead == best]
     level = [cell for cell, pair in known.items() if pair.ahead == ""]
     untested = [cell for cell in others if cell not in (*behind, *level)]
-    groups = "" if design.groups.count == design.groups.items else f" in {design.groups.count:,} groups"
-    over = f" over {design.groups.items:,} items{groups}"
+    groups = "" if design.groups.count == design.groups.items else f" in {counted(design.groups.count, 'group')}"
+    over = f" over {counted(design.groups.items, 'item')}{groups}"
     if len(others) == 1 and known and known[others[0]].p is not None:
         p = f"p = {probability(known[others[0]].p)}".replace("= <", "< ")
         if behind:

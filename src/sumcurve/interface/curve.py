@@ -79,7 +79,7 @@ def curve(
     CommandError where no method has four sizes, and for rows that cannot be used.
     """
     sheet = sheet_of(results)
-    column, runs = _runs(sheet, method, size, score, seed)
+    column, runs, taken = _runs(sheet, method, size, score, seed)
     curves, how = curves_of_runs(runs, random_seed)
     scale, fitted = _scaled(curves, lower_is_better, best, sheet.name, column)
     try:
@@ -90,7 +90,7 @@ def curve(
     ordered = sorted(fits.methods, key=lambda name: -float(np.median(fits.predict(name, [_largest(fits, name)]))))
     wanted = [*reach] or [_score_of(fits, scale, ordered[0])]
     needed = [_needed(fits, scale, name, target, decimals) for target in wanted for name in ordered]
-    notes = [how, *(f"{name}: {why}." for name, why in fits.refused.items())]
+    notes = [how]
     tables = [
         _expected(fits, scale, ordered, decimals, notes),
         _verdicts(fits, scale, decimals),
@@ -101,13 +101,14 @@ def curve(
         sentences += [
             f"{row['method']} reaches {number(row['score'], decimals)} with {row['shown']} records." for row in needed
         ]
-    return CurveResult(sentences, tables, fits, scale, column)
+    left_out = [f"Left out: {name}: {why}." for name, why in fits.refused.items()]
+    return CurveResult(sentences, tables, fits, scale, column, taken=[taken, *left_out])
 
 
 def _runs(
     sheet: Sheet, method: str | None, size: str | None, score: str | None, seed: str | None
-) -> tuple[str, dict[tuple[str, float], dict[str, float]]]:
-    """The column of scores, and by method and size the score of every seed."""
+) -> tuple[str, dict[tuple[str, float], dict[str, float]], str]:
+    """The column of scores, by method and size the score of every seed, and what columns are taken for."""
     named = sheet.column(method, METHOD, "method", "--method") if method else sheet.known(METHOD)
     sizes = sheet.column(size, SIZE, "size", "--size")
     seeds = sheet.column(seed, SEED, "seed", "--seed") if seed else sheet.known(SEED)
@@ -117,11 +118,11 @@ def _runs(
         seeds,
         *(name for name in sheet.columns if name.casefold() in ("seconds", "percent", "split")),
     }
-    numbers = sheet.numeric(name for name in keys if name)
-    if score is None and len(numbers) != 1:
+    numbers = [score] if score else sheet.numeric(filter(None, keys), "--score")
+    if len(numbers) != 1:
         which = f"several columns of numbers ({', '.join(numbers)})" if numbers else "no column of scores"
         raise CommandError(f"{sheet.name}: {which}: name the scores (--score)")
-    column = sheet.column(score or numbers[0], (), "score", "--score")
+    column = sheet.column(numbers[0], (), "score", "--score")
     runs: dict[tuple[str, float], dict[str, float]] = {}
     places: dict[tuple[str, float, str], str] = {}
     for line in sheet.lines:
@@ -136,7 +137,8 @@ def _runs(
                 "of seeds (--seed)"
             )
         runs.setdefault((name, records), {})[run] = float(line.number(column))
-    return column, runs
+    roles = {"method": named, "size": sizes, "seed": seeds, "score": column}
+    return column, runs, sheet.taken({role: [name] for role, name in roles.items() if name})
 
 
 def _scaled(curves: Curves, lower_is_better: bool, best: float | None, where: str, column: str) -> tuple[Scale, Curves]:

@@ -62,31 +62,61 @@ class Score:
 Source = "str | Path | pd.DataFrame | Sequence[Mapping[str, Any]]"
 
 
-def read_items(sources: Any, columns: Columns) -> list[Score]:
-    """The scores of a table or file, of several files, or of a mapping from systems to files or lists of numbers."""
+@dataclass(frozen=True)
+class Items:
+    """What was read: the scores, and in a sentence each what the columns were taken for, the same once.
+
+    `declared`: the files say themselves which numbers are scores.
+    """
+
+    scores: list[Score]
+    taken: list[str]
+    declared: bool = False
+
+    @classmethod
+    def of(cls, parts: Iterable["Items"]) -> "Items":
+        """All of several files."""
+        parts = [*parts]
+        sentences = dict.fromkeys(sentence for part in parts for sentence in part.taken)
+        return cls(
+            [score for part in parts for score in part.scores], [*sentences], all(part.declared for part in parts)
+        )
+
+
+def read_items(sources: Any, columns: Columns) -> Items:
+    """The scores of a table or file, of several files, or of a mapping from systems to files or lists of numbers.
+
+    CommandError for a column of numbers that nobody named and that holds no scores, as ids or groups.
+    """
+    items = _read(sources, columns)
+    if not (columns.metrics or items.declared):
+        _check_metrics(items.scores)
+    return items
+
+
+def _read(sources: Any, columns: Columns) -> Items:
     if isinstance(sources, Mapping):
-        return [score for name, source in sources.items() for score in _of_system(str(name), source, columns)]
+        return Items.of(_of_system(str(name), source, columns) for name, source in sources.items())
     many = not isinstance(sources, str | Path) and isinstance(sources, Sequence)
     listed = [*sources] if many and all(isinstance(source, str | Path) for source in sources) else [sources]
     sheets = [sheet_of(source) for source in listed]
     paths = [Path(source) if isinstance(source, str | Path) else None for source in listed]
     if any(_is_samples(sheet) for sheet in sheets):
         several = len({_task(path) for path in paths if path}) > 1
-        return [
-            score
+        return Items.of(
+            _samples(sheet, path.absolute().parent.name if path else "", path, several, columns)
             for sheet, path in zip(sheets, paths, strict=True)
-            for score in _samples(sheet, path.absolute().parent.name if path else "", path, several, columns)
-        ]
-    scores: list[Score] = []
+        )
+    parts = []
     for sheet, path in zip(sheets, paths, strict=True):
         system = columns.system or sheet.known(SYSTEM)
         if system is None and len(sheets) == 1:
             return _wide(sheet, columns)
-        scores += _long(sheet, columns, system, path.stem if path else "")
-    return scores
+        parts.append(_long(sheet, columns, system, path.stem if path else ""))
+    return Items.of(parts)
 
 
-def _of_system(name: str, source: Any, columns: Columns) -> list[Score]:
+def _of_system(name: str, source: Any, columns: Columns) -> Items:
     """Those of one system, from its file, its table, or its numbers in the order of the items."""
     numbers = not isinstance(source, str | Path) and not hasattr(source, "columns")
     if numbers and not any(isinstance(value, Mapping) for value in source):
@@ -97,20 +127,22 @@ def _of_system(name: str, source: Any, columns: Columns) -> list[Score]:
     return _long(sheet, columns, None, name)
 
 
-def _long(sheet: Sheet, columns: Columns, system: str | None, name: str) -> list[Score]:
+def _long(sheet: Sheet, columns: Columns, system: str | None, name: str) -> Items:
     """A row for every item of every system; without a column of systems all are of the one named."""
     if system is not None:
         system = sheet.column(system, SYSTEM, "system", "--system")
     item = sheet.column(columns.item, ITEM, "item", "--item")
     keys = _keys(sheet, columns, item, system)
     metrics = _metrics(sheet, columns.metrics, (item, system, *keys.values()))
-    return [
+    scores = [
         _score(line, line.text(item), line.text(system) if system else name, keys, {name: name for name in metrics})
         for line in sheet.lines
     ]
+    roles = {"item": [item], "system": [system] if system else [], **_roles(keys), "scores": metrics}
+    return Items(scores, [sheet.taken(roles)])
 
 
-def _wide(sheet: Sheet, columns: Columns) -> list[Score]:
+def _wide(sheet: Sheet, columns: Columns) -> Items:
     """A column of scores for every system."""
     item = sheet.column(columns.item, ITEM, "item", "--item")
     keys = _keys(sheet, columns, item, None)
@@ -120,9 +152,68 @@ def _wide(sheet: Sheet, columns: Columns) -> list[Score]:
             f"{sheet.name}: one column of scores, {systems[0]}, and none that names systems: add one (--system), or a "
             "column of scores for each system"
         )
-    return [
+    if not columns.metrics:
+        _check_systems(sheet, systems)
+    scores = [
         _score(line, line.text(item), system, keys, {"score": system}) for line in sheet.lines for system in systems
     ]
+    return Items(scores, [sheet.taken({"item": [item], **_roles(keys), "a system each": systems})])
+
+
+def _roles(keys: Mapping[str, str]) -> dict[str, list[str]]:
+    return {key: [column] for key, column in keys.items()}
+
+
+def _check_systems(sheet: Sheet, systems: Sequence[str]) -> None:
+    """CommandError for a column that is no system's of a wide table: constant, or whole numbers as ids or groups have.
+
+    These are all different, or stand in order, or go beyond the 0 to 1 of all other columns. All 0 may be scores.
+    """
+    values = {column: [float(line.cells.get(column) or "nan") for line in sheet.lines] for column in systems}
+    whole = {column: all(value == value // 1 for value in values[column]) for column in systems}
+    for column, own in values.items():
+        others = [value for other in systems if other != column for value in values[other]]
+        several = len({*own}) > 2
+        if len({*own}) == 1 and len(own) > 1 and own[0]:
+            why = f"holds {sheet.lines[0].cells[column]} in every row"
+        elif not (several and whole[column]):
+            continue
+        elif own == sorted(own):
+            why = "holds whole numbers in growing order, as ids and groups do"
+        elif len({*own}) == len(own):
+            why = "holds whole numbers that are all different, as ids do"
+        elif all(0 <= value <= 1 for value in others):
+            why = "holds whole numbers, and the other systems' scores are from 0 to 1"
+        else:
+            continue
+        rest = " ".join(f"--metric {name}" for name in systems if name != column)
+        raise CommandError(
+            f"{sheet.name}: column {column} {why}: it is no system's. Name it where it is a group (--group {column}), "
+            f"or name the columns of scores ({rest})"
+        )
+
+
+def _check_metrics(scores: Sequence[Score]) -> None:
+    """CommandError for a metric that every system has the same of on each item, where there are others.
+
+    It is a property of the item, not of what a system made of it; all 0 is what systems may score.
+    """
+    by_item: dict[str, dict[str, set[float]]] = {}
+    for score in scores:
+        for metric, value in score.values.items():
+            by_item.setdefault(metric, {}).setdefault(score.item, set()).add(value)
+    same = {metric: all(len(values) == 1 for values in items.values()) for metric, items in by_item.items()}
+    if len({score.system for score in scores}) < 2 or all(same.values()):
+        return
+    rest = " ".join(f"--metric {metric}" for metric in by_item if not same[metric])
+    for metric, items in by_item.items():
+        values = set().union(*items.values())
+        if same[metric] and values != {0.0}:
+            where = "every row" if len(values) == 1 else "all rows of an item, whatever the system"
+            raise CommandError(
+                f"{scores[0].place}: column {metric} holds the same in {where}: it is no score. Name it where it is a "
+                f"group (--group {metric}), or name the scores ({rest})"
+            )
 
 
 def _keys(sheet: Sheet, columns: Columns, item: str, system: str | None) -> dict[str, str]:
@@ -140,7 +231,7 @@ def _metrics(sheet: Sheet, wanted: Sequence[str], without: Iterable[str | None])
     if wanted:
         return [sheet.column(name, (), "score", "--metric") for name in wanted]
     named = [column for column in sheet.columns if column.casefold() in KEYS]
-    metrics = sheet.numeric([*named, *filter(None, without)])
+    metrics = sheet.numeric([*named, *filter(None, without)], "--metric")
     if not metrics:
         raise CommandError(
             f"{sheet.name}: no column of scores among {', '.join(sheet.columns)}: a number in every row; name it "
@@ -170,7 +261,7 @@ def _task(path: Path) -> str:
     return named["task"] if named else path.stem
 
 
-def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns: Columns) -> list[Score]:
+def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns: Columns) -> Items:
     """Those of one system in samples of lm-evaluation-harness; of several tasks an item has its task's name."""
     filters = list(dict.fromkeys(line.cells.get("filter", "") for line in sheet.lines))
     id_column = sheet.column(columns.item, ("doc_id",), "item", "--item")
@@ -198,7 +289,10 @@ def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns:
         known = sorted(numbers - HARNESS - {*HASHES})
         wanted = f" {', '.join(columns.metrics)}" if columns.metrics else " that is a number"
         raise CommandError(f"{sheet.name}: no metric{wanted}; there are: {', '.join(known)}")
-    return [*rows.values()]
+    scores = [*rows.values()]
+    metrics = [*dict.fromkeys(metric for score in scores for metric in score.values)]
+    known = [f"{column} ({key})" for key, column in {"item": id_column, **keys}.items()]
+    return Items(scores, [f"Columns: {'; '.join(known)}; {', '.join(metrics)} (scores)."], declared=True)
 
 
 def warnings_of(names: Iterable[str], lower_is_better: bool) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.counts import counted
 from sumcurve.statistics.power import (
     MOST_ITEMS,
     MOST_SDS,
@@ -119,8 +120,8 @@ def _answers(noise: Noise, aim: Aim, items: int | None, seeds: int | None) -> li
     if items and (seeds or not several):
         count = seeds or 1
         row: dict[str, Any] = {"items": items, "seeds": count, "power": float(power_of(noise, aim, items, count))}
-        with_seeds = f" and {_seeds(count)}" if several else ""
-        answer = f"{items:,} items{with_seeds}: power {row['power']:.3f}"
+        with_seeds = f" and {counted(count, 'seed')}" if several else ""
+        answer = f"{counted(items, 'item')}{with_seeds}: power {row['power']:.3f}"
         try:
             row["effect"] = visible_effect(noise, aim, items, count)
             answer += f"; the least difference seen with power {aim.power:g} is {row['effect']:.3g} points"
@@ -129,22 +130,21 @@ def _answers(noise: Noise, aim: Aim, items: int | None, seeds: int | None) -> li
         rows.append(row | {"answer": answer})
     if items and several:
         try:
-            needed: int | None = seeds_needed(noise, aim, items)
-            answer = f"{items:,} items: {_seeds(needed)} of each system"
+            least = seeds_needed(noise, aim, items)
+            needed: int | None = least
+            answer = f"{counted(items, 'item')}: {counted(least, 'seed')} of each system"
         except Unreachable as error:
-            needed, answer = None, f"{items:,} items: {error}"
+            needed, answer = None, f"{counted(items, 'item')}: {error}"
         rows.append({"items": items, "seeds": needed, "answer": answer})
     for count in [seeds] if seeds else SEEDS if several else [1]:
         if items and not seeds and several:
             break
         try:
             needed = items_needed(noise, aim, count)
-            answer = f"{needed:,} items"
+            answer = counted(needed, "item")
         except Unreachable as error:
             needed, answer = None, str(error)
-        rows.append({"items": needed, "seeds": count, "answer": (f"{_seeds(count)}: " if several else "") + answer})
+        rows.append(
+            {"items": needed, "seeds": count, "answer": (f"{counted(count, 'seed')}: " if several else "") + answer}
+        )
     return rows
-
-
-def _seeds(count: int | None) -> str:
-    return f"{count:,} {'seed' if count == 1 else 'seeds'}"

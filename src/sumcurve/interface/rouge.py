@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.counts import counted
 from sumcurve.rouge_engine.scorer import METRICS, Mode, Multi, References, Scorer, Text
 from sumcurve.rouge_engine.stemmers import MissingExceptions
 from sumcurve.settings.study import Bootstrap
@@ -238,9 +239,13 @@ def _f(outcome: Outcome, place: int, metric: str) -> tuple[float, float | None, 
 
 def _sentences(outcome: Outcome) -> Iterator[str]:
     first = outcome.scored[0]
-    over = f"over {len(first.empty):,} {'item' if len(first.empty) == 1 else 'items'}"
+    over = f"over {counted(len(first.empty), 'item')}"
     if missing := int(first.empty_references.sum()):
-        yield f"WARNING: {missing:,} items have no word in their references; they score 0 and stay in every mean."
+        without = f"{counted(missing, 'item')} without a word in the references"
+        yield f"WARNING: {without}, which score 0 and stay in every mean."
+    for name, system in zip(NAMES, outcome.scored, strict=False):
+        if empty := int(system.empty.sum()):
+            yield f"WARNING: {name}: {counted(empty, 'text')} without a word, which score 0 and stay in every mean."
     if not outcome.family:
         yield f"{', '.join(f'{_title(metric)} {span(*_f(outcome, 0, metric))}' for metric in outcome.metrics)}, {over}."
     for metric, test in outcome.family.items():

@@ -37,7 +37,7 @@ class Sheet:
             if wanted in self.columns:
                 return wanted
             near = difflib.get_close_matches(wanted, self.columns, 1)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
+            meant = f"; did you mean {near[0]!r}?" if near else "."
             raise CommandError(f"{self.name}: no column {wanted!r}{meant} There are: {', '.join(self.columns)}")
         if (known := self.known(names)) is not None:
             return known
@@ -51,13 +51,31 @@ class Sheet:
         folded = {column.casefold(): column for column in reversed(self.columns)}
         return next((folded[name] for name in names if name in folded), None)
 
-    def numeric(self, without: Iterable[str]) -> list[str]:
-        """Columns whose every filled cell is a number, and some are."""
+    def taken(self, roles: Mapping[str, Sequence[str]]) -> str:
+        """In a sentence, what each column is taken for, and which are not used."""
+        used = {column for columns in roles.values() for column in columns}
+        known = [f"{', '.join(columns)} ({role})" for role, columns in roles.items() if columns]
+        others = [column for column in self.columns if column not in used]
+        rest = f"; not used: {', '.join(others)}" if others else ""
+        return f"Columns: {'; '.join(known)}{rest}."
+
+    def numeric(self, without: Iterable[str], option: str) -> list[str]:
+        """Columns whose every filled cell is a number, and some are; `option` names them in their place.
+
+        ResultsError for the first cell that is none where most of its column are.
+        """
         columns, left_out = [], {*without}
         for column in self.columns:
-            cells = [line.cells.get(column, "") for line in self.lines]
-            if column not in left_out and any(cells) and all(is_number(cell) for cell in cells if cell):
-                columns.append(column)
+            filled = [line for line in self.lines if line.cells.get(column)]
+            bad = [line for line in filled if not is_number(line.cells[column])]
+            if column in left_out or len(bad) > len(filled) / 2 or not filled:
+                continue
+            if bad:
+                remedy = (
+                    f"other cells of the column are numbers: write one, remove the row, or name the scores ({option})"
+                )
+                raise bad[0].error(column, remedy)
+            columns.append(column)
         return columns
 
 

@@ -65,6 +65,8 @@ class MethodSettings(Settings):
 
     title: str
     """What tables and figures call it."""
+    about: str = ""
+    """What it is, in one clause for people who do not know it: leaderboards have it beside the title."""
     paper: str
     """Where it comes from, and what here differs from it."""
     begins_as: str | None = None
@@ -95,6 +97,8 @@ class MethodFile(Layer):
 
     title: str
     """What tables and figures call it."""
+    about: str = ""
+    """What it is, in one clause for people who do not know it: leaderboards have it beside the title."""
     paper: str
     """Where it comes from, and what here differs from it."""
     begins_as: str | None = None

@@ -53,6 +53,8 @@ class Stop(Settings):
     """Stale validations that end the phase."""
     min_updates: Annotated[NonNegative, Field(alias="least_updates")] = 0
     """Of this phase, in a checkpoint that may be selected."""
+    min_epochs: Annotated[NonNegativeFloat, Field(exclude_if=lambda epochs: not epochs)] = 0.0
+    """The same in epochs, up to `max_updates`: the more records, the longer a model says one sentence to all."""
     max_updates: Annotated[Positive, Field(alias="most_updates")]
     """A budget, or a safety net; History names it when it is hit. Never a wall clock."""
 

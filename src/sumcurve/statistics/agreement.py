@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from sumcurve.machine.counts import counted
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.groups import LEAST_GROUPS, Array
 
@@ -103,7 +104,7 @@ def _agreement(matrices: Array, groups: Sequence[str], coefficient: Coefficient,
     sums = np.zeros((codes.max() + 1, *matrices.shape[1:]))
     np.add.at(sums, codes, matrices)
     if len(sums) < LEAST_GROUPS:
-        why = f"no interval: the items come from {len(sums)} groups; it takes {LEAST_GROUPS}"
+        why = f"no interval: the items come from {counted(len(sums), 'group')}; it takes {LEAST_GROUPS}"
         return Agreement(value, None, None, same, items, why)
     ends = _bca(sums, value, coefficient, settings)
     if isinstance(ends, str):

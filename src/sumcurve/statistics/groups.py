@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sumcurve.machine.counts import counted
+
 Array = NDArray[np.float64]
 
 LEAST_GROUPS = 10
@@ -51,7 +53,7 @@ class Groups:
         if self.count == 1:
             return f"no interval: all {self.items:,} test items are of one group, {self.largest!r}"
         if self.count < LEAST_GROUPS:
-            return f"no interval: the test items come from {self.count} groups; it takes {LEAST_GROUPS}"
+            return f"no interval: the test items come from {counted(self.count, 'group')}; it takes {LEAST_GROUPS}"
         if self.sizes.max() > MOST_SHARE * self.items:
             share = 100 * self.sizes.max() / self.items
             return f"no interval: group {self.largest!r} holds {share:.0f} % of the test items; at most 50 % can be had"

@@ -5,10 +5,11 @@ quantiles of its lengths what is left out, what a model reads and what it writes
 """
 
 import argparse
+import codecs
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import ceil
@@ -19,13 +20,15 @@ import yaml
 
 from sumcurve.corpora.prepare import DUPLICATE_ID, tokenized
 from sumcurve.corpora.store import PARTS
+from sumcurve.machine.counts import counted
 from sumcurve.machine.spelling import there_are
 from sumcurve.scores import SCORERS
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Prepare
 from sumcurve.sources import SOURCES, format_of
 from sumcurve.sources.content import Content, patterns
-from sumcurve.sources.jsonl import MARK, read_lines
+from sumcurve.sources.csv import SEPARATORS
+from sumcurve.sources.jsonl import MARK, PACKED, read_lines
 from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, SPLITS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
 from sumcurve.store.records import write_text
@@ -49,6 +52,7 @@ KINDS = {  # of fields' values
 }
 ARRAY = re.compile(rb"\s*\[\s*(\{|$)")  # of objects, its beginning
 FIRST_ROWS = 1000  # in which fields are looked for
+MOST_BAD = 20  # one line in so many may be no UTF-8; a file of more has another encoding
 SAMPLE = 20_000  # records whose lengths are taken
 LEAST_RECORDS = 50
 PERCENTS = (3, 6, 12, 25, 50, 100)
@@ -126,16 +130,17 @@ def ready_files(path: Path) -> dict[str, str] | None:
 
 def fields_in(content: Content, stated: Mapping[str, str | None]) -> dict[str, str | None]:
     """Our names of fields and the data's; PlanError asks for those that cannot be recognised."""
-    if content.source is SOURCES["jsonl"]:
+    if content.source in (SOURCES["jsonl"], SOURCES["csv"]):
         for shard in content.shards:
-            _check_lines(shard.path)
+            _check_lines(shard.path, content.source is SOURCES["csv"])
     rows = (row for shard in content.shards for row in content.source.rows(shard.path, None))
     first = [*islice(rows, FIRST_ROWS)]
     there = dict.fromkeys(key for row in first if isinstance(row, Mapping) for key, value in row.items() if value)
     if not there:
         why = f" (the first row: {first[0].reason}: {first[0].value})" if isinstance(first[0], Refused) else ""
         raise PlanError(
-            f"{content.path}: none of its first {len(first)} rows has a field{why}; write objects with fields"
+            f"{content.path}: none of its first {counted(len(first), 'row')} has a field{why}: "
+            "write objects with fields"
         )
     fields: dict[str, str | None] = {}
     for name, candidates in NAMES.items():
@@ -165,16 +170,50 @@ def fields_in(content: Content, stated: Mapping[str, str | None]) -> dict[str, s
     return {"id": None, **fields}
 
 
-def _check_lines(path: Path) -> None:
-    """PlanError for a file that is UTF-16, or one JSON array, where JSON lines are read."""
-    line = next(read_lines(path))
-    if isinstance(line, bytes) and b"\0" in line:
-        raise PlanError(f"{path}: this is UTF-16 (line 1 has NUL characters): save it as UTF-8, one JSON object a line")
-    if isinstance(line, bytes) and ARRAY.match(line.removeprefix(MARK)):
+def _check_lines(path: Path, table: bool) -> None:
+    """PlanError for a file that is not UTF-8, one JSON array, or a table whose columns its ending does not part."""
+    lines = [line for line in islice(read_lines(path), FIRST_ROWS) if isinstance(line, bytes)]
+    first = lines[0].removeprefix(MARK) if lines else b""
+    _check_encoding(path, lines)
+    if not table and ARRAY.match(first):
         raise PlanError(
             f"{path}: this is one JSON array: write its objects as JSON lines, one a line without commas between, "
             f"such as by `jq -c '.[]' {path}`"
         )
+    ending = Path(path.stem).suffix if path.suffix in PACKED else path.suffix
+    separator = SEPARATORS.get(ending, ",")
+    other = next((sign for sign in ";\t|," if sign.encode() in first and sign != separator), None)
+    if table and separator.encode() not in first and other:
+        program = f"import csv, sys; csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter={other!r}))"
+        raise PlanError(
+            f"{path}:1: columns are parted by {other!r}; .csv is read with commas, .tsv with tabs: write it with "
+            f'commas, such as by `python -c "{program}" < {path} > commas.csv`'
+        )
+
+
+def _check_encoding(path: Path, lines: Sequence[bytes]) -> None:
+    """PlanError where line 1 is UTF-16, or many lines are no UTF-8; a few are counted as not usable, later."""
+    if lines and b"\0" in lines[0]:
+        marked = lines[0].startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        encoding = "UTF-16" if marked else "UTF-16LE" if lines[0].find(b"\0") % 2 else "UTF-16BE"
+        problem = f"{path}:1: this is {encoding}"
+    else:
+        bad = [number for number, line in enumerate(lines, start=1) if not _is_utf8(line)]
+        if len(bad) * MOST_BAD <= len(lines):
+            return
+        encoding, problem = "WINDOWS-1252", f"{path}:{bad[0]}: this is not UTF-8, as {len(bad)} of {len(lines)} lines"
+    program = f"iconv -f {encoding} -t UTF-8 {path} > utf8{path.suffix}"
+    raise PlanError(
+        f"{problem}: write it as UTF-8" + (f", such as by `{program}`" if path.suffix not in PACKED else "")
+    )
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def seen(content: Content) -> Seen:
@@ -323,12 +362,12 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         drops += f"; the first is {counts.bad}"
     if count < LEAST_RECORDS or not counts.lengths.source:
         raise PlanError(
-            f"{path} has {count} usable records, and a study needs at least {LEAST_RECORDS}"
+            f"{path} has {counted(count, 'usable record')}, and a study needs at least {LEAST_RECORDS}"
             + (f"; not usable: {drops}" if drops else "")
         )
     if ready is None and counts.groups + counts.ungrouped < len(PARTS):
         raise PlanError(
-            f"{path}: its {count} records are of {counts.groups} {'group' if counts.groups == 1 else 'groups'} (field "
+            f"{path}: its {count} records are of {counted(counts.groups, 'group')} (field "
             f"{fields.get('group', 'group')}), and a group is never divided among {', '.join(PARTS)}: name another "
             "field by --group, take the field out, or make the parts yourself"
         )
@@ -369,7 +408,8 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
     parts = "drawn" if ready is None else "ready: " + ", ".join(f"{counts.parts[part]} {part}" for part in PARTS)
     if drops:
         note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
-    note(f"{path}: {count} records ({kind}); fields {names}; {counts.groups or 'no'} groups; parts {parts}")
+    groups = counted(counts.groups, "group") if counts.groups else "no groups"
+    note(f"{path}: {count} records ({kind}); fields {names}; {groups}; parts {parts}")
     shares = ", ".join(map(str, corpus["percents"]))
     note(f"{study}: {len(plan.named('runs'))} trainings, at {shares} % of the training part")
     note(f"what it would cost: make plan STUDY={name}")

@@ -283,6 +283,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         statistics=statistics,
         outputs=outputs,
         titles=plan.titles,
+        about=plan.about,
         systems=plan.system_titles,
         missing=missing,
         trained=sum(row.size is not None for row in plan.rows),

@@ -15,7 +15,14 @@ def read_method(path: Path) -> MethodSettings:
     block = read_mapping(path)
     file = block.validated(MethodFile)
     forms = {name: _form(form, path) for name, form in form_blocks(block).items()}
-    return MethodSettings(title=file.title, paper=file.paper, begins_as=file.begins_as, trials=file.trials, forms=forms)
+    return MethodSettings(
+        title=file.title,
+        about=file.about,
+        paper=file.paper,
+        begins_as=file.begins_as,
+        trials=file.trials,
+        forms=forms,
+    )
 
 
 def _form(form: Block, path: Path) -> Form:

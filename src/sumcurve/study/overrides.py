@@ -3,7 +3,8 @@
 import math
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +50,32 @@ def _flow(value: Any) -> str:
     return text.removesuffix("...\n").strip()
 
 
+@contextmanager
+def plan_with(config: Path, study: str | None, words: Iterable[str]) -> Iterator[Plan]:
+    """The plan of the study with these keys set, whose file, where it was not there, is gone afterwards."""
+    name, path, text = _derived(config, study, words)
+    there = path.is_file()
+    try:
+        yield _written(config, name, path, text)
+    except PlanError as error:
+        raise PlanError(_of_option(error, path)) from None
+    finally:
+        if not there:
+            path.unlink(missing_ok=True)
+
+
 def derived(config: Path, study: str | None, words: Iterable[str]) -> tuple[str, Path]:
     """Name and file of the study with these keys set, which is written where it is not there.
 
     PlanError for keys and values that no study can have; nothing is left of it then.
     """
+    name, path, text = _derived(config, study, words)
+    _written(config, name, path, text)
+    return name, path
+
+
+def _derived(config: Path, study: str | None, words: Iterable[str]) -> tuple[str, Path, str]:
+    """Name, file and content of the study with these keys set."""
     values = overrides(words)
     if study is None:
         study = Plan.read(config).study
@@ -74,15 +96,25 @@ def derived(config: Path, study: str | None, words: Iterable[str]) -> tuple[str,
         place[last] = value
     head = f"# {study} with {shown}; written by `{OPTION}`.\n"
     text = head + yaml.safe_dump(keys, sort_keys=False, allow_unicode=True, width=100)
+    return name, path, text
+
+
+def _written(config: Path, name: str, path: Path, text: str) -> Plan:
+    """The plan of a study whose file is written where it is not there; nothing is left of one that has no plan."""
     if path.is_file():
         if path.read_text() != text:
             raise PlanError(f"{path} is there and says something else: run it by its name, or delete it")
-        return name, path
+        return Plan.read(config, name)
     write_text(path, text)
     try:
-        Plan.read(config, name)
+        return Plan.read(config, name)
     except PlanError as error:
         path.unlink()
-        message = re.sub(rf"{re.escape(str(path))}:\d+:? ?", f"{OPTION} ", str(error))
-        raise PlanError(f"{message}\nnothing was written: correct it, by the keys and values of {base}") from None
-    return name, path
+        base = yaml.safe_load(text)["extends"]
+        remedy = f"nothing was written: correct it, by the keys and values of {path.with_stem(base)}"
+        raise PlanError(f"{_of_option(error, path)}\n{remedy}") from None
+
+
+def _of_option(error: PlanError, path: Path) -> str:
+    """The message, with the option in place of lines of a file that is not left."""
+    return re.sub(rf"{re.escape(str(path))}:\d+:? ?", f"{OPTION} ", str(error))

@@ -55,6 +55,7 @@ class Plan:
         self.settings = study.settings
         self.methods = study.methods
         self.titles = dict(study.titles)  # of methods, and of what else makes a curve
+        self.about = study.about  # what each method is, in a clause
         self.twins = study.twins  # of a method that begins as another: that one and its form
         self.config = config
         self.others: dict[str, Plan] = {}  # of other studies, by name, whose folders this one has, too
@@ -170,6 +171,8 @@ class Plan:
             "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
             "bootstrap": settings.bootstrap.model_dump(mode="json"),
             "questions": [question.model_dump(mode="json") for question in settings.questions],
+            # tables that an earlier version recorded do not say what methods are
+            **({} if self.study in self._recipes["tables"].recorded else {"about": self.about}),
             "fingerprint": self.version("tables"),
             **({"shown_items": settings.shown_items} if settings.shown_items else {}),
             **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),

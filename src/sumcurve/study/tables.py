@@ -49,7 +49,7 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     write_figures(results, with_levels(results, tables), folder / FIGURES)
     for evidence in study.evidence.values():
         evidence.figures(results, folder / FIGURES)
-    records, titles = rows_of(tables), Titles(results.titles)
+    records, titles = rows_of(tables), Titles(results.titles, results.about)
     all_findings = findings_of(records, titles)
     captions = {name: heading(tables[name], results) for name in TABLES if tables[name].rows}
     write_readme(folder, results, records, all_findings, titles, captions)

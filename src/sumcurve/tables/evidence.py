@@ -325,10 +325,11 @@ class Evidence:
 class Study:
     """All that a study's tables are made of.
 
-    `form` names that of the methods ("small", "paper"), `titles` the methods for people, `systems` what is
-    not trained. `trained` counts the trained outputs that the study asks for; where some are `missing`, all tables say
-    so. `scores` are the keys of the folders that `outputs` come from. `examples` are for reading; no table is made of
-    them, and of every corpus the README has what methods wrote of the first `shown_items`.
+    `form` names that of the methods ("small", "paper"), `titles` the methods for people, `about` says in a clause what
+    each is, `systems` what each is that is not trained. `trained` counts the trained outputs that the study asks for;
+    where some are `missing`, all tables say so. `scores` are the keys of the folders that `outputs` come from.
+    `examples` are for reading; no table is made of them, and of every corpus the README has what methods wrote of the
+    first `shown_items`.
     """
 
     title: str
@@ -336,6 +337,7 @@ class Study:
     statistics: Sequence[CorpusStatistics]
     outputs: Sequence[ScoredOutput]
     titles: Mapping[str, str]
+    about: Mapping[str, str] = field(default_factory=dict)
     missing: Sequence[Missing] = ()
     trained: int = 0
     scores: Sequence[str] = ()

@@ -20,19 +20,22 @@ BOLD = re.compile(r"\*\*(.*)\*\*")
 class Result:
     """An answer in `sentences`, and the `tables` that it comes from, the most important first.
 
+    `taken` says before it what was read as what, and what was left out.
+
     Prints as text, shows as tables in a notebook; `to_pandas` gives the numbers, `to_dict` all of it for JSON.
     """
 
     sentences: Sequence[str]
     tables: Sequence[Table] = field(default_factory=tuple)
+    taken: Sequence[str] = field(default=(), kw_only=True)
 
     def __repr__(self) -> str:
         return "\n\n".join(
-            ["\n".join(self.sentences), *(text_of(table) for table in self.tables if table.rows)]
+            [*self.taken, "\n".join(self.sentences), *(text_of(table) for table in self.tables if table.rows)]
         ).strip()
 
     def _repr_html_(self) -> str:
-        parts = [f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences]
+        parts = [f"<p>{html.escape(sentence)}</p>" for sentence in (*self.taken, *self.sentences)]
         for table in self.tables:
             if table.rows:
                 notes = [*table.shown()[1], *table.notes]
@@ -48,13 +51,17 @@ class Result:
         return self.tables[0 if name is None else names.index(name)].frame()
 
     def to_dict(self) -> dict[str, Any]:
-        """`answer` is the sentences; a list of rows for every table, under its name; null where there is no number."""
+        """`answer` is the sentences, `taken` what stands before them, where anything does.
+
+        A list of rows for every table, under its name; null where there is no number.
+        """
         rows_of = {}
         for table in self.tables:
             frame = table.frame()
             frame = frame.astype(object).where(frame.notna(), None)
             rows_of[table.name] = frame.to_dict("records")
-        return {"answer": [*self.sentences], **rows_of}
+        taken = {"taken": [*self.taken]} if self.taken else {}
+        return {"answer": [*self.sentences], **taken, **rows_of}
 
 
 def text_of(table: Table) -> str:

@@ -358,6 +358,12 @@ class Results:
         outside = {system.method for system in self.systems if system.outputs[0].search == "own"}
         return {name: title for name, title in self.study.titles.items() if name not in outside}
 
+    @property
+    def about(self) -> dict[str, str]:
+        """By name what a method or system is, in a sentence or less."""
+        outside = {name: title for name, title in self.study.titles.items() if name not in self.titles}
+        return {**self.study.systems, **outside, **self.study.about}
+
     def name(self, *systems: System) -> Name:
         """Their method's name, marked where one of them does not read its source, and where one fills one frame."""
         reads, framed = ([of(system) for system in systems] for of in (self.reads, self.framed))

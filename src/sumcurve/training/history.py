@@ -16,8 +16,8 @@ first updates, has a ROUGE-1 that takes long to beat, and a ROUGE-2 of 0. A phas
 - reading, which writes nothing: the share of questions that are answered.
 
 A phase is compared with itself alone. Within it `best` marks each row that may be selected and is better than all such
-rows before it; a row may be selected from the phase's `min_updates` on, and never before its first update. The
-*selected* row is the last one so marked: one of the last phase.
+rows before it; a row may be selected from the phase's `min_updates` and `min_epochs` on, and never before its first
+update. The *selected* row is the last one so marked: one of the last phase.
 """
 
 from collections.abc import Iterator, Mapping

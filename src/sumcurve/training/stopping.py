@@ -13,14 +13,17 @@ IN_A_ROW = 2  # validations that show it before a phase is stopped: one may be a
 class Rule:
     """Judges the validations of one phase in their order; see `settings.training.Stop`.
 
-    `period` are the updates between two validations, `best` is the best that may be selected so far, `counted` says
-    whether patience counts the last one.
+    `period` are the updates between two validations, `first` those of the first checkpoint that may be selected, `best`
+    is the best that may be selected so far, `counted` says whether patience counts the last one.
     """
 
     def __init__(self, phase: PhaseSettings, items: int, batch: int) -> None:
         """The rule of a phase that goes through `items` in an epoch, in batches of `batch`."""
         self.phase = phase
-        self.period = max(phase.stop.every_updates, math.ceil(phase.stop.every_epochs * math.ceil(items / batch)))
+        epoch, stop = math.ceil(items / batch), phase.stop
+        self.period = max(stop.every_updates, math.ceil(stop.every_epochs * epoch))
+        # A phase that ends before its least epochs is selected from its last checkpoint.
+        self.first = max(1, stop.min_updates, min(math.ceil(stop.min_epochs * epoch), stop.max_updates))
         self.stale = self.validated = self.collapsed = self.hacked = 0
         self.best: Row | None = None
         self.counted = False
@@ -42,7 +45,7 @@ class Rule:
     def take(self, row: Row, history: History) -> Row:
         """Judge a validation and append it to `history`, marked `best` where it is better than all before."""
         first = next(iter(history.of(self.phase.name)), row)
-        selectable = row.update >= max(1, self.phase.stop.min_updates)
+        selectable = row.update >= self.first
         better = selectable and row.better_than(self.best)
         if selectable:
             highest = self.best if first.update or not first.better_than(self.best) else first
@@ -64,7 +67,7 @@ class Rule:
             return math.inf
         left, last = self.phase.stop.patience - self.stale, self.validated
         if self.best is None:  # the first that can be selected will be better than none
-            last += self.period * max(1, math.ceil((self.phase.stop.min_updates - last) / self.period))
+            last += self.period * max(1, math.ceil((self.first - last) / self.period))
         uncounted = max(0, (self.phase.optimizer.warmup_updates - last) // self.period)
         return last + self.period * (uncounted + left)
 

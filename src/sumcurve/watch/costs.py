@@ -208,8 +208,11 @@ class Costs:
 
     @cached_property
     def residuals(self) -> list[NDArray[np.float64]]:
-        """By relation, of each training and cell of others: doublings away, and log of the ratio to that prediction."""
-        rows: list[list[tuple[float, float]]] = [[], [], []]
+        """By relation, of each training and cell of others: doublings away, and logs of the ratio to that prediction.
+
+        Of all seconds, and of those of an update.
+        """
+        rows: list[list[tuple[float, float, float]]] = [[], [], []]
         for runs in self.cells.values():
             for others in self.cells.values():
                 known = [others]
@@ -218,23 +221,30 @@ class Costs:
                 training, other = runs[0].training, others[0].training
                 away = abs(_doublings(training, other))
                 for number, foretelling in enumerate(known):
-                    seconds = math.prod(self._scaled(training, foretelling))
+                    updates, of_update = self._scaled(training, foretelling)
                     rows[self.relation(training, other)] += [
-                        (away, math.log(run.updates * run.of_update / seconds))
+                        (
+                            away,
+                            math.log(run.updates * run.of_update / (updates * of_update)),
+                            math.log(run.of_update / of_update),
+                        )
                         for run in (runs[number : number + 1] if others is runs else runs)
                     ]
-        return [np.array(pairs).reshape(-1, 2) for pairs in rows]
+        return [np.array(row).reshape(-1, 3) for row in rows]
 
-    def factors(self, training: Training, other: Training) -> Array:
-        """What a prediction by such another training is off by: ends of the interval, and 1 between them."""
+    def factors(self, training: Training, other: Training, of_update: bool = False) -> Array:
+        """What a prediction by such another training is off by: ends of the interval, and 1 between them.
+
+        Of all its seconds, or those `of_update`.
+        """
         relation = self.relation(training, other)
-        known = next((rows for rows in self.residuals[relation:] if len(rows) >= LEAST), np.zeros((0, 2)))
+        known = next((rows for rows in self.residuals[relation:] if len(rows) >= LEAST), np.zeros((0, 3)))
         if not len(known):
             known = max(self.residuals, key=len)
         doublings, within = abs(_doublings(training, other)), 0.5
         while (alike := abs(known[:, 0] - doublings) <= within).sum() < min(ENOUGH, len(known)):
             within += 0.5
-        low, high = np.quantile(known[alike, 1], [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+        low, high = np.quantile(known[alike, 1 + of_update], [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
         farther = max(1.0, doublings / max(known[:, 0].max(), 0.5))
         return np.exp(farther * np.array([min(low, 0.0), 0.0, max(high, 0.0)]))
 
@@ -252,11 +262,19 @@ class Costs:
         return self._scaled(training, self.nearest(training))[1] * slower
 
     def seconds(self, training: Training) -> Array:
-        """Of a training with its validations."""
+        """Of a training with its validations.
+
+        Where it uses up what its phases allow, as controls do, how long an update takes is not known all the same.
+        """
         updates, how = self.updates(training), training.form.training
+        speeds = self.factors(training, self.nearest(training)[0].training, of_update=True)
+        trained = updates * self.of_update(training)
+        trained = np.array(
+            [min(trained[0], trained[1] * speeds[0]), trained[1], max(trained[2], trained[1] * speeds[2])]
+        )
         validations = updates / training.apart + len(training.phases)
         validated = validations * how.valid_records * VALIDATED * training.words
-        return self.job + updates * self.of_update(training) + validated
+        return self.job + trained + validated
 
     def of_texts(self, name: str, form: Form, records: int, words: int, study: StudySettings) -> Cost:
         """What a training costs that reads and writes texts of so many words, and uses up its updates."""

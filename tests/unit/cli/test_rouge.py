@@ -122,6 +122,27 @@ def test_every_items_scores_are_written(sumcurve, texts, tmp_path) -> None:
             assert np.array_equal(np.transpose(columns), expected)  # to the last bit
 
 
+def test_several_systems_are_named_after_their_files(sumcurve, texts, tmp_path) -> None:
+    out, files = tmp_path / "items.csv", [texts.c_file, texts.d_file, texts.r_file]
+    sumcurve("rouge", "--references", texts.r_file, "--candidates", *files, "--per-item", out)
+    with out.open() as stream:
+        names = dict.fromkeys(row["system"] for row in csv.DictReader(stream))
+    assert [*names] == ["c", "d", "r"]
+    sumcurve("rouge", "--references", texts.r_file, "--candidates", *files[:2], "--per-item", out)
+    assert "items" in sumcurve("power", "--per-item", out)
+
+
+def test_empty_summaries_are_counted_before_the_scores_and_quiet_prints_no_table(sumcurve, texts) -> None:
+    files = ("--references", texts.r_file, "--candidates", texts.c_file, texts.d_file)
+    first = f"WARNING: 1 of 40 summaries has no word (first: {texts.c_file}:40); they score 0"
+    assert sumcurve("rouge", *files).startswith(first)
+    warning, c, d, difference = sumcurve("rouge", *files, "-q").splitlines()
+    assert warning.startswith(first)
+    assert c.startswith(f"{texts.c_file}: rouge1 ")
+    assert d.startswith(f"{texts.d_file}: rouge1 ")
+    assert difference.startswith(f"{texts.c_file} minus {texts.d_file}: rouge1 -")
+
+
 def test_plain_text_packed_text_and_json_lines_score_alike(sumcurve, texts, tmp_path) -> None:
     results = []
     marked = {name: ["".join(f"<t> {s} </t>" for s in text) for text in getattr(texts, name)] for name in "rc"}
@@ -163,7 +184,7 @@ def test_tables_and_files_in_other_orders_score_as_the_files(sumcurve, texts, tm
     others = ("--candidates", texts.c_file, "--compare", shuffled, "--compare-column", "d")
     by_order, said = scores("--references", plain, *others)
     assert "joined by order" in said  # and compare by id with the candidates
-    assert said.startswith(f"WARNING: no ids in {plain}, but in another file")
+    assert f"WARNING: no ids in {plain}, but in another file" in said
     assert by_id == by_order == expected
     one_file, _ = scores("--references", table, "--candidates", table, "--column", "c")
     assert one_file["rouge1"]["f"] == pytest.approx(expected["rouge1"]["f"])
@@ -416,13 +437,12 @@ WITH_ID = "system,item,id,rouge1_f\n"
     [
         (["item,rouge1_f\n1,0.5"], "no column 'system'"),
         ([f"{ITEM}candidates,1,0.5\ncandidates,2,0.4"], "holds one system"),
-        ([f"{ITEM}compare,1,0.5"], "no rows of system 'candidates'"),
+        ([f"{ITEM}a,1,0.5\nb,1,0.5\nc,1,0.5"], r"0\.csv holds 3 systems \(a, b, c\): keep the rows of two"),
         ([f"{ITEM}candidates,1,0.5\ncompare,1,many"], r"0\.csv:3: rouge1_f is 'many'"),
         ([f"{ITEM}candidates,1,nan\ncompare,1,0.5"], r"0\.csv:2: rouge1_f is 'nan'"),
         ([f"{ITEM}candidates,1,0.5\ncompare,2,0.5"], "other items"),
         ([f"{ITEM}candidates,1,0.5\ncompare,1,0.4"], "two items or more"),
         ([f"{ITEM}candidates,1,0.5\ncandidates,2,41.5"], r"0\.csv:3: rouge1_f is 41.5; .* 0 to 1"),
-        ([f"{ITEM}candidates,1,0.5\nmine,1,0.5"], "system 'mine'"),
         ([f"{ITEM}candidates,1,0.5\ncandidates,1,0.5"], r"0\.csv:3: item '1' .* line 2"),
         ([f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,a,0.4"], r"0\.csv:3: id 'a' .* line 2"),
         ([f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,,0.4"], r"0\.csv:3: .* in some rows only"),

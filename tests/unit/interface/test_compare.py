@@ -164,6 +164,21 @@ REFUSED = {
     "alone": (lambda frame: frame[:ITEMS], {}, "scores of one system, 'a'"),
     "no number": (lambda frame: frame.assign(score="x"), {"metric": "score"}, "row 1: column score holds 'x'"),
     "empty": (lambda frame: frame.assign(score=[None, *frame.score[1:]]), {}, "row 1: column score holds ''"),
+    "no number in one row": (
+        lambda frame: frame.assign(score=["abc", *frame.score[1:].astype(str)]),
+        {},
+        r"row 1: column score holds 'abc': .*write one.*--metric",
+    ),
+    "no number, wide": (
+        lambda frame: (
+            frame.pivot(index="item", columns="system", values="score")
+            .astype(str)
+            .replace({"a": {str(frame.score[5]): "NaN"}})
+            .reset_index()
+        ),
+        {},
+        r"row \d+: column a holds 'NaN': .*write one.*--metric",
+    ),
     "no column": (lambda frame: frame, {"metric": "scor"}, "no column 'scor'; did you mean 'score'"),
     "no item": (lambda frame: frame.drop(columns="item"), {}, "no column of items"),
     "groups": (lambda frame: frame.assign(group=["z", *frame.group[1:]]), {}, "2 values of group"),
@@ -177,10 +192,60 @@ def test_what_cannot_be_compared_is_named(harmed) -> None:
         sc.compare(change(scores({"a": 3, "b": 0})), **options)
 
 
+def wide(systems: dict[str, float], **columns) -> pd.DataFrame:
+    frame = scores(systems).pivot(index="item", columns="system", values="score").reset_index()
+    return frame.assign(**columns)
+
+
+NO_SCORES = {
+    "groups in order": (wide({"a": 3, "b": 0}, doc=np.arange(ITEMS) // 5), "column doc .*growing order.*--group doc"),
+    "numbers of items": (wide({"a": 3, "b": 0}, row=np.arange(ITEMS)[::-1]), "column row .*all different.*--metric a"),
+    "a constant": (wide({"a": 3, "b": 0}, fold=3), "column fold holds 3 in every row"),
+    "groups beside shares": (
+        wide(
+            {"a": 3, "b": 0}, a=np.linspace(0, 1, ITEMS), b=0.5 - np.linspace(0, 0.5, ITEMS), doc=np.arange(ITEMS) % 7
+        ),
+        "column doc .*from 0 to 1",
+    ),
+    "long, groups": (scores({"a": 3, "b": 0}).assign(doc=[*range(ITEMS)] * 2), "column doc .*all rows of an item"),
+    "long, a constant": (scores({"a": 3, "b": 0}).assign(fold=2), "column fold holds the same in every row"),
+}
+
+
+@pytest.mark.parametrize("case", NO_SCORES)
+def test_numbers_that_are_no_scores_are_not_taken_for_some(case) -> None:
+    frame, message = NO_SCORES[case]
+    with pytest.raises(CommandError, match=message):
+        sc.compare(frame)
+    metrics = ["score"] if "score" in frame else ["a", "b"]
+    assert len(sc.compare(frame, metric=metrics).to_pandas("pairs")) == 1
+
+
+def test_what_columns_are_taken_for_is_said_first() -> None:
+    frame = wide({"a": 3, "b": 0}, topic="news", doc=np.arange(ITEMS) // 5)
+    found = sc.compare(frame, group="doc")
+    first = "Columns: item (item); doc (group); a, b (a system each); not used: topic."
+    assert repr(found).splitlines()[0] == first == found.to_dict()["taken"][0]
+    assert found.to_pandas("systems").groups.tolist() == [ITEMS // 5] * 2
+    assert repr(sc.compare(scores({"a": 3, "b": 0}))).startswith("Columns: item (item); system (system); group (group)")
+    ints = {"a": np.arange(ITEMS) % 2, "b": np.arange(ITEMS) % 3 % 2, "c": 0 * np.arange(ITEMS)}
+    assert len(sc.compare(wide({"a": 3, "b": 0}, **ints)).to_pandas("systems")) == 3
+
+
 def test_items_that_one_system_lacks_are_left_out_where_asked_and_counted() -> None:
     frame = scores({"a": 3, "b": 0})
     assert sc.compare(frame[1:], common=True).to_pandas("systems")["items"].tolist() == [ITEMS - 1] * 2
-    assert "1 of 60 items are left out" in repr(sc.compare(frame[1:], common=True))
+    assert "Left out: 1 item of 60" in repr(sc.compare(frame[1:], common=True))
+
+
+def test_scores_at_smaller_sizes_are_said_to_be_left_out() -> None:
+    sizes = [scores({"a": 3, "b": 0}, seed=size).assign(records=size) for size in (100, 2000)]
+    frame = pd.concat([*sizes, scores({"c": 1}).assign(records=100)])
+    left_out = "Sizes: compared at 2,000 records, the largest; scores at 100 are left out."
+    absent = "Not compared: c, which is not scored at 2,000 records."
+    assert repr(sc.compare(frame)).splitlines()[2:5:2] == [left_out, absent]
+    seeded = pd.concat([scores({"a": 3, "b": 0}, seeds=(1, 2, 3), seed=n).assign(records=n) for n in (100, 200)])
+    assert "scores at 100 are used for what seeds vary by alone" in repr(sc.compare(seeded))
 
 
 def test_a_single_run_beside_methods_is_not_tested() -> None:

@@ -79,11 +79,35 @@ def test_noise_is_of_seeds_where_there_are_and_of_roughness_else() -> None:
     assert "pooled" in curves_of_runs(uneven)[1]
 
 
+def test_what_is_read_and_what_is_left_out_is_said_first() -> None:
+    few = trainings(sizes=SIZES[:3]).replace({"method": {"steep": "few"}}).query("method == 'few'")
+    first, _, second, *_ = repr(sc.curve(pd.concat([trainings(), few]).assign(host="x"))).splitlines()
+    assert first == "Columns: method (method); records (size); seed (seed); score (score); not used: host."
+    assert second == "Left out: few: 3 sizes; a learning curve needs 4."
+
+
+def test_a_repeated_run_makes_no_band_much_wider_than_none() -> None:
+    """Of one pair of runs alone the noise has one degree of freedom, with which a band is several times as wide."""
+    frame = trainings(noise=0.6)
+    single = frame[frame.seed == 1]
+    repeated = frame[(frame.seed == 1) | ((frame.seed == 2) & (frame.method == "flat") & (frame.records == 1600))]
+    widths = {}
+    for name, runs in (("single", single.drop(columns="seed")), ("repeated", repeated)):
+        expected = sc.curve(runs).to_pandas("expected")
+        widths[name] = (expected.expected_high - expected.expected_low).mean()
+    assert widths["repeated"] < 1.5 * widths["single"]
+
+
 REFUSED = {
     "three sizes": (lambda frame: frame[frame.records < 800], {}, "3 sizes; a learning curve needs 4.*add sizes"),
     "twice": (lambda frame: frame.drop(columns="seed"), {}, "row 2: steep has a score at 100 already"),
     "size": (lambda frame: frame.assign(records=0), {}, "row 1: column records holds '0'"),
     "score": (lambda frame: frame.assign(score="x"), {"score": "score"}, "row 1: column score holds 'x'"),
+    "score of one row": (
+        lambda frame: frame.assign(score=[*frame.score[:-1].astype(str), "NaN"]),
+        {},
+        r"row 30: column score holds 'NaN': .*write one.*--score",
+    ),
     "two scores": (lambda frame: frame.assign(other=1.0), {}, r"several columns of numbers \(score, other\)"),
     "best": (lambda frame: frame, {"best": 20}, "--best 20, and scores"),
 }

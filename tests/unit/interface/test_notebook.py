@@ -25,3 +25,4 @@ def test_every_cell_runs_and_shows_its_value(monkeypatch) -> None:
     results = [value for value in shown if isinstance(value, Result)]
     assert len(results) > 4
     assert all(value.sentences and value.tables for value in results)
+    assert len({*names["references"]}) == len(names["references"]) >= 10  # an interval over items takes distinct ones

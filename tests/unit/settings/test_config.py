@@ -238,3 +238,18 @@ def test_an_error_in_what_is_extended_is_named_there(config):
     extend(config, "extends: smoke\n")
     with pytest.raises(PlanError, match=rf"smoke.yaml:{line}: seeds.0: .*'one'"):
         Plan.read(config, "mine")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_says_what_it_is_in_a_clause(method):
+    about = read_method(ROOT / "config" / "methods" / f"{method}.yaml").about
+    assert 2 <= len(about.split()) <= 11
+    assert not about.endswith(".")
+
+
+def test_what_methods_are_decides_tables_but_not_those_that_were_recorded_before():
+    for study, said in (("docstrings", False), ("trials", True)):
+        plan = Plan.read(ROOT / "config", study)
+        decides = plan.decides_tables()
+        assert ("about" in decides) == said
+        assert plan.about["pcov"] == "pointer-generator with coverage"

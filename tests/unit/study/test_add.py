@@ -149,7 +149,7 @@ ARRAY = r"mine.jsonl: this is one JSON array: .*one a line"
         (
             lines({**row, "id": "r"} for row in ROWS),
             "",
-            r"1 usable records, .*: 59 for duplicate id; .* line 2",
+            r"1 usable record, .*: 59 for duplicate id; .* line 2",
         ),
         (lines({**row, "source": 5} for row in ROWS), "", rf"{BAD}5, must be a string or a list of strings"),
         (lines({**row, "source": ["word " * 40, 5]} for row in ROWS), "", rf"{BAD}\['word .*… \(source must be a str"),
@@ -159,12 +159,13 @@ ARRAY = r"mine.jsonl: this is one JSON array: .*one a line"
             r"60 records are of 1 group \(field group\), .* never divided",
         ),
         (lines({**row, "group": f"g{n % 2}"} for n, row in enumerate(ROWS)), "", "60 records are of 2 groups"),
-        (lines(ROWS).encode("utf-16"), "", r"mine.jsonl: this is UTF-16 .*: save it as UTF-8"),
-        (lines(ROWS).encode("utf-16-le"), "", r"mine.jsonl: this is UTF-16 .*: save it as UTF-8"),
+        (lines(ROWS).encode("utf-16"), "", r"mine.jsonl:1: this is UTF-16: .* `iconv -f UTF-16 "),
+        (lines(ROWS).encode("utf-16-le"), "", r"mine.jsonl:1: this is UTF-16LE: .* `iconv -f UTF-16LE "),
+        (lines(ROWS).replace("{", "\u00e9{").encode("latin-1"), "", r"mine.jsonl:1: this is not UTF-8, .* `iconv "),
         (json.dumps(ROWS), "", ARRAY),
         (json.dumps(ROWS, indent=1), "", ARRAY),
-        (lines([["a"]]), "", r"its first 1 rows has a field .*not an object"),
-        ("{}\n", "", r"its first 1 rows has a field; write objects"),
+        (lines([["a"]]), "", r"its first 1 row has a field .*not an object"),
+        ("{}\n", "", r"its first 1 row has a field: write objects"),
     ],
     ids=lambda value: str(value)[:40] if len(value) < 200 else "records",
 )
@@ -200,6 +201,22 @@ def test_a_flag_settles_what_could_be_two_fields(place, monkeypatch):
     write(place / "mine.jsonl", records(60, source="text", target="summary", id="title"))
     add(monkeypatch, "mine.jsonl", "--name", "mine", "--target", "summary", "--id", "title")
     assert said_of("mine")["raw"]["fields"] == {"id": "title", "source": "text", "target": "summary"}
+
+
+@pytest.mark.parametrize(
+    ("name", "parted", "encoding", "message"),
+    [
+        ("mine.csv", ";", "utf-8", r"mine\.csv:1: columns are parted by ';'.* `python -c .*delimiter=';'"),
+        ("mine.csv", "\t", "utf-8", r"mine\.csv:1: columns are parted by '\\t'"),
+        ("mine.tsv", ",", "utf-8", r"mine\.tsv:1: columns are parted by ','"),
+        ("mine.csv", ",", "utf-16", r"mine\.csv:1: this is UTF-16: .* `iconv -f UTF-16 -t UTF-8 mine\.csv"),
+    ],
+)
+def test_a_table_that_is_parted_or_encoded_otherwise_is_refused(place, monkeypatch, name, parted, encoding, message):
+    rows = [["text", "summary"], *(row.values() for row in records(60, source="text", target="summary"))]
+    (place / name).write_text("".join(f"{parted.join(map(str, [*row][:2]))}\n" for row in rows), encoding=encoding)
+    with pytest.raises(SystemExit, match=message):
+        add(monkeypatch, name, "--name", "mine")
 
 
 def test_percents_hold_enough_to_learn_from():

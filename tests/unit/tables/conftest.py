@@ -235,8 +235,9 @@ def study(evidence, papers, statistics) -> Study:
     outputs = [*evidence(), *papers()]
     trained = sum(output.percent is not None for output in outputs)
     titles = {"pcov": "PCOV", "abs": "ABS"}
+    about = {"pcov": "pointer-generator with coverage", "abs": "attention encoder-decoder"}
     return Study(
-        "Invented study", "small", statistics, outputs, titles, trained=trained, evidence={"extracts": Oracles()}
+        "Invented study", "small", statistics, outputs, titles, about, trained=trained, evidence={"extracts": Oracles()}
     )
 
 

@@ -502,6 +502,14 @@ def test_what_least_updates_leave_out_is_never_selected_nor_counted(lstm, phase,
     assert stops == [(4, 20), (8, 20), (12, 20), (16, 20), (20, 28), (24, 28), (28, 28)]
 
 
+@pytest.mark.parametrize(("epochs", "selected", "last"), [(2.2, 12, 20), (2.4, 12, 20), (2.6, 16, 24), (9.0, 24, 24)])
+def test_what_least_epochs_leave_out_is_never_selected(lstm, phase, training, train, scripted, epochs, selected, last):
+    """Of five updates each; where the phase ends before, its last checkpoint is selected."""
+    scripted(*[(rouge, 1.0) for rouge in (0.9, 0.8, 0.7, 0.6, 0.5, 0.4)])
+    fitted, _ = train(lstm, training(phase(min_epochs=epochs, patience=2, max_updates=24)))
+    assert (fitted.selected.update, fitted.history[-1].update) == (selected, last)
+
+
 def test_patience_and_plateau_do_not_count_in_warmup(lstm, phase, training, train, scripted):
     scripted(*[(0.5, 1.0)] * 9)
     told = []

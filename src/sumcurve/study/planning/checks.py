@@ -28,13 +28,15 @@ STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{,63}")  # it becomes a folder
 class Study:
     """A study whose settings were checked.
 
-    By name: `methods` in its form, `titles` of them, and `twins` of those that begin as another: that one and its form.
+    By name: `methods` in its form, `titles` of them, `about` with what each is, in a clause, and `twins` of those that
+    begin as another: that one and its form.
     """
 
     name: str
     settings: StudySettings
     methods: dict[str, Form] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
+    about: dict[str, str] = field(default_factory=dict)
     twins: dict[str, tuple[str, Form]] = field(default_factory=dict)
 
 
@@ -90,6 +92,8 @@ def _read_methods(config: Path, block: Block, study: Study) -> None:
         if form not in content.forms:
             raise PlanError(f"{file}: no form {form!r}, which {block.path} asks for; there are {sorted(content.forms)}")
         study.titles[method], study.methods[method] = content.title, content.forms[form]
+        if content.about:
+            study.about[method] = content.about
         if content.begins_as is not None:
             study.twins[method] = content.begins_as, _twin(config, file, content, form)
 

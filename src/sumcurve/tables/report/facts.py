@@ -21,7 +21,7 @@ from sumcurve.tables.table import Table
 
 Record = Mapping[str, str]  # a row of a CSV
 Records = Mapping[str, Sequence[Record]]  # of every table of a study, by its name
-Outcome = Literal["better", "worse", "no significant difference", "single run", "not tested", "measured"]
+Outcome = Literal["better", "worse", "no significant difference", "single run", "not tested", "alone", "measured"]
 NAMES = ("method", "first", "second", "other")  # columns that name systems
 SINGLE = re.compile("one seed|single run")  # tables had the first until version 4
 MARKS = re.compile("[†¶]+$")  # of a name, in tables that were recorded before marks had columns
@@ -152,11 +152,17 @@ def effect(row: Record, column: str, sign: int = 1) -> Effect | None:
 def best(corpus: Corpus) -> Iterator[Fact]:
     """Of every metric and size with two methods or more: who is best, and whether all others are significantly worse.
 
-    `against` are the methods that the outcome is about, the effect is the lead over the nearest that is behind.
+    `against` are the methods that the outcome is about, the effect is the lead over the nearest that is behind. Where
+    the others ignore their source, the one that is ranked, or none, is "alone".
     """
     for metric in corpus.metrics:
         for size in corpus.sizes:
             rows = corpus.at(metric, size)
+            trained = corpus.rows("scores", records=str(size))
+            if len(trained) > 1 and len(rows) < 2 and len(trained) == len(rows) + sum(map(_ignores, trained)):
+                alone = tuple(row["method"] for row in rows)
+                yield Fact("best", corpus.name, metric, alone, "alone", (size,))
+                continue
             leaders = tuple(row["method"] for row in rows if row["place"] in (BEST, SHARED, NONE))
             others = [row for row in rows if row["method"] not in leaders and row["place"] != ALONE]
             if not leaders or len(rows) < 2:
@@ -178,6 +184,10 @@ def best(corpus: Corpus) -> Iterator[Fact]:
                 effect(behind[0], "behind_best") if behind else None,
                 ", ".join(single),
             )
+
+
+def _ignores(row: Record) -> bool:
+    return row.get("reads_source") == "no"
 
 
 def baseline(corpus: Corpus) -> Iterator[Fact]:
@@ -250,7 +260,7 @@ def source(corpus: Corpus) -> Iterator[Fact]:
     trained = [row for row in corpus.rows("scores") if row["records"]]
     for method in dict.fromkeys(row["method"] for row in trained):
         rows = [row for row in trained if row["method"] == method]
-        blind = [row for row in rows if row.get("reads_source") == "no"]
+        blind = [row for row in rows if _ignores(row)]
         if blind:
             sizes = tuple(int(row["records"]) for row in blind)
             everywhere = "every size" if len(blind) == len(rows) else ""
@@ -317,6 +327,15 @@ def untrained(corpus: Corpus) -> Iterator[Fact]:
     titles = {row["metric"]: row["title"] for row in corpus.rows("scores_long")}
     metric = titles.get(corpus.column, corpus.column)
     yield Fact("untrained", corpus.name, metric, (name,), "measured", effect=effect(row, corpus.column))
+
+
+def identical(corpus: Corpus) -> Iterator[tuple[str, ...]]:
+    """Methods whose scores at the largest size are the same in every metric, as of models that differ in search."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for row in corpus.rows("scores", records=str(max(corpus.sizes, default=0))):
+        scores = tuple(row[name] for name in row if f"{name}_low" in row)
+        groups.setdefault(scores, []).append(row["method"])
+    yield from (tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def detectable(corpus: Corpus) -> float | None:

@@ -4,15 +4,20 @@ Facts (`tables.report.facts`) of one question become one sentence with one inter
 sentences; what has no significant difference is counted and stands in the tables.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
+from sumcurve.settings.base import HELD_OUT
 from sumcurve.tables.report import facts
 from sumcurve.tables.report.facts import Corpus, Effect, Fact, Records
 from sumcurve.tables.table import listed, number, span
 
 SHOWN = 6  # sentences on a first page
 NAMED = 4  # methods that a sentence names
+IGNORES = "Ignores its source (†)"  # the head of a finding
+UNSEEN = "groups, such as packages, unseen in training"
 ELSEWHERE = 4  # what a corpus that is not the study's first adds to the rank of its sentences
 BASELINES = {  # titles of systems of the core that are not trained
     "lead": "Lead",
@@ -47,10 +52,15 @@ class Finding:
 
 
 class Titles(dict[str, str]):
-    """How pages call methods and systems, by name; a name without a title stands for itself."""
+    """How pages call methods and systems, by name; a name without a title stands for itself.
 
-    def __init__(self, titles: Mapping[str, str]) -> None:
+    `about` says in a clause what each is: neither its title nor where it was published.
+    """
+
+    def __init__(self, titles: Mapping[str, str], about: Mapping[str, str] = MappingProxyType({})) -> None:
         super().__init__(BASELINES | dict(titles))
+        self.about = {name: re.sub(r" \([^()]*\)$", "", text) for name, text in about.items()}
+        self.about = {name: text.removeprefix(f"{self[name]}: ") for name, text in self.about.items()}
 
     def __missing__(self, name: str) -> str:
         return name
@@ -89,15 +99,20 @@ def counted(every: Sequence[Finding], shown: int = SHOWN) -> str:
     """How many findings a page leaves out, and how many comparisons of the study's facts are open."""
     left_out = len(every) - shown
     facts_of = [fact for finding in every for fact in finding.facts]
-    outcomes = [fact.outcome for fact in facts_of if fact.outcome != "measured"]
+    outcomes = [fact.outcome for fact in facts_of if fact.outcome not in ("measured", "alone")]
     parts = []
     if left_out > 0:
         parts.append(f"{left_out} more {'finding stands' if left_out == 1 else 'findings stand'} in the report.")
-    if open_ones := outcomes.count("no significant difference"):
-        parts.append(f"{open_ones} of {len(outcomes)} outcomes behind them show no significant difference.")
-    if single := outcomes.count("single run"):
-        parts.append(f"{single} rest on a single run and are not tested.")
+    ended = {"no significant difference": "show no significant difference", "single run": "are single runs, not tested"}
+    counts = [f"{outcomes.count(outcome)} {words}" for outcome, words in ended.items() if outcome in outcomes]
+    if counts:
+        parts.append(f"Of {len(outcomes)} outcomes {' and '.join(counts)}.")
     return " ".join(parts)
+
+
+def elsewhere(corpus: str) -> str:
+    """A corpus beside the study's first, as heads of its findings name it."""
+    return f"{corpus}: {UNSEEN}" if corpus.endswith(HELD_OUT) else corpus
 
 
 def _own(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
@@ -144,6 +159,8 @@ def leader(fact: Fact, titles: Titles) -> tuple[str, str]:
         others = f" and {titles.all(fact.against[1:])}" if fact.against[1:] else ""
         lead = f"by {interval(fact.effect)} {fact.metric}"
         text = f"{first}, significantly better than {titles[fact.against[0]]} ({lead}){others}{single}."
+    elif fact.outcome == "alone":
+        text = f"{first}, the only method that is ranked." if first else "no method is ranked."
     elif fact.outcome == "single run":
         text = f"{first} in the mean; a single run, not tested."
     else:
@@ -158,17 +175,26 @@ def _sizes(best: Sequence[Fact], titles: Titles) -> Said | None:
     if not smaller:
         return None
     by_leader: dict[str, list[str]] = {}
+    alone: dict[tuple[str, ...], list[str]] = {}
     for fact in smaller:
-        leader = titles.all(fact.methods) if fact.outcome == "better" else ""
-        by_leader.setdefault(leader, []).append(number(fact.records[0]))
+        size = number(fact.records[0])
+        if fact.outcome == "alone":
+            alone.setdefault(fact.methods, []).append(size)
+        else:
+            by_leader.setdefault(titles.all(fact.methods) if fact.outcome == "better" else "", []).append(size)
     undecided = by_leader.pop("", [])
     single = sorted({name for fact in smaller for name in fact.note.split(", ") if name})
-    parts = [f"{leader} with {listed(sizes)}" for leader, sizes in by_leader.items()]
-    text = f"significantly best is {', '.join(parts)}" if parts else "no method is significantly best"
-    if parts and undecided:
-        text += f"; with {listed(undecided)} none is"
-    text += f" ({titles.all(single)}: single runs, not tested)" if single else ""
-    return "With fewer records", f"{text}.", smaller
+    leaders = [f"{leader} with {listed(sizes)}" for leader, sizes in by_leader.items()]
+    parts = [f"significantly best is {', '.join(leaders)}"] if leaders else []
+    if undecided and leaders:
+        parts.append(f"with {listed(undecided)} none is")
+    elif undecided:
+        parts.append("no method is significantly best" + (f" with {listed(undecided)}" if alone else ""))
+    if single:
+        parts[-1] += f" ({titles.all(single)}: single runs, not tested)"
+    for methods, sizes in alone.items():
+        parts.append(f"with {listed(sizes)} {f'only {titles.all(methods)}' if methods else 'none'} is ranked")
+    return "With fewer records", f"{'; '.join(parts)}.", smaller
 
 
 def _baseline(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
@@ -243,11 +269,23 @@ def _source(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
     if not outcomes:
         return None
     always = [fact.methods[0] for fact in outcomes if fact.note]
-    parts = [f"{titles.all(always)} at every size"] if always else []
+    gaps = [fact.effect.value for fact in outcomes if fact.note and fact.effect]
+    by = f" (gap {number(max(gaps), 2)} nats a word{' at most' * (len(gaps) > 1)})" if gaps else ""
+    parts = [f"{titles.all(always)} at every size{by}"] if always else []
+    by_sizes: dict[tuple[int, ...], list[str]] = {}
     for fact in outcomes:
         if not fact.note:
-            parts.append(f"{titles[fact.methods[0]]} with {listed([number(size) for size in fact.records])} records")
-    return "Ignores its source", f"{'; '.join(parts)} (not ranked there).", outcomes
+            by_sizes.setdefault(fact.records, []).append(fact.methods[0])
+    for sizes, methods in by_sizes.items():
+        parts.append(f"{titles.all(methods)} with {listed([number(size) for size in sizes])} records")
+    return IGNORES, f"{ignoring(outcomes)}: {'; '.join(parts)}. Not ranked there.", outcomes
+
+
+def ignoring(outcomes: Sequence[Fact]) -> str:
+    """What it means that a method ignores its source, by the facts of `facts.source`."""
+    if all(fact.effect for fact in outcomes):
+        return "references are not shown to be likelier with their own source than with another's"
+    return "summaries are not shown to be nearer to their own reference than to another's"
 
 
 def _template(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
@@ -302,7 +340,8 @@ def _equivalence(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
     nearest = outcomes[-1]
     pair = " minus ".join(titles[name] for name in nearest.methods)
     difference = f"{interval(nearest.effect)} {nearest.metric}"
-    text = f"{', '.join(parts)}; with {number(nearest.records[0])} records {pair} is {difference}."
+    rule = f"equal: the 95 % interval of the difference is within ±{margin}; different: it is beyond"
+    text = f"{', '.join(parts)} ({rule}); with {number(nearest.records[0])} records {pair} is {difference}."
     return f"Equal to within {margin} {outcomes[0].metric}", text, outcomes
 
 

@@ -24,6 +24,7 @@ class Entry:
     seconds: float | None = None
     reads: bool = True
     template: bool = False
+    about: str = ""
 
 
 def leaderboard(corpus: Corpus, titles: Titles, baselines: int = BEST) -> list[Entry]:
@@ -40,6 +41,16 @@ def leaderboard(corpus: Corpus, titles: Titles, baselines: int = BEST) -> list[E
     return [*sorted(rows, key=_by_score), *blind, *bound]
 
 
+def shortened(entries: Sequence[Entry], rows: int) -> list[Entry]:
+    """At most so many of them: the best trained, the best baseline and the bound first of all."""
+    trained = [entry for entry in entries if entry.role == "trained"]
+    bound = [entry for entry in entries if entry.role == "bound"]
+    blind = [entry for entry in entries if entry not in trained and entry not in bound]
+    room = rows - len(bound)
+    kept = trained[: room - len(blind[:1])]
+    return [*kept, *blind[: room - len(kept)], *bound]
+
+
 def _by_score(entry: Entry) -> float:
     return -entry.score.value
 
@@ -47,12 +58,13 @@ def _by_score(entry: Entry) -> float:
 def _entry(corpus: Corpus, titles: Titles, row: Record) -> Entry:
     score = effect(row, corpus.column)
     assert score is not None
+    name, about = row["method"], titles.about.get(row["method"], "")
     if not row["records"]:
-        return Entry(row["method"], titles[row["method"]], row["role"], score)
-    of = next(iter(corpus.rows("methods", method=row["method"], records=row["records"])), {})
+        return Entry(name, titles[name], row["role"], score, about=about)
+    of = next(iter(corpus.rows("methods", method=name, records=row["records"])), {})
     return Entry(
-        row["method"],
-        titles[row["method"]],
+        name,
+        titles[name],
         row["role"],
         score,
         int(row["records"]),
@@ -61,18 +73,21 @@ def _entry(corpus: Corpus, titles: Titles, row: Record) -> Entry:
         float(of["seconds"]) if of.get("seconds") else None,
         row.get("reads_source") != "no",
         row.get("one_frame") == "yes",
+        about,
     )
 
 
 def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> list[str]:
     """The lines of a Markdown table; equal evidence gives equal bytes where `seconds` are left out."""
-    from sumcurve.tables.table import number, significant, span
+    from sumcurve.tables.table import number, significant, span, without_markup
 
     heads = ["model", "parameters", "records", f"{metric} [95 % interval]", *(["training, seconds"] if seconds else [])]
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
     for entry in entries:
         score = span(entry.score.value, entry.score.low, entry.score.high, 1)
         title = entry.title + ("" if entry.reads else " †") + (" ¶" if entry.template else "")
+        if entry.about:
+            title += ": " + without_markup(entry.about).replace("|", "\\|")
         cells = [
             title if entry.role == "trained" else f"*{title}*",
             f"{entry.parameters / 1e6:.2g} M" if entry.parameters else "",

@@ -18,13 +18,14 @@ from urllib.parse import quote
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from sumcurve.settings.base import HELD_OUT
 from sumcurve.store.records import write_text
 from sumcurve.tables.figures import FIGURES, looks_of
 from sumcurve.tables.report.chart import charts, javascript
-from sumcurve.tables.report.facts import Corpus, rows_of
-from sumcurve.tables.report.findings import SHOWN, Finding, Titles, counted, interval
+from sumcurve.tables.report.facts import Corpus, rows_of, source
+from sumcurve.tables.report.findings import SHOWN, UNSEEN, Finding, Titles, counted, elsewhere, interval
 from sumcurve.tables.report.leaderboard import Entry, leaderboard
-from sumcurve.tables.report.readme import SIGNIFICANCE, first_sentence
+from sumcurve.tables.report.readme import SIGNIFICANCE, first_sentence, ignored, same_scores
 from sumcurve.tables.report.sizes import Size, sizes
 from sumcurve.tables.report.summaries import RUN, Reading, spaced
 from sumcurve.tables.report.training import HEIGHT, WIDTH, drawings
@@ -54,9 +55,13 @@ class Shown:
 
 @dataclass(frozen=True)
 class Board:
-    """The leaderboard of a corpus; `scale` is the place of a score on its bars, in percent."""
+    """The leaderboard of a corpus; `scale` is the place of a score on its bars, in percent.
+
+    `held_out` says of a test part that is held out whole what it has.
+    """
 
     corpus: str
+    held_out: str
     metric: str
     entries: Sequence[Entry]
     scale: Scale
@@ -84,7 +89,7 @@ def page(
 ) -> str:
     """The page as HTML; all that comes from records is escaped."""
     scores, records = tables["scores"].frame(), rows_of(tables)
-    titles = Titles(results.titles)
+    titles = Titles(results.titles, results.about)
     drawn = charts(results, scores, looks_of(scores), titles)
     style, *texts = ((HERE / name).read_text() for name in ("page.css", "chart.js", "page.js"))
     scripts = ["\n".join(texts)]
@@ -165,11 +170,12 @@ def _board(corpus: Corpus, titles: Titles) -> Board:
     notes = [
         "Bars: score with its 95 % interval; records: the largest size; seconds: to the scored checkpoint.",
         "Italic: not trained." if any(entry.role != "trained" for entry in entries) else "",
-        "† ignores its source." if not all(entry.reads for entry in entries) else "",
+        ignored(corpus, mark="†, hollow in charts,") if any(source(corpus)) else "",
         "¶ writes most summaries by one sentence template." if any(entry.template for entry in entries) else "",
-        "The best single sentence sees the reference." if any(entry.role == "bound" for entry in entries) else "",
+        *same_scores(corpus, titles),
     ]
-    return Board(corpus.name, corpus.metric, entries, _scale(most), " ".join(filter(None, notes)))
+    held_out = UNSEEN if corpus.name.endswith(HELD_OUT) else ""
+    return Board(corpus.name, held_out, corpus.metric, entries, _scale(most), " ".join(filter(None, notes)))
 
 
 def _scale(most: float) -> Scale:
@@ -192,6 +198,7 @@ def html() -> Environment:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = number
     environment.filters["effect"] = interval
+    environment.filters["elsewhere"] = elsewhere
     environment.filters["parameters"] = _parameters
     environment.filters["significant"] = significant
     environment.filters["spaced"] = spaced

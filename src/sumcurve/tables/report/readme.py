@@ -6,23 +6,17 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from sumcurve.tables.evidence import Examples
-from sumcurve.tables.report.facts import Corpus, Records, detectable
-from sumcurve.tables.report.findings import SHOWN, Finding, Titles, counted
-from sumcurve.tables.report.leaderboard import leaderboard, markdown
+from sumcurve.tables.report.facts import Corpus, Records, detectable, identical, source
+from sumcurve.tables.report.findings import IGNORES, SHOWN, Finding, Titles, counted, elsewhere, ignoring
+from sumcurve.tables.report.leaderboard import leaderboard, markdown, shortened
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import listed, number, without_markup
 
 ROWS = 9  # of the leaderboard
-SIGNIFICANCE = (
-    "Significant: at 5 % over all comparisons of the question (family-wise). Brackets: 95 % intervals, of differences "
-    "those of the test that decides. Differences are tested in pairs on the same items: whether two intervals overlap "
-    "decides nothing."
-)
-
-OLDER = (
-    "Significant: at 5 % over all comparisons of the question (family-wise), in pairs on the same items. Brackets: "
-    "single 95 % intervals, narrower than such a test's; that two overlap decides nothing."
-)
+BASELINES = 2  # of them, at most
+TESTED = "Significant: at 5 % over all comparisons (family-wise), in pairs on the same items. Brackets: "
+SIGNIFICANCE = f"{TESTED}95 % intervals, of differences those of the test that decides; their overlap decides nothing."
+OLDER = f"{TESTED}single 95 % intervals, narrower than the test's; their overlap decides nothing."
 
 
 def page(
@@ -43,36 +37,51 @@ def page(
     Holds no measured time, so that equal evidence gives equal bytes.
     """
     lines = [f"# {without_markup(title)}", "", *about(tables, findings, corpora), "## Findings", ""]
+    named: set[str] = set()  # corpora whose name was explained
     for finding in findings[:SHOWN]:
-        head = finding.head + (f", {finding.corpus}" if finding.corpus != findings[0].corpus else "")
+        where = finding.corpus if finding.corpus in named else elsewhere(finding.corpus)
+        named.add(finding.corpus)
+        head = finding.head + (f" ({where})" if finding.corpus != findings[0].corpus else "")
         link = f"([{finding.table}]({folder}{finding.table}.{'md' if finding.table in captions else 'csv'}))"
         lines.append(f"- **{without_markup(head)}:** {without_markup(finding.text)} {link}")
     older = any("pointwise_low" not in row for row in tables.get("comparisons", ())[:1])
     lines += ["", " ".join(filter(None, (counted(findings), OLDER if older else SIGNIFICANCE))), ""]
     if findings:
         corpus = Corpus(findings[0].corpus, tables)
-        entries = leaderboard(corpus, titles)[:ROWS]
+        every = leaderboard(corpus, titles, BASELINES)
+        entries = shortened(every, ROWS)
         lines += [f"## Leaderboard: {corpus.name}", "", *markdown(entries, corpus.metric or "score", seconds=False), ""]
         notes = []
+        if (left_out := len(every) - len(entries)) > 0:
+            notes.append(f"{left_out} more in table scores.")
         if any(not entry.reads for entry in entries):
-            notes.append("† ignores its source, not ranked.")
+            notes.append(ignored(corpus, any(finding.head == IGNORES for finding in findings[:SHOWN])))
         if any(entry.template for entry in entries):
             notes.append("¶ writes most summaries by one sentence template.")
-        if any(entry.role == "bound" for entry in entries):
-            notes.append("The best single sentence sees the reference.")
+        notes += same_scores(corpus, titles)
         if (effect := detectable(corpus)) is not None:
-            notes.append(
-                f"Minimum detectable effect of two methods (80 % power): about {number(effect, 1)} {corpus.metric}."
-            )
+            notes.append(f"Minimum detectable effect (80 % power): about {number(effect, 1)} {corpus.metric}.")
         lines += [" ".join([*notes, *remarks]), ""]
     if figure:
-        lines += [f"![Score against training records, a line for every method]({figure})", ""]
-    lines += ["## Tables", "", "| table | what it holds |", "| --- | --- |"]
+        lines += [f"![Score against records]({figure})", ""]
+    lines += ["## Tables", ""]
     for name, caption in captions.items():
-        lines.append(f"| [{name}]({folder}{name}.md) [CSV]({folder}{name}.csv) | {_cell(caption)} |")
+        lines.append(f"- [{name}]({folder}{name}.md) ([CSV]({folder}{name}.csv)): {without_markup(caption)}")
     others = [f"[{name}]({folder}{name}.csv)" for name in tables if name not in captions]
     lines += ["", f"As CSV alone: {', '.join(others)}." if others else "", ""]
     return lines
+
+
+def ignored(corpus: Corpus, defined: bool = False, mark: str = "†") -> str:
+    """What † says; `defined`: a finding says what it means to ignore a source."""
+    meaning = "" if defined else f": {ignoring([*source(corpus)])}"
+    return f"{mark} ignores its source{meaning}; not ranked. Its text may still take source words for unknown ones."
+
+
+def same_scores(corpus: Corpus, titles: Titles) -> list[str]:
+    """A sentence on methods that are one system here, where there are any."""
+    groups = [titles.all(group) for group in identical(corpus)]
+    return [f"The same in every score: {'; '.join(groups)}."] if groups else []
 
 
 def about(tables: Records, findings: Sequence[Finding], corpora: Mapping[str, str]) -> list[str]:
@@ -128,7 +137,3 @@ def first_sentence(caption: str, title: str = "") -> str:
 def _others(text: str) -> str:
     """Text of others, of which no sign makes markup."""
     return re.sub(r"([\\`*_{}\[\]<>&|~#!])", r"\\\1", text)
-
-
-def _cell(text: str) -> str:
-    return without_markup(text).replace("|", "\\|")

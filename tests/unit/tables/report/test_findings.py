@@ -10,8 +10,8 @@ from sumcurve.study.doors import TABLES
 from sumcurve.study.tables import findings_of, made
 from sumcurve.tables.report import facts
 from sumcurve.tables.report.facts import Corpus, read_tables, rows_of
-from sumcurve.tables.report.findings import NAMED, SHOWN, Titles, counted
-from sumcurve.tables.report.leaderboard import leaderboard
+from sumcurve.tables.report.findings import IGNORES, NAMED, SHOWN, Titles, counted, elsewhere
+from sumcurve.tables.report.leaderboard import leaderboard, shortened
 from sumcurve.tables.results import Results
 
 STORED = Path(__file__).parents[4] / "results" / "tables"
@@ -110,7 +110,7 @@ def test_what_a_page_leaves_out_is_counted(recorded):
     assert (f"{left_out} more" in counted(every)) == (left_out > 0)
     outcomes = [fact.outcome for finding in every for fact in finding.facts]
     open_ones = outcomes.count("no significant difference")
-    assert not open_ones or f"{open_ones} of" in counted(every)
+    assert not open_ones or f" {open_ones} show no significant difference" in counted(every)
 
 
 def test_titles_stand_for_names_and_long_lists_are_cut():
@@ -138,3 +138,58 @@ def test_the_leaderboard_has_every_method_at_its_largest_size_the_best_first(rec
         assert {entry.method: entry.records for entry in trained} == sizes
         scores = [entry.score.value for entry in trained]
         assert scores == sorted(scores, reverse=True)
+
+
+def test_no_size_at_which_methods_are_compared_is_left_out(recorded):
+    for name in dict.fromkeys(row["corpus"] for row in recorded["scores"]):
+        corpus = Corpus(name, recorded)
+        compared = {size for size in corpus.sizes if len(corpus.rows("scores", records=str(size))) > 1}
+        said = {fact.records[0] for fact in facts.best(corpus) if fact.metric == corpus.metric}
+        assert said == (compared if corpus.metric else set())
+
+
+@pytest.mark.parametrize(
+    ("ranked", "words"), [(["pcov"], "with 380 only PCOV is ranked"), ([], "with 380 none is ranked")]
+)
+def test_a_size_at_which_the_others_ignore_their_source_says_who_is_ranked(ranked, words):
+    tables = read_tables(STORED / "docstrings")
+    for row in tables["scores"]:
+        if row["records"] == "380" and row["method"] not in ranked:
+            row["reads_source"] = "no"
+    tables["answers"] = [row for row in tables["answers"] if row["records"] != "380" or row["method"] in ranked]
+    (finding,) = (one for one in findings_of(tables, Titles({"pcov": "PCOV"})) if one.head == "With fewer records")
+    assert finding.text == f"significantly best is PCOV with 1,585; with 761 and 3,170 none is; {words}."
+
+
+def test_what_a_bracket_decides_and_what_ignoring_means_is_said_where_it_stands():
+    sentences = {finding.head: finding.text for finding in findings_of(read_tables(STORED / "fairseq"), Titles({}))}
+    assert "equal: the 95 % interval of the difference is within ±1.5" in sentences["Equal to within 1.5 ROUGE-1"]
+    text = sentences[IGNORES]
+    assert text.startswith("references are not shown to be likelier with their own source than with another's: ")
+    assert "fairseq_lstm at every size (gap 0.02 nats a word)" in text
+    assert "abs, fairseq_transformer and trans_nocopy with 1,585 and 3,170 records" in text
+
+
+def test_methods_with_equal_scores_are_named_together():
+    corpus = Corpus("modules", read_tables(STORED / "salience"))
+    assert [set(group) for group in facts.identical(corpus)] == [{"ent", "ent_loss"}, {"ent_base", "ent_gold"}]
+
+
+def test_a_held_out_part_says_what_it_has():
+    assert elsewhere("notes") == "notes"
+    assert elsewhere("notes-unseen") == "notes-unseen: groups, such as packages, unseen in training"
+
+
+def test_a_short_leaderboard_keeps_the_best_of_each_kind():
+    tables = read_tables(STORED / "docstrings-all")
+    every = leaderboard(Corpus("docstrings", tables), Titles({}))
+    kept = shortened(every, 9)
+    assert len(kept) == 9
+    assert [entry.method for entry in kept[:7]] == [entry.method for entry in every[:7]]
+    assert [entry.method for entry in kept[7:]] == ["lexrank", "best-sentence"]
+    assert shortened(every, 99) == every
+
+
+def test_what_a_method_is_has_neither_its_title_nor_where_it_was_published():
+    titles = Titles({"mine": "Mine"}, {"lexrank": "LexRank: sentences like many (Erkan 2004)", "mine": "a (b) c"})
+    assert titles.about == {"lexrank": "sentences like many", "mine": "a (b) c"}

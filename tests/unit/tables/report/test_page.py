@@ -11,7 +11,9 @@ import pytest
 from browser import CHROMIUM, browser
 from sumcurve.capabilities.extracts.evidence import Oracles
 from sumcurve.study.doors import TABLES
-from sumcurve.tables.report.page import page
+from sumcurve.tables.report.facts import Corpus, rows_of
+from sumcurve.tables.report.findings import UNSEEN, Titles
+from sumcurve.tables.report.page import _board, page
 
 
 class Elements(HTMLParser):
@@ -74,6 +76,21 @@ def test_it_loads_nothing_and_leads_to_files_beside_it(elements, rich):
     (policy,) = (one["content"] for one in elements.named("meta") if "http-equiv" in one)
     assert policy.startswith("default-src 'none'")
     assert "http" not in policy
+
+
+def test_the_leaderboard_says_what_methods_and_marks_are(rich):
+    """Methods and held-out parts in a clause, † with what it means, also where only smaller sizes have it."""
+    assert "<b>PCOV</b>: pointer-generator with coverage" in rich[3]
+    tables = {
+        name: [row | {"corpus": "notes-unseen"} for row in rows if row.get("corpus") == "notes"]
+        for name, rows in rows_of(rich[1]).items()
+    }
+    board = _board(Corpus("notes-unseen", tables), Titles({}))
+    assert board.held_out == UNSEEN
+    assert "ignores its source" not in board.notes
+    for row in tables["scores"]:
+        row["reads_source"] = "no" if (row["method"], row["records"]) == ("abs", "500") else "yes"
+    assert "†, hollow in charts, ignores its source: " in _board(Corpus("notes-unseen", tables), Titles({})).notes
 
 
 def test_everything_has_a_name(elements):

@@ -2,11 +2,15 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 from sumcurve.study.doors import APPENDIX, TABLES
-from sumcurve.study.tables import WRITTEN, write_study
-from sumcurve.tables.report.findings import SHOWN
+from sumcurve.study.tables import WRITTEN, findings_of, write_study
+from sumcurve.tables.report.facts import read_tables
+from sumcurve.tables.report.findings import SHOWN, Titles
 from sumcurve.tables.report.readme import page
+
+STORED = Path(__file__).parents[4] / "results" / "tables"
 
 
 def test_it_leads_to_every_table_and_to_nothing_else(rich_study, rich, settings, tmp_path):
@@ -43,3 +47,16 @@ def test_what_methods_wrote_of_the_first_items_stands_apart_and_no_text_of_other
             assert " ".join(item.source) not in part
             assert not any(sentence in part for reference in item.references for sentence in reference)
         assert "<" not in part.replace("\\<", "")
+
+
+def test_names_and_marks_are_explained_where_they_first_stand():
+    tables = read_tables(STORED / "docstrings-large")
+    titles = Titles({"globen": "GLOBEN"}, {"globen": "encoder gated by convolutions"})
+    text = "\n".join(page("Large", tables, findings_of(tables, titles), titles, {}))
+    assert "| GLOBEN †: encoder gated by convolutions |" in text
+    assert "† ignores its source: references are not shown to be likelier" in text
+    assert text.count("groups, such as packages, unseen in training") == 1
+    assert "docstrings_large-unseen: groups, such as packages, unseen in training):**" in text
+    tables = read_tables(STORED / "salience")
+    text = "\n".join(page("Salience", tables, findings_of(tables, titles), titles, {}))
+    assert "The same in every score: ent and ent_loss; ent_base and ent_gold." in text
