@@ -112,9 +112,9 @@ help:
 test: env
 	python -m pytest -n 2 $(TESTS)
 
-# What breaks rarely and takes long; continuous integration runs it beside `make test`.
+# What breaks rarely and takes long; continuous integration runs it before `make test`.
 test-long: env
-	python -m pytest -n 2 -m long $(TESTS)
+	python -m pytest -n 2 -m long $(or $(TESTS),tests/system tests/workflow)
 
 test-all: env
 	python -m pytest -n 2 -m "not slurm and not fault and not remote" $(TESTS)

@@ -23,6 +23,8 @@ from sumcurve.systems.families import MODELS
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.learner import Learner
 
+pytestmark = pytest.mark.long
+
 CPU = torch.device("cpu")
 TWINS = {"ent_loss", "ent_penalty", "ent_gold", "reg_self"}  # models that other methods have too
 METHODS = sorted(set(invented.METHODS) - TWINS)
@@ -143,7 +145,6 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     return records[:: len(records) // 32][:32]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_thirty_two_real_pairs_are_learned_by_heart(method: str, pairs: list[Record]) -> None:
     vocabulary = Vocabulary(sorted({word for pair in pairs for word in [*pair.source_tokens, *pair.target[0].split()]}))

@@ -31,6 +31,8 @@ from sumcurve.training.notice import Notice
 from sumcurve.training.parallel import Group, join, leave
 from sumcurve.training.run import read_together, write_state
 
+pytestmark = pytest.mark.long
+
 CPU = torch.device("cpu")
 UPDATES = 6
 

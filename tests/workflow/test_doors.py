@@ -22,6 +22,8 @@ import yaml
 
 from sumcurve.store.records import read_jsonl
 
+pytestmark = pytest.mark.long
+
 METRIC = '''"""The scorer `characters`: how long summaries are."""
 
 from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
