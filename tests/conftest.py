@@ -11,7 +11,10 @@ hypothesis.settings.load_profile("sumcurve")
 
 # What stays together beyond a file, since it shares a dear fixture, but for files that make studies of their own; and
 # what shares none that is dear.
-TOGETHER, APART = ("tests/workflow/",), ("tests/system/test_learning.py", "tests/system/test_phases.py")
+TOGETHER, APART = (
+    ("tests/workflow/", "tests/unit/tables/"),
+    ("tests/system/test_learning.py", "tests/system/test_phases.py"),
+)
 OWN = ("tests/workflow/test_programs.py", "tests/workflow/test_shards.py", "tests/workflow/test_tutorial.py")
 # Dear ones first: the last ones to end are short.
 FIRST = (
