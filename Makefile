@@ -4,7 +4,7 @@
 #   make study STUDY=other    the same for config/studies/other.yaml
 #   make study SET="seeds=[1,2] form=small"  with these keys of the study set: a study of its own, written and named
 #   make test                 the environment and the test suite
-#   make test-long            the tests that take whole studies and trainings, in about 5 minutes; CI runs them, too
+#   make test-long            the tests that take whole studies and trainings, in about 10 minutes; CI runs them, too
 #   make slurm-test           the smoke study through a throw-away Slurm on this machine; needs root
 #   make fault-test           studies killed and harmed at ten moments of each kind, in less than an hour
 #   make remote-test          push, pull and edits over a throw-away sshd on this machine; needs its packages
