@@ -4,7 +4,9 @@ Libraries choose their kernels by the CPU they find and by variables of the envi
 kernels under torch's own settings, whatever a user's environment says. `portable` takes the same kernels on every
 x86-64 CPU that has AVX2 and FMA, whoever made it: torch's own at the AVX2 level, MKL's compatible branch, nothing of
 oneDNN, and matrix products by the OpenBLAS inside numpy at its Haswell kernels, since MKL's compatible branch is
-several times slower and its others differ between makers. Both may differ between versions of torch and numpy.
+several times slower and its others differ between makers. `compiled` is `portable` with the recurrent models' loops and
+the loss over the vocabulary in kernels of this package, which are compiled for AVX2 and FMA whatever the CPU: faster,
+with other last bits, and of single precision on CPUs alone. All may differ between versions of torch, numpy and numba.
 
 Imports nothing heavy: the variables must be set before torch and numpy are loaded.
 """
@@ -17,7 +19,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-Sums = Literal["portable", "native"]
+Sums = Literal["portable", "compiled", "native"]
+
+LANES = 16  # partial sums of a long one in compiled kernels; widths that are summed over are multiples of it
 
 PINNED = {
     "ATEN_CPU_CAPABILITY": "avx2",
@@ -25,11 +29,26 @@ PINNED = {
     "OPENBLAS_CORETYPE": "Haswell",
     "OPENBLAS_NUM_THREADS": "1",
 }
+COMPILED = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma"}  # what kernels are compiled for
 # Of the whole family of each library: what it reads today and what it may read tomorrow.
-DECIDING = ("ATEN_", "MKL_", "ONEDNN_", "DNNL_", "OPENBLAS_", "GOTO_", "OMP_", "KMP_", "GOMP_", "NPY_", "TORCH_ALLOW_")
+DECIDING = (
+    "ATEN_",
+    "MKL_",
+    "ONEDNN_",
+    "DNNL_",
+    "OPENBLAS_",
+    "GOTO_",
+    "OMP_",
+    "KMP_",
+    "GOMP_",
+    "NPY_",
+    "TORCH_ALLOW_",
+    "NUMBA_CPU_",
+)
 AT_START = "GLIBC_TUNABLES"  # read before any line of Python: it chooses the kernels of exp, log and pow
 BRANCHES = {1: "OFF", 2: "AUTO", 3: "COMPATIBLE"}  # of mkl.h: MKL_CBWR_*
 
+_applied: set[str] = set()  # what this process has called `apply` with
 _overridden: list[Any] = []  # torch.library.Library objects, which undo their work when they are collected
 
 
@@ -41,7 +60,7 @@ def environment(sums: Sums) -> dict[str, str]:
     """The variables that `sums` sets; every other variable of the libraries that sum is removed."""
     if sums not in get_args(Sums):
         raise SumsError(f"sums: {sums!r} is none of {', '.join(get_args(Sums))}")
-    return dict(PINNED) if sums == "portable" else {}
+    return {"native": {}, "portable": dict(PINNED), "compiled": PINNED | COMPILED}[sums]
 
 
 def deciding(variables: Mapping[str, str]) -> dict[str, str]:
@@ -71,20 +90,42 @@ def apply(sums: Sums) -> dict[str, Any]:
 
     import torch
 
-    if sums == "portable" and not _overridden:
+    if sums != "native" and not _overridden:
         _take_numpy_products()
-    torch.backends.mkldnn.set_flags(sums != "portable")
+    torch.backends.mkldnn.set_flags(sums == "native")
     numerics = read_back()
-    expected = {"torch": "AVX2", "mkl": "COMPATIBLE", "onednn": False, "openblas": "Haswell", "products": "numpy"}
-    if sums == "portable" and numerics != expected:
+    if sums == "compiled":
+        numerics["kernels"] = _compiled_for()
+    expected: dict[str, Any] = {
+        "torch": "AVX2",
+        "mkl": "COMPATIBLE",
+        "onednn": False,
+        "openblas": "Haswell",
+        "products": "numpy",
+    }
+    if sums == "compiled":
+        expected["kernels"] = COMPILED["NUMBA_CPU_NAME"]
+    if sums != "native" and numerics != expected:
         wrong = [
             f"{name} is {numerics[name]}, not {value}" for name, value in expected.items() if numerics[name] != value
         ]
         raise SumsError(
-            "sums 'portable' needs an x86-64 CPU with AVX2 and FMA, torch with MKL and numpy's wheel from PyPI: "
+            f"sums {sums!r} needs an x86-64 CPU with AVX2 and FMA, torch with MKL and numpy's wheel from PyPI: "
             f"{'; '.join(wrong)}. State `sums: native` in the study instead"
         )
+    _applied.clear()
+    _applied.add(sums)
     return numerics
+
+
+def compiled() -> bool:
+    """Whether this process computes with the package's own kernels where it has some."""
+    return "compiled" in _applied
+
+
+def compiled_for(tensor: Any) -> bool:
+    """Whether it does so with this tensor of torch: in single precision on a CPU."""
+    return compiled() and tensor.device.type == "cpu" and tensor.is_floating_point() and tensor.itemsize == 4
 
 
 def read_back() -> dict[str, Any]:
@@ -110,6 +151,13 @@ def _mkl_branch(folder: Path) -> str | None:
     return BRANCHES.get(branch, str(branch))
 
 
+def _compiled_for() -> str | None:
+    """The CPU that numba compiles for: a file .numba_config.yaml can say another than the environment."""
+    import numba
+
+    return str(numba.config.CPU_NAME)  # type: ignore[attr-defined]
+
+
 def _openblas_kernels() -> str | None:
     """The core whose kernels the OpenBLAS inside numpy's wheel runs; None where numpy has another library."""
     import numpy as np
@@ -130,7 +178,8 @@ def _take_numpy_products() -> None:
     def array(tensor: Tensor) -> Any:
         if tensor.dtype is torch.bfloat16:
             raise SumsError(
-                "sums 'portable' has no products in bf16: set `precision: single`, or state `sums: native` in the study"
+                "sums 'portable' and 'compiled' have no products in bf16: set `precision: single`, or state "
+                "`sums: native` in the study"
             )
         return tensor.detach().numpy()
 

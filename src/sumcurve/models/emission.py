@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from sumcurve.machine import sums
 from sumcurve.models.vocabulary import PAD, UNK
 
 IMPOSSIBLE = -1e30
@@ -29,6 +30,18 @@ def generated(tgt: Tensor, vocabulary_size: int, copies: bool) -> tuple[Tensor, 
     """
     known = tgt < vocabulary_size
     return tgt.where(known, UNK), known if copies else torch.ones_like(known)
+
+
+def word_logp(
+    states: Tensor, rows: Tensor, biases: Tensor | None, words: Tensor, label_smoothing: float = 0.0
+) -> Tensor:
+    """Log-probability [N] of a word after each of the states [N, R], by an output layer's rows [V, R] and biases."""
+    if not label_smoothing and sums.compiled_for(states):
+        from sumcurve.models import fused
+
+        return fused.WordLogp.apply(states, rows, biases, words)
+    logits = in_single(functional.linear(states, rows, biases))  # [N, V]
+    return -functional.cross_entropy(logits, words, reduction="none", label_smoothing=label_smoothing)
 
 
 def copied(tgt: Tensor, src_ext: Tensor, copy_logp: Tensor) -> Tensor:

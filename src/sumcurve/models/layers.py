@@ -6,7 +6,10 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
+from sumcurve.machine import sums
+from sumcurve.machine.sums import LANES
 from sumcurve.models.emission import IMPOSSIBLE, in_single
 
 _SATURATED = 1e4
@@ -53,6 +56,8 @@ class BiLSTM(nn.LSTM):
         self, inputs: Tensor, lengths: Tensor
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """[B, S, E] and [B] -> states [B, S, 2H], arbitrary on padding, and the last h and c [B, 2H]."""
+        if sums.compiled_for(inputs):
+            return self._by_loops(inputs, lengths)
         if self.start_h is not None and self.start_c is not None:
             return self._directions_apart(inputs, lengths, self.start_h, self.start_c)
         batch, steps, _ = inputs.shape
@@ -66,6 +71,19 @@ class BiLSTM(nn.LSTM):
         last = (lengths - 1).view(-1, 1, 1).expand(-1, 1, self.hidden_size)
         forward = states[:, :, : self.hidden_size].gather(1, last).squeeze(1)
         return states, (torch.cat((forward, h[1]), 1), torch.cat((c[0], c[1]), 1))
+
+    def _by_loops(self, inputs: Tensor, lengths: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        from sumcurve.models import fused
+
+        first = [
+            inputs.new_zeros(2, self.hidden_size) if start is None else start for start in (self.start_h, self.start_c)
+        ]
+        directions = []
+        for direction, weights in enumerate(self.all_weights):
+            start = (tensor[direction].expand(len(inputs), -1) for tensor in first)
+            directions.append(fused.LSTM.apply(inputs, *weights, *start, lengths, bool(direction)))
+        states, h, c = (torch.cat(pair, -1) for pair in zip(*directions, strict=True))
+        return states, (h, c)
 
     def _directions_apart(
         self, inputs: Tensor, lengths: Tensor, start_h: Tensor, start_c: Tensor
@@ -90,6 +108,32 @@ class BiLSTM(nn.LSTM):
             cs.append(c[0])
             states.append(outputs.gather(1, backwards.expand_as(outputs)) if direction else outputs)
         return torch.cat(states, 2), (torch.cat(hs, 1), torch.cat(cs, 1))
+
+
+class Dropout(nn.Dropout):
+    """PyTorch's, or a tenth of its time by compiled loops."""
+
+    def forward(self, values: Tensor) -> Tensor:
+        if not self.training or not self.p or not sums.compiled_for(values):
+            return super().forward(values)
+        from sumcurve.models import fused
+
+        return fused.Dropout.apply(values, self.p)
+
+
+def run_ahead(lstm: nn.LSTM, inputs: Tensor, h: Tensor, c: Tensor) -> Tensor:
+    """The last layer's states [B, T, H] of an LSTM from its inputs [B, T, E] and first states [layers, B, H]."""
+    if not sums.compiled_for(inputs):
+        states: Tensor = lstm(inputs, (h, c))[0]
+        return states
+    from sumcurve.models import fused
+
+    lengths = torch.full((len(inputs),), inputs.shape[1])
+    for layer, weights in enumerate(lstm.all_weights):
+        if layer:
+            inputs = functional.dropout(inputs, lstm.dropout, lstm.training)
+        inputs, _, _ = fused.LSTM.apply(inputs, *weights, h[layer], c[layer], lengths, False)
+    return inputs
 
 
 def selu_net(inputs: int, width: int, dropout: float) -> nn.Sequential:
@@ -174,6 +218,17 @@ class AdditiveScores(torch.autograd.Function):
         grad_query, grad_coverage = gradient.add(grad, query, coverage)
         grad_keys, grad_v, grad_w = gradient.total()
         return grad_keys, grad_query, grad_v, grad_coverage, grad_w
+
+
+def scores_of_words(
+    keys: Tensor, query: Tensor, v: Tensor, coverage: Tensor | None, w: Tensor | None, mask: Tensor
+) -> Tensor:
+    """`AdditiveScores`, arbitrary where the mask [B, S] is False, which it is behind every row's words."""
+    if sums.compiled_for(keys) and not len(v) % LANES:
+        from sumcurve.models import fused
+
+        return fused.AdditiveScores.apply(keys, query, v, coverage, w, mask.sum(1))
+    return AdditiveScores.apply(keys, query, v, coverage, w)
 
 
 def additive_scores(keys: Tensor, query: Tensor, v: Tensor, coverage: Tensor | None, w: Tensor | None) -> Tensor:

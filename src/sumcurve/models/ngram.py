@@ -92,8 +92,8 @@ class NgramSummarizer(ReadoutSummarizer):
         words = functional.pad(batch.inp, (c - 1, 0), value=BOS).unfold(1, c, 1)  # [B, T, C]
         return self._readout(words, memory)
 
-    def logits(self, states: Tensor, memory: Memory) -> Tensor:
-        return self.output(states)
+    def before_words(self, states: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Tensor | None]:
+        return states, self.output.weight, self.output.bias
 
     def advance(self, tok: Tensor, memory: Memory, state: State) -> tuple[Readout, State]:
         words = torch.cat((state["words"][:, :, 1:], tok.unsqueeze(2)), 2)  # [B, Q, C]

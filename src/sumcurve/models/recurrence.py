@@ -8,6 +8,8 @@ at a time.
 import torch
 from torch import Tensor
 
+from sumcurve.machine import sums
+from sumcurve.machine.sums import LANES
 from sumcurve.models.layers import AdditiveGradient, additive_scores, masked
 
 
@@ -143,3 +145,23 @@ class AttentiveRecurrence(torch.autograd.Function):
             grad_states += grad_scores.permute(1, 2, 0) @ queries.transpose(0, 1)
         of_attention = grad_keys, grad_v, grad_w, grad_query_weight, grad_query_bias
         return grad_gates, grad_weight, dh, dc, grad_states, None, *of_attention
+
+
+def attentive_recurrence(
+    gates: Tensor,
+    weight: Tensor,
+    h: Tensor,
+    c: Tensor,
+    states: Tensor,
+    mask: Tensor,
+    keys: Tensor | None,
+    v: Tensor | None,
+    *others: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """`AttentiveRecurrence`, by compiled loops where there are some: words are what a row begins with."""
+    given = (gates, weight, h, c, states, mask, keys, v, *others)
+    if v is not None and sums.compiled_for(gates) and not len(v) % LANES:
+        from sumcurve.models import fused
+
+        return fused.AttentiveRecurrence.apply(*given)
+    return AttentiveRecurrence.apply(*given)

@@ -13,15 +13,17 @@ from torch.nn import functional
 from sumcurve.models.batch import Batch
 from sumcurve.models.emission import IMPOSSIBLE, in_single
 from sumcurve.models.layers import (
-    AdditiveScores,
     BiLSTM,
     ConvolutionalGate,
+    Dropout,
     lstm_cell,
     masked,
+    run_ahead,
+    scores_of_words,
     selu_net,
     single_precision,
 )
-from sumcurve.models.recurrence import AttentiveRecurrence
+from sumcurve.models.recurrence import attentive_recurrence
 from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
 from sumcurve.settings.models import RecurrentSettings
 
@@ -102,7 +104,7 @@ class RecurrentSummarizer(ReadoutSummarizer):
         self.second_output = nn.Linear(readout, vocabulary_size) if settings.second_output else None
         self.entity_keys = nn.Linear(2 * h, 2 * h) if settings.entity_attention else None
         self.entity_v = nn.Parameter(torch.zeros(2 * h)) if settings.entity_attention else None
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         if settings.coverage:
             self.enable_coverage()
 
@@ -211,7 +213,8 @@ class RecurrentSummarizer(ReadoutSummarizer):
         """Attention scores [B, Q, S] in single precision, masked; `query` [B, Q, D or 2D]."""
         query = self.query(query)
         if self.v is not None:
-            scores = AdditiveScores.apply(memory.cache["keys"], query, self.v, coverage, self.w_coverage)
+            keys = memory.cache["keys"]
+            scores = scores_of_words(keys, query, self.v, coverage, self.w_coverage, memory.mask)
         else:
             scores = query @ memory.states.transpose(1, 2)  # [B, Q, C] @ [B, C, S] -> [B, Q, S]
         return masked(in_single(scores), memory.mask)
@@ -229,10 +232,10 @@ class RecurrentSummarizer(ReadoutSummarizer):
         gate = self.gate(torch.cat([parts[name] for name in self.settings.gate], 2)).squeeze(2)
         return Readout(parts["readout"], logp, gate, attention)
 
-    def logits(self, states: Tensor, memory: Memory) -> Tensor:
+    def before_words(self, states: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Tensor | None]:
         if memory.output_rows is not None:
-            return functional.linear(states, memory.output_rows, self.output.bias)
-        return self.output(self.project(states) if self.project is not None else states)
+            return states, memory.output_rows, self.output.bias
+        return states if self.project is None else self.project(states), self.output.weight, self.output.bias
 
     @single_precision
     def readout(self, batch: Batch, memory: Memory, attention: bool = True) -> Readout:
@@ -260,7 +263,7 @@ class RecurrentSummarizer(ReadoutSummarizer):
         """Without anything fed back, the LSTM runs ahead of attention."""
         layers = range(self.settings.decoder_layers)
         h, c = (torch.stack([memory.cache[f"{name}{layer}"] for layer in layers]) for name in "hc")
-        return self.follow(embedded, self.decoder(embedded, (h, c))[0], memory)
+        return self.follow(embedded, run_ahead(self.decoder, embedded, h, c), memory)
 
     def follow(self, embedded: Tensor, states: Tensor, memory: Memory) -> Readout:
         """All that follows the LSTM, of embedded words [B, T, E] and its states [B, T, D]."""
@@ -295,7 +298,7 @@ class RecurrentSummarizer(ReadoutSummarizer):
         else:
             back = w[:, e:]  # empty if nothing is fed back
         gates = functional.linear(inputs, w[:, :e], biases[0] + biases[1])
-        by_step = AttentiveRecurrence.apply(
+        by_step = attentive_recurrence(
             gates.transpose(0, 1).contiguous(),
             torch.cat((back, u), 1).t(),
             memory.cache["h0"],

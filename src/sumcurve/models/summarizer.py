@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sumcurve.models.batch import Batch
-from sumcurve.models.emission import IMPOSSIBLE, Emission, copied, generated, in_single, mixture
+from sumcurve.models.emission import IMPOSSIBLE, Emission, copied, generated, in_single, mixture, word_logp
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK
 
 State = dict[str, Tensor]
@@ -140,8 +140,12 @@ class ReadoutSummarizer(Summarizer):
         """As `step`, before the vocabulary: readouts with attention."""
 
     @abstractmethod
+    def before_words(self, states: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Tensor | None]:
+        """What the vocabulary is multiplied with: [..., D] as [..., R], its rows [V, R] and biases [V] or None."""
+
     def logits(self, states: Tensor, memory: Memory) -> Tensor:
         """[..., D] -> [..., V]."""
+        return functional.linear(*self.before_words(states, memory))
 
     def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
         readout, state = self.advance(tok, memory, state)
@@ -161,11 +165,9 @@ class ReadoutSummarizer(Summarizer):
             raise ValueError("label smoothing is for models that do not copy; set label_smoothing to 0")
         tgt = batch.tgt
         words = (tgt != PAD).flatten().nonzero().squeeze(1)  # [N] positions that hold a word
-        logits = in_single(self.logits(readout.states.flatten(0, 1)[words], memory))  # [N, V]
-        ids, known = generated(tgt, logits.shape[1], copies)
-        packed = -functional.cross_entropy(
-            logits, ids.flatten()[words], reduction="none", label_smoothing=label_smoothing
-        )
+        states, rows, biases = self.before_words(readout.states.flatten(0, 1)[words], memory)
+        ids, known = generated(tgt, len(rows), copies)
+        packed = word_logp(states, rows, biases, ids.flatten()[words], label_smoothing)
         logp = packed.new_zeros(tgt.numel()).index_copy(0, words, packed).view_as(tgt)
         if readout.copy_logp is not None and readout.gate is not None:
             copy = copied(tgt, batch.src_ext, in_single(readout.copy_logp))

@@ -12,9 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sumcurve.machine import sums
 from sumcurve.models.batch import Batch
 from sumcurve.models.emission import in_single
-from sumcurve.models.layers import masked
+from sumcurve.models.layers import Dropout, masked
 from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
 from sumcurve.settings.models import TransformerSettings
 
@@ -47,7 +48,13 @@ class _Attention(nn.Module):
     def attend(
         self, query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None, causal: bool = False
     ) -> Tensor:
-        """[B, Q, D], twice [B, heads, S, d] -> [B, Q, D]; mask is True where attention may go."""
+        """[B, heads, Q, d], twice [B, heads, S, d] -> [B, Q, D]; mask is True on the keys that a row begins with."""
+        if sums.compiled_for(query):
+            from sumcurve.models import fused
+
+            lengths = torch.full((len(keys),), keys.shape[2]) if mask is None else mask.sum(3).flatten()
+            joined = (each.transpose(1, 2).flatten(2) for each in (query, keys, values))
+            return self.out(fused.Attention.apply(*joined, lengths, causal, self.heads))
         mixed = functional.scaled_dot_product_attention(query, keys, values, attn_mask=mask, is_causal=causal)
         return self.out(mixed.transpose(1, 2).flatten(2))
 
@@ -68,7 +75,7 @@ class _EncoderLayer(nn.Module):
         self.attention = _Attention(width, settings.heads)
         self.feedforward = _FeedForward(width, settings.feedforward)
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         y = self.norm1(x)
@@ -85,7 +92,7 @@ class _DecoderLayer(nn.Module):
         self.cross = _Attention(width, settings.heads)
         self.feedforward = _FeedForward(width, settings.feedforward)
         self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(width) for _ in range(3))
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
 
     def rest(self, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """All that follows self-attention, and the queries of cross-attention [B, heads, Q, d]."""
@@ -113,7 +120,7 @@ class TransformerSummarizer(ReadoutSummarizer):
         self.output = nn.Linear(width, vocabulary_size)
         if settings.output == "tied":
             self.output.weight = self.embedding.weight
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
 
     def _decoder_layers(self) -> list[_DecoderLayer]:
         return cast("list[_DecoderLayer]", list(self.decoder))
@@ -166,8 +173,8 @@ class TransformerSummarizer(ReadoutSummarizer):
         weights = scores.masked_fill(~memory.mask[:, None, None, :], -torch.inf).softmax(3).mean(1)
         return Readout(states, attention=weights)
 
-    def logits(self, states: Tensor, memory: Memory) -> Tensor:
-        return self.output(states)
+    def before_words(self, states: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Tensor | None]:
+        return states, self.output.weight, self.output.bias
 
     def readout(self, batch: Batch, memory: Memory, attention: bool = True) -> Readout:
         x = self._embed(batch.inp, torch.arange(batch.inp.shape[1], device=batch.inp.device))

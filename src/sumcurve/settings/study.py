@@ -232,7 +232,7 @@ class StudySettings(Settings):
     equivalence: Equivalence | None = None
     """The table of methods that should come to the same; null: none."""
     sums: Sums = "portable"
-    """The same bytes on all CPUs with AVX2 (portable), or this CPU's fastest kernels (native)."""
+    """The same bytes on all CPUs with AVX2 (portable; compiled: faster), or this CPU's own kernels (native)."""
     systems: Annotated[Systems, AfterValidator(_with_references), Field(validate_default=True)] = {}
     """By name what is no method of ours: its kind and what that is told. Every study has lead, random, best-sentence,
     sumbasic, lexrank and lsa; null leaves one out."""

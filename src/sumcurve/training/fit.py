@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor, nn
 
+from sumcurve.machine import sums
 from sumcurve.machine.devices import allow_tf32
 from sumcurve.models.batch import bucketed
 from sumcurve.settings.training import Training
@@ -144,8 +145,11 @@ def fit(
         raise ValueError("a training of one phase starts from new weights: give no checkpoint to start from")
     if group.size > 1 and any(phase.loss == "actor-critic" for phase in settings.phases):
         raise ValueError("actor-critic standardises returns over the whole batch: train it in one process")
-    # Building the first optimiser of a process imports this for seconds, which are not training.
+    # Building the first optimiser of a process imports this for seconds, which are not training; nor are those in which
+    # compiled loops are loaded, or compiled.
     importlib.import_module("torch._dynamo")
+    if sums.compiled():
+        importlib.import_module("sumcurve.models.fused")
     own = _identity(learner, settings, seed, device, group) | flat(identity or {}, "")
     if start is not None:
         own["start"] = digest_of(start.weights)

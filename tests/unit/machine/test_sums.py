@@ -27,6 +27,8 @@ HOSTILE = {
     "OMP_NUM_THREADS": "2",
     "OMP_THREAD_LIMIT": "2",
     "NPY_DISABLE_CPU_FEATURES": "FMA3",
+    "NUMBA_CPU_NAME": "skylake-avx512",
+    "NUMBA_CPU_FEATURES": "+avx512f",
     "PYTHONHASHSEED": "7",
 }
 PRODUCTS = """
@@ -89,18 +91,19 @@ def recorded(row: dict[str, str]) -> dict[str, str] | None:
     return None
 
 
-def test_bytes_are_the_recorded_ones_under_a_hostile_environment() -> None:
+@pytest.mark.parametrize("chosen", ["portable", "compiled"])
+def test_bytes_are_the_recorded_ones_under_a_hostile_environment(chosen: str) -> None:
     try:
-        found = same_bytes(**HOSTILE)
+        found = same_bytes("--sums", chosen, **HOSTILE)
     except AssertionError as error:
         if "needs an x86-64 CPU" in str(error):
             pytest.skip("this machine has no portable sums")
         raise
     settings = {"torch": "AVX2", "mkl": "COMPATIBLE", "onednn": False, "openblas": "Haswell", "products": "numpy"}
-    assert found["settings"] == settings
+    assert found["settings"] == settings | ({"kernels": "haswell"} if chosen == "compiled" else {})
     there = recorded(found["row"])
     if there is None:  # an unlisted CPU: at least a second process says the same
-        assert same_bytes()["row"] == found["row"]
+        assert same_bytes("--sums", chosen)["row"] == found["row"]
     else:
         assert there == found["row"], "a changed training? then `python benchmarks/same_bytes.py --add` on every CPU"
 
@@ -122,6 +125,25 @@ def test_sums_are_refused_where_a_library_was_loaded_before(library: str) -> Non
     assert "MKL_CBWR=AVX2" in done.stderr
 
 
+def test_compiled_sums_are_portable_ones_with_kernels_for_one_cpu() -> None:
+    code = """
+from sumcurve.machine import sums
+assert not sums.compiled()
+settings = sums.apply("compiled")
+assert sums.compiled() and settings.pop("kernels") == "haswell"
+assert settings == sums.read_back()
+sums.apply("compiled")
+try:
+    sums.apply("portable")
+except sums.SumsError as error:
+    assert "in a process of its own" in str(error)
+else:
+    raise AssertionError("compiled sums became portable ones")
+"""
+    done = python("-c", code, **HOSTILE)
+    assert not done.returncode, done.stderr
+
+
 def test_tunables_of_the_c_library_are_refused() -> None:
     done = python(
         "-c", "from sumcurve.machine import sums; sums.apply('native')", GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX2_Usable"
@@ -130,11 +152,12 @@ def test_tunables_of_the_c_library_are_refused() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("chosen", ["portable", "compiled"])
 @pytest.mark.parametrize("cpu", ["Haswell", "EPYC-Milan"])
-def test_emulated_cpus_of_both_makers_give_the_same_bytes(cpu: str) -> None:
+def test_emulated_cpus_of_both_makers_give_the_same_bytes(cpu: str, chosen: str) -> None:
     emulator = shutil.which("qemu-x86_64")
     if emulator is None:
         pytest.skip("qemu-x86_64 is absent (Debian: qemu-user)")
-    emulated = same_bytes("--emulated", cpu, command=(emulator, "-cpu", cpu, sys.executable))["row"]
-    here = same_bytes()["row"]
+    emulated = same_bytes("--sums", chosen, "--emulated", cpu, command=(emulator, "-cpu", cpu, sys.executable))["row"]
+    here = same_bytes("--sums", chosen)["row"]
     assert {name: emulated[name] for name in ("pcov", "trans")} == {name: here[name] for name in ("pcov", "trans")}

@@ -37,10 +37,13 @@ CANCELLED = ("key.bias",)
 """Softmax cancels what all positions of a source share."""
 
 
-@pytest.fixture(params=list(SETTINGS))
+@pytest.fixture(params=[*SETTINGS, *(f"{name}, compiled" for name in ("abs", "coverage", "fastrl", "trans"))])
 def model(request, vocabulary):
     """A model far from its initialisation, so that attention is sharp."""
-    model = build(SETTINGS[request.param], len(vocabulary), 4)
+    name = request.param.removesuffix(", compiled")
+    if name != request.param:
+        request.getfixturevalue("compiled_sums")
+    model = build(SETTINGS[name], len(vocabulary), 4)
     torch.manual_seed(5)
     with torch.no_grad():
         for parameter in model.parameters():

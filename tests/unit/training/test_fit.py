@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from sumcurve.corpora.token_ids import Drawn
+from sumcurve.machine.sums import LANES
 from sumcurve.models.batch import collate, encode, lengths
 from sumcurve.models.examples import Examples
 from sumcurve.settings.search import Search
@@ -179,7 +180,11 @@ def test_a_state_of_before_states_between_validations_goes_on(lstm, phase, train
         assert fitted.history.rows() == whole.history.rows()
 
 
-def test_killed_at_every_validation_is_bit_identical(lstm, phase, training, train):
+@pytest.mark.parametrize("loops", ["plain", "compiled"])
+def test_killed_at_every_validation_is_bit_identical(request, lstm, phase, training, train, loops):
+    if loops == "compiled":
+        request.getfixturevalue("compiled_sums")
+        lstm = lstm.model_copy(update={"hidden": LANES})  # a width that they take
     settings = _two_phases("lstm", phase, training)
     whole, _ = train(lstm, settings)
     states, fitted = [None], None
