@@ -5,26 +5,26 @@ from dataclasses import replace
 from pathlib import Path
 
 from sumcurve.study.doors import APPENDIX, TABLES
-from sumcurve.study.tables import WRITTEN, findings_of, write_study
-from sumcurve.tables.report.facts import read_tables
+from sumcurve.study.tables import FIGURES, WRITTEN, findings_of, write_readme
+from sumcurve.tables.report.facts import read_tables, rows_of
 from sumcurve.tables.report.findings import SHOWN, Titles
 from sumcurve.tables.report.readme import page, question
+from sumcurve.tables.results import Results
 
 STORED = Path(__file__).parents[4] / "results" / "tables"
 
 
-def test_it_leads_to_every_table_and_to_nothing_else(rich_study, rich, settings, tmp_path):
-    write_study(tmp_path, rich_study, settings)
-    text = (tmp_path / "README.md").read_text()
+def test_it_leads_to_every_table_and_to_nothing_else(rich_tables, rich):
+    text = (rich_tables / "README.md").read_text()
     links = re.findall(r"\]\(([^)]+)\)", text)
-    assert all((tmp_path / link).is_file() for link in links)
+    assert all((rich_tables / link).is_file() for link in links)
     _, tables, found, _ = rich
     for name in (*TABLES, *APPENDIX):
         assert (f"{name}.csv" in links) == bool(tables[name].rows)
         assert (f"{name}.md" in links) == (name in TABLES and bool(tables[name].rows))
     assert "figures/answers.svg" in links
     assert text.count("\n- **") == min(SHOWN, len(found))
-    assert not (tmp_path / WRITTEN).exists()
+    assert not (rich_tables / WRITTEN).exists()
 
 
 def test_text_of_a_study_makes_no_markup():
@@ -32,8 +32,10 @@ def test_text_of_a_study_makes_no_markup():
 
 
 def test_what_methods_wrote_of_the_first_items_stands_apart_and_no_text_of_others(rich_study, rich, settings, tmp_path):
-    results, *_ = rich
-    write_study(tmp_path, replace(rich_study, shown_items=3), settings)
+    _, tables, found, _ = rich
+    results = Results(replace(rich_study, shown_items=3), settings)
+    (tmp_path / FIGURES).mkdir()
+    write_readme(tmp_path, results, rows_of(tables), found, Titles(results.titles), {})
     text = (tmp_path / WRITTEN).read_text()
     for examples in rich_study.examples:
         _, part = text.split(f"## What methods wrote: {examples.corpus}\n")
