@@ -4,6 +4,7 @@
 #   make study STUDY=other    the same for config/studies/other.yaml
 #   make study SET="seeds=[1,2] form=small"  with these keys of the study set: a study of its own, written and named
 #   make test                 the environment and the test suite
+#   make test-long            the tests that take whole studies and trainings, in about 10 minutes; CI runs them, too
 #   make slurm-test           the smoke study through a throw-away Slurm on this machine; needs root
 #   make fault-test           studies killed and harmed at ten moments of each kind, in less than an hour
 #   make remote-test          push, pull and edits over a throw-away sshd on this machine; needs its packages
@@ -81,7 +82,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The code that runs is this checkout's, whatever else is installed.
 export PYTHONPATH := $(CURDIR)/src
 
-.PHONY: study run help test test-all slurm-test fault-test remote-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge prune partial add trials recipes schema lock env fairseq-env docs clean-env
+.PHONY: study run help test test-long test-all slurm-test fault-test remote-test demo smoke lint bench pull push verify record pages reproduce trace status plan pack merge prune partial add trials recipes schema lock env fairseq-env docs clean-env
 
 study: env
 	@$(MAKE) --no-print-directory run
@@ -110,6 +111,10 @@ help:
 
 test: env
 	python -m pytest -n 2 $(TESTS)
+
+# What breaks rarely and takes long; continuous integration runs it before `make test`.
+test-long: env
+	python -m pytest -n 2 -m long $(or $(TESTS),tests/system tests/workflow)
 
 test-all: env
 	python -m pytest -n 2 -m "not slurm and not fault and not remote" $(TESTS)

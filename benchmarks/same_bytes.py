@@ -26,7 +26,7 @@ from sumcurve.store.records import Record, write_text
 from sumcurve.systems.families import MODELS
 
 TABLE = Path(__file__).with_suffix(".csv")
-COLUMNS = ("cpu", "emulated", "sums", "torch", "numpy", "pcov", "trans")
+COLUMNS = ("cpu", "emulated", "sums", "torch", "numpy", "numba", "pcov", "trans")
 WORDS, TRAIN, VALID, UPDATES = 250, 64, 2, 2  # few: an emulator computes them in minutes
 LENGTHS = {"source_tokens": 20, "target_tokens": 20, "seed": 1}
 
@@ -97,7 +97,7 @@ def read_table() -> list[dict[str, str]]:
 
 def add(row: dict[str, str]) -> None:
     """Put a row into the table, in place of one of the same CPU, setting and versions."""
-    key = COLUMNS[:5]
+    key = COLUMNS[:6]
     rows = read_table() if TABLE.is_file() else []
     rows = [old for old in rows if any(old[name] != row[name] for name in key)]
     rows = sorted([*rows, row], key=lambda one: (one["sums"] != "portable", one["emulated"], one["cpu"]))
@@ -117,7 +117,8 @@ def main() -> None:
         "sums": options.sums,
         "torch": version("torch"),
         "numpy": version("numpy"),
-        **{method: trained(method) for method in COLUMNS[5:]},
+        "numba": version("numba") if options.sums == "compiled" else "",
+        **{method: trained(method) for method in COLUMNS[6:]},
     }
     if options.add:
         add(row)

@@ -33,7 +33,7 @@ from sumcurve.tables.report.facts import Corpus, read_tables
 from sumcurve.tables.report.figure import write_figure
 from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.report.leaderboard import leaderboard, markdown
-from sumcurve.tables.report.readme import first_sentence, page
+from sumcurve.tables.report.readme import page
 
 ROOT = Path(__file__).parents[1]
 STUDY = "docstrings"  # whose tables the pages below docs/ show
@@ -43,10 +43,12 @@ RECORDED = (STUDY, "docstrings-large", "docstrings-all", "pretraining", "fairseq
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
 METHODS, DOCS, STUDIES = ROOT / "config" / "methods", ROOT / "docs", ROOT / "docs" / "studies"
 FINDINGS = 6  # sentences of README.md
+DESCRIBED = "../reference/tables.md"  # what each table has
 SMALL = "Small models: rankings say nothing about full-size methods."
 REWORDED = {  # in titles and captions of recorded tables, which keep their bytes
     "One seed at three sizes: these weights, not the methods, are compared": "Single runs at three sizes",
     "systems that learn nothing": "untrained systems",
+    "six sizes with three seeds, two more at three sizes": "six sizes with three seeds, three more at three sizes",
 }
 MARK = "†"  # of a system that does not read its source
 INLINE = re.compile(r"<!--= (?P<source>[^>]+?) -->(?P<shown>.*?)<!--/-->", flags=re.S)
@@ -176,15 +178,12 @@ def study_page(study: str) -> str:
     settings = yaml.safe_load((ROOT / "config" / "studies" / f"{study}.yaml").read_text())
     title = " ".join(settings["title"].split())
     figure = f"{study}.svg" if write_figure(Corpus(every[0].corpus, tables), titles, STUDIES, study) else ""
-    captions = {
-        name: first_sentence((folder / f"{name}.md").read_text().split("\n", 1)[0], title)
-        for name in tables
-        if (folder / f"{name}.md").is_file()
-    }
+    captions = {name: "" for name in tables if (folder / f"{name}.md").is_file()}
     where = f"../../results/tables/{study}/"
     corpora = {name: " ".join((keys or {}).get("title", "").split()) for name, keys in settings["corpora"].items()}
     corpora = {name: title for name, title in corpora.items() if title}
-    return reworded("\n".join(page(title, tables, every, titles, captions, figure, [SMALL], where, corpora)))
+    lines = page(title, study, tables, every, titles, captions, figure, [SMALL], where, corpora, DESCRIBED)
+    return reworded("\n".join(lines))
 
 
 def coverage() -> str:

@@ -9,8 +9,13 @@ import pytest
 hypothesis.settings.register_profile("sumcurve", deadline=None)  # no test measures time
 hypothesis.settings.load_profile("sumcurve")
 
-# What stays together beyond a file, since it shares a dear fixture; and what shares none that is.
-TOGETHER, APART = ("tests/workflow/",), ("tests/system/test_learning.py", "tests/system/test_phases.py")
+# What stays together beyond a file, since it shares a dear fixture, but for files that make studies of their own; and
+# what shares none that is dear.
+TOGETHER, APART = (
+    ("tests/workflow/", "tests/unit/tables/"),
+    ("tests/system/test_learning.py", "tests/system/test_phases.py"),
+)
+OWN = ("tests/workflow/test_programs.py", "tests/workflow/test_shards.py", "tests/workflow/test_tutorial.py")
 # Dear ones first: the last ones to end are short.
 FIRST = (
     "tests/workflow/",
@@ -50,7 +55,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             if nodeid.startswith(APART):
                 return nodeid
-            return next((place for place in TOGETHER if nodeid.startswith(place)), nodeid.split("::", 1)[0])
+            file = nodeid.split("::", 1)[0]
+            return next((place for place in TOGETHER if file.startswith(place) and file not in OWN), file)
 
     config.option.loadscopereorder = False
     return Shared(config, log)

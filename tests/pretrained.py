@@ -7,18 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from transformers import (
-    BartConfig,
-    BartForConditionalGeneration,
-    GPT2Config,
-    GPT2LMHeadModel,
-    LEDConfig,
-    LEDForConditionalGeneration,
-    PreTrainedTokenizerFast,
-    T5Config,
-    T5ForConditionalGeneration,
-)
 
 ARCHITECTURES = {"bart": "encoder-decoder", "t5": "encoder-decoder", "led": "encoder-decoder", "gpt2": "decoder"}
 TEMPLATES = {"gpt2": "{source}\nSummary:"}
@@ -27,7 +17,7 @@ SPREAD = {"bart": 0.5, "t5": 0.9, "led": 0.7, "gpt2": 0.6}
 END = {"bart": 3.0, "t5": 3.0, "led": 5.0, "gpt2": 3.0}
 
 
-def make_tokenizer(texts: list[str], kind: str, size: int = 120) -> PreTrainedTokenizerFast:
+def make_tokenizer(texts: list[str], kind: str, size: int = 120) -> "transformers.PreTrainedTokenizerFast":
     """A byte-level BPE with the marks of the architecture, and those around a text as it has them."""
     marks = {
         "bart": {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
@@ -53,7 +43,7 @@ def make_tokenizer(texts: list[str], kind: str, size: int = 120) -> PreTrainedTo
         inner.post_processor = processors.TemplateProcessing(
             single=around, special_tokens=[(word, inner.token_to_id(word)) for word in named]
         )
-    return PreTrainedTokenizerFast(tokenizer_object=inner, **marks)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=inner, **marks)
 
 
 def make_network(
@@ -74,19 +64,25 @@ def make_network(
     match kind:
         case "bart":
             told = {"max_position_embeddings": 64, "forced_eos_token_id": None, "decoder_start_token_id": start}
-            network = BartForConditionalGeneration(BartConfig(vocab_size=vocabulary, **both, **told))
+            network = transformers.BartForConditionalGeneration(
+                transformers.BartConfig(vocab_size=vocabulary, **both, **told)
+            )
         case "led":
             told = {f"max_{side}_position_embeddings": 64 for side in ("encoder", "decoder")}
             told |= {"attention_window": 8, "decoder_start_token_id": start}
-            network = LEDForConditionalGeneration(LEDConfig(vocab_size=vocabulary, **both, **told))
+            network = transformers.LEDForConditionalGeneration(
+                transformers.LEDConfig(vocab_size=vocabulary, **both, **told)
+            )
         case "t5":
             told = {"d_model": width, "d_kv": width // 2, "d_ff": 2 * width, "num_layers": layers, "num_heads": 2}
             told |= {"pad_token_id": ids["pad_token_id"], "decoder_start_token_id": ids["pad_token_id"], **end}
-            network = T5ForConditionalGeneration(T5Config(vocab_size=vocabulary, dropout_rate=0.0, **told))
+            network = transformers.T5ForConditionalGeneration(
+                transformers.T5Config(vocab_size=vocabulary, dropout_rate=0.0, **told)
+            )
         case _:
             told = {"n_embd": width, "n_layer": layers, "n_head": 2, "n_positions": 96, "bos_token_id": start, **end}
             told |= dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), 0.0)
-            network = GPT2LMHeadModel(GPT2Config(vocab_size=vocabulary, **told))
+            network = transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=vocabulary, **told))
     if spread:
         with torch.no_grad():
             for parameter in network.parameters():

@@ -23,6 +23,8 @@ from sumcurve.systems.families import MODELS
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.learner import Learner
 
+pytestmark = pytest.mark.long
+
 CPU = torch.device("cpu")
 TWINS = {"ent_loss", "ent_penalty", "ent_gold", "reg_self"}  # models that other methods have too
 METHODS = sorted(set(invented.METHODS) - TWINS)

@@ -17,6 +17,8 @@ from sumcurve.systems.families import MODELS
 from sumcurve.training import losses
 from sumcurve.training.fit import Checkpoint, Fitted, fit
 
+pytestmark = pytest.mark.long
+
 CPU = torch.device("cpu")
 CONFIG = Path(__file__).parents[2] / "config" / "methods"
 WORDS = [f"word{number}" for number in range(30)]

@@ -17,6 +17,8 @@ from sumcurve.tables import scores as scores_table
 from sumcurve.tables.results import Results
 from workplace import build, configured
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 RAW = ROOT / "tests" / "data" / "tales.jsonl"
 

@@ -20,6 +20,8 @@ from sumcurve.tables.results import Results
 from sumcurve.training.fit import digest_of
 from workplace import build, configured
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 RAW = ROOT / "tests" / "data" / "tales.jsonl"
 METHODS = {"scratch": "nothing", "tuned": "bodies", "paired": "pairs"}

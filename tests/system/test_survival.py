@@ -19,6 +19,8 @@ from sumcurve.systems.families import MODELS
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.run import read_state, write_state
 
+pytestmark = pytest.mark.long
+
 CPU = torch.device("cpu")
 
 

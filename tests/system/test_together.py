@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ from sumcurve.training.learner import Learner
 from sumcurve.training.notice import Notice
 from sumcurve.training.parallel import Group, join, leave
 from sumcurve.training.run import read_together, write_state
+
+pytestmark = pytest.mark.long
 
 CPU = torch.device("cpu")
 UPDATES = 6
@@ -78,6 +81,12 @@ def different(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) ->
     return max(float((value - theirs[name]).abs().max()) for name, value in ours.items())
 
 
+@cache
+def alone(method: str) -> dict[str, torch.Tensor]:
+    """The weights that one process makes of whole batches."""
+    return trained(method, Group())
+
+
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What both processes made, once started: weights by method and rank, what they tell by disturbance and rank."""
@@ -95,12 +104,12 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_processes_make_the_updates_of_one(method: str, together: Path) -> None:
     first, second = (load_file(together / f"{method}-{rank}.safetensors") for rank in range(2))
     assert different(first, second) == 0.0
-    assert different(trained(method, Group()), first) < 1e-6
+    assert different(alone(method), first) < 1e-6
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_batch_in_parts_makes_the_same_update(method: str) -> None:
-    assert different(trained(method, Group()), trained(method, Group(), accumulate=4)) < 1e-6
+    assert different(alone(method), trained(method, Group(), accumulate=4)) < 1e-6
 
 
 def test_every_item_of_a_batch_is_computed_once() -> None:

@@ -2,11 +2,12 @@
 
 import ast
 
+import pytest
+
 from rooms import ORDER, imports, modules, room
 from sumcurve import capabilities
 
 MODULES = modules()
-TREES = {module: ast.parse(path.read_text()) for module, path in MODULES.items()}
 # Imports between capabilities, each with its reason.
 BETWEEN = {
     # Sheets are drawn from what judged folders hold; nothing else knows their form.
@@ -22,6 +23,11 @@ VERBS = {
 }
 # What the core still knows of capabilities: this list only shrinks.
 LEFT: dict[str, set[str]] = {}
+
+
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    return {module: ast.parse(path.read_text()) for module, path in MODULES.items()}
 
 
 def against(importing: str, imported: str) -> bool:
@@ -41,20 +47,20 @@ def test_every_module_is_in_a_room_and_every_capability_has_its_line() -> None:
     assert set(capabilities.CAPABILITIES) == folders
 
 
-def test_imports_follow_the_order_of_rooms() -> None:
+def test_imports_follow_the_order_of_rooms(trees) -> None:
     found: dict[str, set[str]] = {}
-    for module, tree in TREES.items():
+    for module, tree in trees.items():
         for name in imports(tree, MODULES):
             if against(module, name) and (room(module), room(name)) not in BETWEEN | VERBS:
                 found.setdefault(room(module), set()).add(room(name))
     assert found == LEFT
 
 
-def test_verbs_import_study_only_when_they_run() -> None:
+def test_verbs_import_study_only_when_they_run(trees) -> None:
     """Never at the head of a module: `sumcurve.study` imports capabilities there."""
     heads = {
         (room(module), room(name))
-        for module, tree in TREES.items()
+        for module, tree in trees.items()
         for node in tree.body
         if isinstance(node, ast.ImportFrom)
         for name in imports(node, MODULES)
@@ -62,11 +68,11 @@ def test_verbs_import_study_only_when_they_run() -> None:
     assert not heads & set(VERBS)
 
 
-def test_no_module_imports_itself_by_others() -> None:
+def test_no_module_imports_itself_by_others(trees) -> None:
     """Imports at the head of modules make no circle."""
     heads = {
         module: {name for node in tree.body if isinstance(node, ast.ImportFrom) for name in imports(node, MODULES)}
-        for module, tree in TREES.items()
+        for module, tree in trees.items()
     }
     clear: set[str] = set()
     while ready := {module for module, needed in heads.items() if module not in clear and needed <= clear | {module}}:

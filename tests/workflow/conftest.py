@@ -1,6 +1,7 @@
 """Throw-away checkouts of this working tree, in which whole studies run."""
 
 import contextlib
+import json
 import os
 import random
 import re
@@ -23,6 +24,15 @@ from sumcurve.study.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 SECRET = "c0ffee-a-secret"  # that no file of a study may hold
+# Prints the folders of a study, in an order in which they can be made.
+FOLDERS = """
+import json, sys
+from pathlib import Path
+from sumcurve.study.plan import Plan
+folders = Plan.read(Path("config"), sys.argv[1]).folders.items()
+print(json.dumps([{"folder": f"results/{key}", "kind": one.kind, "sums": "sums" in one.specification}
+                  for key, one in folders]))
+"""
 SECRETS = dict.fromkeys(("HF_TOKEN", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"), SECRET)
 
 
@@ -122,19 +132,19 @@ class Checkout:
         }
 
     def made_together(self, study: str) -> None:
-        """Make a study but for its tables: by Snakemake a folder of every kind, the others by two processes.
+        """Make what a study lacks but its tables: by Snakemake a folder of each kind, the others by two processes.
 
-        Most of a small study's time is the start of its jobs. Sums are pinned before numpy is loaded, so that what
-        says its sums comes first.
+        Most of a small study's time is the start of its jobs. The plan is by the checkout's code, which may be another.
+        Sums are pinned before numpy is loaded, so that what says its sums comes first.
         """
-        with contextlib.chdir(self.path):  # a study's files are named from there
-            plan = Plan.read(Path("config"), study)
-        first = {folder.kind: f"results/{folder.key}/manifest.json" for folder in reversed(plan.folders.values())}
+        folders = json.loads(self.run("python", "-c", FOLDERS, study).stdout)
+        missing = [one for one in folders if not (self.path / one["folder"] / "manifest.json").exists()]
+        first = {one["kind"]: f"{one['folder']}/manifest.json" for one in reversed(missing)}
         told = ("--config", f"study={study}")
         self.run("snakemake", *told, "--", "corpora", "annotations", *first.values())
         for sums in (True, False):
-            keys = [key for key, folder in plan.folders.items() if ("sums" in folder.specification) == sums]
-            self.run("python", "-m", "sumcurve", "make", *(f"results/{key}" for key in keys))
+            some = [one["folder"] for one in missing if one["sums"] == sums]
+            self.run("python", "-m", "sumcurve", "make", "--study", study, *some)
 
     def made(self) -> set[str]:
         """The folders that were made here, without their digests, by their logs; to verify one makes nothing."""

@@ -22,6 +22,8 @@ import yaml
 
 from sumcurve.store.records import read_jsonl
 
+pytestmark = pytest.mark.long
+
 METRIC = '''"""The scorer `characters`: how long summaries are."""
 
 from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
@@ -403,6 +405,7 @@ def opened(finished, tmp_path_factory) -> Opened:
     write_table(path / "told.ssv", list(read_jsonl(path / "tests" / "data" / "tales.jsonl")))
     (path / "config" / "methods" / "bag.yaml").write_text(yaml.safe_dump(METHOD, sort_keys=False))
     (path / "config" / "studies" / "doors.yaml").write_text(yaml.safe_dump(study_of(checkout), sort_keys=False))
+    checkout.made_together("doors")
     checkout.run("snakemake", "--cores", "2", "--config", "study=doors")
     said = checkout.run("python", "-m", "sumcurve", "status", "--folders", "--study", "doors").stdout
     return Opened(checkout, changed, before, re.findall(r"^finished  results/(.*)$", said, flags=re.M))

@@ -1,6 +1,6 @@
 """Nothing stale, nothing repeated: what each edit of a study makes anew, and that it makes nothing else.
 
-Three edits are planned in the default suite, over a finished study. `make fault-test` (marker `fault`) makes all of
+Three edits are planned in `make test-long`, over a finished study. `make fault-test` (marker `fault`) makes all of
 them, each in a clone that has pulled, over ssh where this machine can have a server, with times of files in no order.
 """
 
@@ -24,6 +24,7 @@ def restore(checkout):
     checkout.run("git", "checkout", "--quiet", "--", *EDITED)
 
 
+@pytest.mark.long
 def test_an_edit_plans_the_jobs_that_it_must_and_its_undoing_plans_none(finished):
     for edit in (EDITS[name] for name in ("metric", "learning rate", "new fraction")):
         try:

@@ -1,6 +1,6 @@
 """Whatever is killed, harmed or full: what was finished stays, what was not is said and made, and bytes are the same.
 
-Two moments are in the default suite; `make fault-test` (marker `fault`) takes ten of each kind.
+Two moments are in `make test-long`; `make fault-test` (marker `fault`) takes ten of each kind.
 """
 
 import contextlib
@@ -111,6 +111,7 @@ def kill_jobs(checkout, count, draw):
     return before
 
 
+@pytest.mark.long
 def test_a_driver_and_a_job_that_are_killed_change_nothing(checkout_of_tree, finished):
     """And a second driver, which comes while the first one runs, changes nothing either; nor does the path."""
     checkout = checkout_of_tree("a b ü")
@@ -136,6 +137,7 @@ def files(folder):
     return {path: path.stat().st_mtime_ns for path in found}
 
 
+@pytest.mark.long
 def test_from_another_folder_nothing_is_written_into_the_checkout(checkout_of_tree, finished, tmp_path):
     checkout = checkout_of_tree("elsewhere")
     one_training(checkout)
@@ -148,6 +150,7 @@ def test_from_another_folder_nothing_is_written_into_the_checkout(checkout_of_tr
     assert files(checkout.path) == before
 
 
+@pytest.mark.long
 def test_conda_is_refused_with_what_to_do(finished):
     done = finished.run("snakemake", "-n", "--software-deployment-method", "conda", check=False)
     assert done.returncode != 0

@@ -17,6 +17,8 @@ from sumcurve.sources.content import Content
 from sumcurve.store.records import read_jsonl
 from sumcurve.study.doors import CorpusSettings
 
+pytestmark = pytest.mark.long
+
 PERCENTS = (50, 100)
 
 

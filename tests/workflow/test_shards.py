@@ -1,10 +1,12 @@
 """A corpus with `shards` is made by jobs of Snakemake, and is the folder that one process makes."""
 
+import pytest
 import yaml
 
 from sumcurve.store.manifest import MANIFEST, hashes
 
 
+@pytest.mark.long
 def test_jobs_of_snakemake_make_the_folder_that_one_process_makes(checkout_of_tree):
     checkout = checkout_of_tree("shards")
     path = checkout.path / "config" / "studies" / "smoke.yaml"

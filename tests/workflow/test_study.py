@@ -11,6 +11,8 @@ from sumcurve.store import manifest
 from sumcurve.study.plan import Plan
 from traced import trace_drawn_cells
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def plan(finished):

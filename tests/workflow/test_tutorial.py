@@ -21,7 +21,7 @@ def commands(page: str) -> list[str]:
     return [line.partition("   #")[0].strip() for line in lines if line and not line.startswith("git clone")]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_commands_lead_from_a_table_to_latex(checkout_of_tree) -> None:
     checkout = checkout_of_tree("tutorial")
     path, study = checkout.path, checkout.path / "config" / "studies" / "mine.yaml"

@@ -177,8 +177,8 @@ _ROWS, _PLAIN, _TURNED = np.int32(101), np.int32(111), np.int32(112)  # cblas.h
 
 @njit(cache=True)
 def _apart(matrix: Matrix) -> int:
-    """By how many numbers the beginnings of two rows are apart."""
-    return matrix.strides[0] // 4
+    """By how many numbers the beginnings of two rows are apart; torch gives the stride of a single row any value."""
+    return max(matrix.strides[0] // 4, matrix.shape[1])
 
 
 @njit(cache=True)

@@ -20,7 +20,7 @@ def _array(tensor: Tensor) -> Any:
 
 def _parts(tensor: Tensor, size: int = LANES) -> Any:
     """The last axis as [K, size]."""
-    return _array(tensor).reshape(*tensor.shape[:-1], -1, size)
+    return _array(tensor).reshape(*tensor.shape[:-1], tensor.shape[-1] // size, size)
 
 
 def _new(like: Tensor) -> Tensor:
@@ -38,7 +38,7 @@ def _copy(tensor: Tensor) -> Tensor:
 
 def _of(array: Any) -> Tensor:
     """An array that ends in [K, LANES] or [4, H] as a tensor that ends in one axis."""
-    return torch.from_numpy(array.reshape(*array.shape[:-2], -1))
+    return torch.from_numpy(array.reshape(*array.shape[:-2], array.shape[-2] * array.shape[-1]))
 
 
 class LSTM(torch.autograd.Function):

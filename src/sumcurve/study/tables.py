@@ -79,7 +79,8 @@ def write_readme(
         if write_figure(corpus, titles, folder / FIGURES, ANSWERS, study.in_part):
             figure = f"{FIGURES}/{ANSWERS}.svg"
     corpora = {table.corpus: table.title for table in study.statistics}
-    lines = page(study.title, records, all_findings, titles, captions, figure, [results.caveat], corpora=corpora)
+    remarks = [results.caveat]
+    lines = page(study.title, folder.name, records, all_findings, titles, captions, figure, remarks, corpora=corpora)
     if study.in_part:
         lines[1:1] = ["", f"**{study.in_part}**"]
     examples = [line for shown in study.examples if study.shown_items for line in written(results, shown)]

@@ -1,7 +1,8 @@
 """The one way in which figures are drawn: layers of Vega-Lite by Altair, as SVG by vl-convert.
 
 Equal data give equal bytes of SVG on every machine: text is measured in Liberation Sans, which vl-convert brings (its
-widths are Arial's), and places are written in hundredths of a pixel.
+widths are Arial's), and places are written in hundredths of a pixel. Channels are named by their classes: for what
+is given as text or by `alt.value`, Altair hashes all of its schema each time.
 """
 
 import re
@@ -110,7 +111,7 @@ def curves(panel: Panel, looks: Looks, width: int, height: int) -> Specification
     lines = alt.Chart(joined)
     bands, plain = (lines.mark_rule(size=1.2), 0.5) if panel.costs else (lines.mark_area(clip=True), 0.14)
     layers = [
-        bands.encode(x=x, y=low_end, y2=high_end, color=colour, opacity=alt.value(plain)),
+        bands.encode(x=x, y=low_end, y2=high_end, color=colour, opacity=alt.OpacityValue(plain)),
         levels.mark_rule(color=GREY).encode(y=y, strokeDash=dash),
     ]
     if panel.front:
@@ -118,24 +119,30 @@ def curves(panel: Panel, looks: Looks, width: int, height: int) -> Specification
         layers.append(best.mark_line(interpolate="step-after", color=GREY, size=5, opacity=0.3).encode(x=x, y=y))
     if len(panel.fitted):
         layers += [
-            fitted.mark_area(clip=True).encode(x=x, y=low_end, y2=high_end, color=colour, opacity=alt.value(0.07)),
+            fitted.mark_area(clip=True).encode(
+                x=x, y=low_end, y2=high_end, color=colour, opacity=alt.OpacityValue(0.07)
+            ),
             fitted.mark_line(clip=True, strokeDash=FITTED, size=1.3).encode(
-                x=x, y=y, color=colour, opacity=alt.value(1)
+                x=x, y=y, color=colour, opacity=alt.OpacityValue(1)
             ),
         ]
-    layers.append(lines.mark_line(size=1.8).encode(x=x, y=y, color=colour, order="step:Q", opacity=alt.value(1)))
+    layers.append(
+        lines.mark_line(size=1.8).encode(x=x, y=y, color=colour, order=alt.Order("step:Q"), opacity=alt.OpacityValue(1))
+    )
     if panel.zero is not None:
         lone = panel.points[panel.points.x == panel.zero]
         gap = {"x": [(panel.zero * joined.x.min()) ** 0.5]}
         layers += [
-            alt.Chart(lone).mark_rule().encode(x=x, y=low_end, y2=high_end, color=colour, opacity=alt.value(0.6)),
-            alt.Chart(pd.DataFrame(gap)).mark_text(text="//", color=GREY).encode(x=x, y=alt.value(height)),
+            alt.Chart(lone)
+            .mark_rule()
+            .encode(x=x, y=low_end, y2=high_end, color=colour, opacity=alt.OpacityValue(0.6)),
+            alt.Chart(pd.DataFrame(gap)).mark_text(text="//", color=GREY).encode(x=x, y=alt.YValue(height)),
         ]
     for frame, fill in ((panel.points[panel.points.reads], None), (panel.points[~panel.points.reads], "white")):
         if len(frame):
             filling: dict[str, Any] = {"filled": fill is None} | ({"fill": fill} if fill else {})
             mark = alt.Chart(frame).mark_point(size=42, opacity=1, **filling)
-            layers.append(mark.encode(x=x, y=y, color=colour, shape=shape, opacity=alt.value(1)))
+            layers.append(mark.encode(x=x, y=y, color=colour, shape=shape, opacity=alt.OpacityValue(1)))
     if above:
         text = [f"↑ {name} {score:.1f}" for name, score in above]
         at: dict[str, Any] = {"align": "right", "baseline": "top", "lineHeight": LINE, "color": GREY}
@@ -160,13 +167,13 @@ def dots(panel: Panel, looks: Looks, order: Sequence[str], width: int, named: bo
     x = alt.X("score:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
     drawn = alt.Chart(rows[~far])
     layers = [
-        drawn.mark_rule(size=2.6, opacity=0.45).encode(y=y, x=alt.X("low:Q"), x2="high:Q", color=colour),
+        drawn.mark_rule(size=2.6, opacity=0.45).encode(y=y, x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=colour),
         drawn.mark_point(filled=True, size=48, opacity=1).encode(y=y, x=x, color=colour, shape=shape),
     ]
     if far.any():
         written = rows[far].assign(text=[f"{score:.1f} →" for score in rows[far].score])
         mark = alt.Chart(written).mark_text(align="right", color=GREY)
-        layers.append(mark.encode(y=y, x=alt.value(width), text="text:N"))
+        layers.append(mark.encode(y=y, x=alt.XValue(width), text=alt.Text("text:N")))
     return together("layer", layers, width=width, height=ROW * len(order), title=panel.title)
 
 
@@ -202,12 +209,12 @@ def _names(
     names = alt.Chart(rows)
     ink = alt.when(alt.datum.level).then(alt.value(GREY)).otherwise(alt.value(INK))
     text = names.mark_text(align="left", baseline="middle", dx=15)
-    text = text.encode(x=alt.value("width"), y=alt.Y("place:Q"), text="system:N", color=ink)
+    text = text.encode(x=alt.XValue("width"), y=alt.Y("place:Q"), text=alt.Text("system:N"), color=ink)
     leader: dict[str, Any] = {
-        "x": alt.value(width),
-        "x2": alt.value(width + 12),
+        "x": alt.XValue(width),
+        "x2": alt.X2Value(width + 12),
         "y": alt.Y("score:Q"),
-        "y2": "place:Q",
+        "y2": alt.Y2("place:Q"),
     }
     return [names.mark_rule().encode(color=colour, **leader), text]
 
@@ -229,8 +236,11 @@ def _at(x: float, y: float) -> tuple[alt.XValue, alt.YValue]:
 
 
 def together(how: str, parts: Sequence[Any], **properties: Any) -> Specification:
-    """One specification of several, as `layer`, `concat` or `vconcat`; Altair's own ways copy all data many times."""
-    specifications = [part if isinstance(part, dict) else part.to_dict() for part in parts]
+    """One specification of several, as `layer`, `concat` or `vconcat`; Altair's own ways copy all data many times.
+
+    What a chart is made of was validated when it was made.
+    """
+    specifications = [part if isinstance(part, dict) else part.to_dict(validate=False) for part in parts]
     datasets: dict[str, Any] = {}
     for part in specifications:
         datasets |= part.pop("datasets", {})

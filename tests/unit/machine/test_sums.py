@@ -85,7 +85,7 @@ def recorded(row: dict[str, str]) -> dict[str, str] | None:
     names = lines[0].split(",")
     for line in lines[1:]:
         there = dict(zip(names, line.split(","), strict=True))
-        if all(there[name] == row[name] for name in names[:5]):
+        if all(there[name] == row[name] for name in names[:6]):
             return there
     warnings.warn(f"benchmarks/same_bytes.csv does not list this CPU; add: {','.join(row.values())}", stacklevel=2)
     return None

@@ -125,7 +125,7 @@ def test_what_decides_an_example_decides_the_digest():
 
 def test_an_epoch_costs_few_bytes_a_record(tmp_path):
     """Held as lists, an example of these costs thousands of bytes."""
-    count = 20_000
+    count = 4_000
     tokens = write(tmp_path, generated(count, words=30))
     vocabulary = Vocabulary(f"w{number}" for number in range(50))
     examples = Examples(Drawn(tokens, range(count)), vocabulary, 50, 20)

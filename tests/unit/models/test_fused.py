@@ -8,6 +8,7 @@ import torch
 
 from sumcurve.machine import arithmetic, sums
 from sumcurve.machine.compiled import njit
+from sumcurve.models import fused
 from sumcurve.models.emission import word_logp
 from sumcurve.models.layers import AdditiveScores, BiLSTM, Dropout, run_ahead, scores_of_words
 from sumcurve.models.recurrence import AttentiveRecurrence, attentive_recurrence
@@ -170,6 +171,27 @@ def test_log_probabilities_of_words(words, biased):
     assert_same(logp, word_logp(*other, *none, ids), given, other)
     with pytest.raises(RuntimeError, match="used up"):
         logp.sum().backward()
+
+
+def test_strides_of_a_single_row_do_not_matter(capfd):
+    one, rows, queries, keys = torch.randn(1, 12), torch.randn(70, 12), torch.randn(2, 1, 12), torch.randn(2, 5, 12)
+    logp = fused.WordLogp.apply(one.as_strided((1, 12), (1, 1)), rows, None, torch.tensor([3]))
+    assert torch.equal(logp, fused.WordLogp.apply(one, rows, None, torch.tensor([3])))
+    others = keys, keys, torch.tensor([5, 2]), False, 3
+    found = fused.Attention.apply(queries.as_strided((2, 1, 12), (12, 1, 1)), *others)
+    assert torch.equal(found, fused.Attention.apply(queries, *others))
+    assert "illegal value" not in "".join(capfd.readouterr())  # OpenBLAS says so, and computes nothing
+
+
+@pytest.mark.usefixtures("compiled_sums")
+def test_nothing_gives_nothing():
+    states, rows = torch.randn(0, 12, requires_grad=True), torch.randn(70, 12, requires_grad=True)
+    word_logp(states, rows, None, torch.zeros(0, dtype=torch.long)).sum().backward()
+    assert states.grad.shape == (0, 12)
+    assert not rows.grad.any()
+    keys = torch.randn(0, 5, 16, requires_grad=True)
+    scores_of_words(keys, torch.randn(0, 2, 16), torch.randn(16), None, None, torch.ones(0, 5).bool()).sum().backward()
+    assert keys.grad.shape == (0, 5, 16)
 
 
 @pytest.mark.usefixtures("compiled_sums")

@@ -3,12 +3,20 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from sumcurve.models.summarizer import parameter_counts
 from sumcurve.study.methods import read_method
 from sumcurve.systems.families import build
 
 METHODS = Path(__file__).parents[3] / "config" / "methods"
+
+
+@pytest.fixture(autouse=True)
+def _no_values():
+    """Parameters have shapes and nothing else: these are hundreds of megabytes."""
+    with torch.device("meta"):
+        yield
 
 
 def counts(method, words, form="paper"):

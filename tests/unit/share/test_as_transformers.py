@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+import transformers
 
 from sumcurve.corpora.tokens import tokenize
 from sumcurve.decoding.decoder import SummarizerDecoder
@@ -47,7 +47,7 @@ def test_logits_are_the_same_before_and_after_the_folder_is_read(tmp_path, outpu
     ours = model.logits(model.readout(batch, model.encode(batch)).states, model.encode(batch))
     mask = (torch.arange(batch.src.shape[1]) < batch.src_len.unsqueeze(1)).long()
     write(tmp_path, model, VOCABULARY, True, Search(max_tokens=9), positions=50)
-    for network in (network_of(model, 50), AutoModelForSeq2SeqLM.from_pretrained(tmp_path)):
+    for network in (network_of(model, 50), transformers.AutoModelForSeq2SeqLM.from_pretrained(tmp_path)):
         theirs = network.eval()(input_ids=batch.src, attention_mask=mask, decoder_input_ids=batch.inp).logits
         for row, example in enumerate(batch.tgt):
             count = int((example != 0).sum())
@@ -58,7 +58,7 @@ def test_logits_are_the_same_before_and_after_the_folder_is_read(tmp_path, outpu
 
 def test_a_text_has_the_words_that_the_corpus_s_tokenizer_finds(tmp_path):
     write(tmp_path, random_model(), VOCABULARY, True, Search(max_tokens=9), positions=50)
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
     text = "A, b. Don't d_e 1.5?\n c<pad> Don’t"
     words = tokenize(text, lower=True)
     known = {word: place for place, word in enumerate(VOCABULARY.words)}
@@ -76,7 +76,7 @@ def test_greedy_generate_writes_what_our_search_writes(tmp_path):
     for seed in (1, 2, 3):
         model = random_model(seed)
         write(tmp_path / str(seed), model, VOCABULARY, True, search, positions=50)
-        network = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / str(seed)).eval()
+        network = transformers.AutoModelForSeq2SeqLM.from_pretrained(tmp_path / str(seed)).eval()
         found = network.generate(input_ids=batch.src, attention_mask=mask)
         ours = SummarizerDecoder(model, VOCABULARY, search).summarize(batch)
         theirs = [VOCABULARY.sentences(row[1:].tolist(), []) for row in found]

@@ -2,6 +2,7 @@ import dataclasses
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sumcurve.curves.stopping import Validation
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings.study import Bootstrap, Equivalence
+from sumcurve.study.tables import write_study
 from sumcurve.tables.evidence import (
     CorpusStatistics,
     Example,
@@ -273,6 +275,14 @@ def rich_study(study, evidence, papers, phased, extracts) -> Study:
         examples=[read(outputs, corpus) for corpus in ("notes", "albums")],
         equivalence=Equivalence(methods={"pcov": "abs"}, margin=1.5),
     )
+
+
+@pytest.fixture(scope="session")
+def rich_tables(rich_study, settings, tmp_path_factory) -> Path:
+    """The folder of that study's tables: to be read."""
+    folder = tmp_path_factory.mktemp("rich") / "test_tables_are_golden0"  # as the golden page says
+    write_study(folder, rich_study, settings)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -334,7 +334,8 @@ def test_an_oracle_that_is_not_finished_is_missing_like_an_output_and_a_corpus_t
 def make(plan, tmp_path, monkeypatch):
     """`python -m sumcurve tables`, in the folder of the study."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tables, "write_figures", lambda *_: None)
+    for drawn in ("write_figures", "write_page"):
+        monkeypatch.setattr(tables, drawn, lambda *_: None)
     monkeypatch.setattr(verbs, "facts", lambda *_: {})
     # What is invented here has no files to hash; their verification has tests of its own.
     monkeypatch.setattr(verify, "folders", lambda *_: verify.Verification({}, [], [], 0.0))

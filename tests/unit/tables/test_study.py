@@ -27,7 +27,13 @@ MARKS = (MARK, UNREAD, TIED, FRAMED)
 
 def write(folder, study, settings) -> dict[str, bytes]:
     paths = write_study(folder, study, settings)
-    assert paths == sorted(path for path in folder.rglob("*") if path.is_file())
+    files = contents(folder)
+    assert [str(path.relative_to(folder)) for path in paths] == list(files)
+    return files
+
+
+def contents(folder) -> dict[str, bytes]:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
@@ -36,11 +42,11 @@ def rows(content: bytes) -> list[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def rich(tmp_path_factory, rich_study, settings):
-    return write(tmp_path_factory.mktemp("rich") / "t", rich_study, settings)
+def rich(rich_tables):
+    return contents(rich_tables)
 
 
-def test_same_evidence_in_another_order_is_the_same_bytes(rich_study, rich, settings, tmp_path):
+def test_same_evidence_in_another_order_is_the_same_bytes(rich_study, rich_tables, rich, settings, tmp_path):
     outputs = list(rich_study.outputs)
     random.Random(3).shuffle(outputs)
     shuffled = []
@@ -51,7 +57,7 @@ def test_same_evidence_in_another_order_is_the_same_bytes(rich_study, rich, sett
         mixed = replace(items, ids=ids, groups=groups, values=items.values[:, order])
         shuffled.append(replace(one, scores={"rouge": mixed}))
     again = replace(rich_study, outputs=shuffled, statistics=rich_study.statistics[::-1])
-    assert write(tmp_path / "t", again, settings) == rich
+    assert write(tmp_path / rich_tables.name, again, settings) == rich
 
 
 def test_measured_time_stays_in_its_tables(rich_study, rich, settings, tmp_path):
@@ -239,6 +245,8 @@ def test_a_frame_that_one_training_in_three_does_not_fill_is_no_mark_and_shares_
 def test_names_in_csvs_are_names_and_marks_are_columns(marked_study, settings, tmp_path, monkeypatch):
     """Grouped by method every table has the plan's names, and each once; ROUGE-2 is not to be read."""
     monkeypatch.setattr(Results, "unread", lambda self, corpus, metric: metric == "rouge2")
+    for drawn in ("write_figures", "write_page"):
+        monkeypatch.setattr(f"sumcurve.study.tables.{drawn}", lambda *_: None)
     files = write(tmp_path / "t", marked_study, settings)
     tables = {name: pd.read_csv(tmp_path / "t" / name, dtype=str) for name in files if name.endswith(".csv")}
     names = {one.method for one in marked_study.outputs}

@@ -1,92 +1,117 @@
 """What a scheduler announces reaches the training, in a process of its own with real signals."""
 
+import contextlib
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 
-# A training that writes its state when it is asked to, and nothing else.
-TRAINING = """
-import sys, time
+from sumcurve.training import notice
 from sumcurve.training.notice import Notice
-with Notice(lambda text: print(text, flush=True)) as notice:
-    print("training", flush=True)
-    while True:
-        time.sleep(0.01)
-        if notice.wanted():
-            print("state", flush=True)
-            notice.written()
-"""
 
 
-def started(at_limit=None):
-    environment = dict(os.environ) | ({"SUMCURVE_AT_LIMIT": at_limit} if at_limit else {})
-    process = subprocess.Popen([sys.executable, "-c", TRAINING], stdout=subprocess.PIPE, text=True, env=environment)
-    assert said(process) == "training"
-    return process
+def train(note: Callable[[str], None]) -> None:
+    """Write a state when it is asked for, and nothing else."""
+    with Notice(note) as heard:
+        note("training")
+        while True:
+            time.sleep(0.01)
+            if heard.wanted():
+                note("state")
+                heard.written()
 
 
-def said(process):
-    assert process.stdout is not None
-    return process.stdout.readline().rstrip()
+def train_blindly(note: Callable[[str], None]) -> None:
+    """Be at something long, and do not look."""
+    notice.ONE_END_SECONDS = 0.2
+    with Notice(note):
+        note("training")
+        while True:
+            time.sleep(1)
+
+
+def started(
+    program: Callable[[Callable[[str], None]], None] = train, at_limit: str | None = None
+) -> tuple[BaseProcess, Connection]:
+    """A fork of this process, which has imported torch, and what it says."""
+    ours, its = multiprocessing.Pipe(duplex=False)
+
+    def run() -> None:
+        ours.close()
+        if at_limit:
+            os.environ[notice.AT_LIMIT] = at_limit
+        program(its.send)
+
+    process = multiprocessing.get_context("fork").Process(target=run)
+    process.start()
+    its.close()
+    assert ours.recv() == "training"
+    return process, ours
+
+
+def rest(said: Connection) -> list[str]:
+    """What a process says until it ends."""
+    lines = []
+    with contextlib.suppress(EOFError):
+        while True:
+            lines.append(said.recv())
+    return lines
+
+
+def ended(process: BaseProcess) -> int | None:
+    process.join(30)
+    return process.exitcode
 
 
 def test_when_time_is_nearly_up_the_state_is_written_the_command_runs_and_training_goes_on(tmp_path):
-    process = started(f"echo again >> {tmp_path}/asked; echo $$HOME queued")
+    process, said = started(at_limit=f"echo again >> {tmp_path}/asked; echo $$HOME queued")
     for times in (1, 2):
-        process.send_signal(signal.SIGURG)
-        assert said(process) == "state"
-        assert "nearly up" in said(process)
-        assert "ended with 0: " in said(process)
+        os.kill(process.pid, signal.SIGURG)
+        assert said.recv() == "state"
+        assert "nearly up" in said.recv()
+        assert "ended with 0: " in said.recv()
         assert (tmp_path / "asked").read_text() == "again\n" * times
     process.terminate()
-    assert process.stdout is not None
-    left = process.stdout.read().splitlines()
+    left = rest(said)
     assert left[:-1] in ([], ["state"])  # none where it comes before anything else was done
     assert "SIGTERM" in left[-1]
-    assert process.wait(30) == 143
+    assert ended(process) == 143
 
 
 def test_a_command_that_fails_is_told_and_training_goes_on():
-    process = started("echo not allowed >&2; exit 3")
-    process.send_signal(signal.SIGURG)
-    assert [said(process) for _ in range(3)][2].endswith("ended with 3: not allowed")
-    assert process.poll() is None
+    process, said = started(at_limit="echo not allowed >&2; exit 3")
+    os.kill(process.pid, signal.SIGURG)
+    assert [said.recv() for _ in range(3)][2].endswith("ended with 3: not allowed")
+    assert process.is_alive()
     process.kill()
-    process.wait()
+    assert ended(process) == -signal.SIGKILL
 
 
 def test_signals_that_come_together_are_one_and_the_state_is_written():
     """Slurm sends SIGTERM to every process of a job, and `srun` hands its own on: a training gets two at once."""
     for _ in range(3):
-        process = started()
+        process, said = started()
         process.terminate()
         process.terminate()
         time.sleep(0.001)
         process.terminate()
-        assert said(process) == "state"
-        assert process.wait(30) == 143
+        assert said.recv() == "state"
+        assert ended(process) == 143
 
 
 def test_a_later_wish_to_end_is_obeyed_at_once():
-    """Of a process that is at something long, and does not look."""
-    program = (
-        "import time\nfrom sumcurve.training import notice\nnotice.ONE_END_SECONDS = 0.2\n"
-        "with notice.Notice(print):\n    print('training', flush=True)\n    while True: time.sleep(1)"
-    )
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    assert said(process) == "training"
+    process, _said = started(train_blindly)
     process.terminate()
     time.sleep(0.5)
-    assert process.poll() is None
+    assert process.is_alive()
     process.terminate()
-    assert process.wait(30) == -signal.SIGTERM
+    assert ended(process) == -signal.SIGTERM
 
 
 def test_handlers_are_given_back():
-    from sumcurve.training.notice import Notice
-
     before = [signal.getsignal(number) for number in (signal.SIGURG, signal.SIGTERM)]
     with Notice(print):
         assert signal.getsignal(signal.SIGTERM) != before[1]

@@ -99,10 +99,10 @@ def _panel(rows: pd.DataFrame, metric: str, lengths: Any, named: bool) -> Specif
     boxes, upright = alt.Chart(own), alt.Chart(bounds)
     filled = alt.when(alt.datum.filled).then(alt.value(0.35)).otherwise(alt.value(0))
     dash = alt.when(alt.datum.dashed).then(alt.value([5, 3])).otherwise(alt.value([1, 0]))
-    box = {"y": y, "x": x("q1"), "x2": "q3:Q"}
+    box = {"y": y, "x": x("q1"), "x2": alt.X2("q3:Q")}
     layers = [
         upright.mark_rule(color=INK).encode(x=x("score"), strokeDash=dash),
-        boxes.mark_rule().encode(y=y, x=x("p05"), x2="p95:Q", color=colour),
+        boxes.mark_rule().encode(y=y, x=x("p05"), x2=alt.X2("p95:Q"), color=colour),
         boxes.mark_bar(size=BOX, color="white").encode(**box),
         boxes.mark_bar(size=BOX, strokeWidth=1).encode(**box, color=colour, stroke=colour, fillOpacity=filled),
         boxes.mark_tick(thickness=2, size=BOX).encode(y=y, x=x("median"), color=colour),
@@ -114,11 +114,11 @@ def _panel(rows: pd.DataFrame, metric: str, lengths: Any, named: bool) -> Specif
     if len(read_off):
         under = alt.Chart(read_off)
         layers += [
-            under.mark_rule(yOffset=UNDER).encode(y=y, x=x("q1"), x2="q3:Q", color=colour),
+            under.mark_rule(yOffset=UNDER).encode(y=y, x=x("q1"), x2=alt.X2("q3:Q"), color=colour),
             under.mark_tick(yOffset=UNDER, size=5).encode(y=y, x=x("mean"), color=colour),
         ]
     title = {"text": TITLES[metric], "offset": 6 + 2 * LINE}
     for place, (_, bound) in enumerate(bounds.iterrows()):
         text = alt.Chart(bounds[place : place + 1]).mark_text(align=bound["align"], baseline="bottom")
-        layers.append(text.encode(x=x("score"), y=alt.value(-3 - LINE * place), text="text:N"))
+        layers.append(text.encode(x=x("score"), y=alt.YValue(-3 - LINE * place), text=alt.Text("text:N")))
     return together("layer", layers, width=WIDTH, height=ROW * len(order), title=title)

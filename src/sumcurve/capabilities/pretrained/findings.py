@@ -29,8 +29,9 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
             text = f"no significant difference between {titles[method]} and the same model from scratch"
         else:
             text = f"{titles[method]} is significantly {fact.outcome} than the same model from scratch"
-        text += f" with {number(fact.records[0])} records ({interval(fact.effect)} {fact.metric})"
+        by = "by " if fact.outcome == "better" else ""
+        text += f" with {number(fact.records[0])} records ({by}{interval(fact.effect)} {fact.metric})"
         if last["records_needed"] and fact.outcome == "better":
             few = {"<": "fewer than ", ">": "more than "}.get(last["bound"], "")
-            text += f", whose score it has with {few}{number(int(float(last['records_needed'])))}"
+            text += f"; it reaches that model's score with {few}{number(int(float(last['records_needed'])))} records"
         yield Finding(corpus.name, "Pretraining", f"{text}.", "pretraining", 1.5, facts)

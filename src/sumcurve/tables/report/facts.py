@@ -49,6 +49,8 @@ class Fact:
     against: tuple[str, ...] = ()
     effect: Effect | None = None
     note: str = ""
+    single: tuple[str, ...] = ()  # methods with one run, which no test compares
+    next_single: Effect | None = None  # the lead over the first of them, where it has the next best mean
 
 
 def read_tables(folder: Path) -> dict[str, list[Record]]:
@@ -152,8 +154,8 @@ def effect(row: Record, column: str, sign: int = 1) -> Effect | None:
 def best(corpus: Corpus) -> Iterator[Fact]:
     """Of every metric and size with two methods or more: who is best, and whether all others are significantly worse.
 
-    `against` are the methods that the outcome is about, the effect is the lead over the nearest that is behind. Where
-    the others ignore their source, the one that is ranked, or none, is "alone".
+    `against` are the methods that the outcome is about, the effect is the lead over the nearest that is behind. All
+    are in the order of their means. Where the others ignore their source, the one that is ranked, or none, is "alone".
     """
     for metric in corpus.metrics:
         for size in corpus.sizes:
@@ -169,7 +171,7 @@ def best(corpus: Corpus) -> Iterator[Fact]:
                 continue
             behind = [row for row in others if row["place"] == BEHIND]
             level = [row for row in others if row["place"] == LEVEL_WITH]
-            single = [row["method"] for row in others if row not in behind and row not in level]
+            single = [row for row in others if row not in behind and row not in level]
             outcome: Outcome = "better" if behind and not level else "no significant difference"
             if (not behind and not level and single) or len(leaders) > 1:
                 outcome = "single run" if single else "no significant difference"
@@ -182,7 +184,8 @@ def best(corpus: Corpus) -> Iterator[Fact]:
                 (size,),
                 tuple(row["method"] for row in (behind if outcome == "better" else level)),
                 effect(behind[0], "behind_best") if behind else None,
-                ", ".join(single),
+                single=tuple(row["method"] for row in single),
+                next_single=effect(others[0], "behind_best") if single and others[0] is single[0] else None,
             )
 
 

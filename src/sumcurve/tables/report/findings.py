@@ -6,7 +6,7 @@ sentences; what has no significant difference is counted and stands in the table
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from sumcurve.settings.base import HELD_OUT
@@ -17,6 +17,7 @@ from sumcurve.tables.table import listed, number, span
 SHOWN = 6  # sentences on a first page
 NAMED = 4  # methods that a sentence names
 IGNORES = "Ignores its source (†)"  # the head of a finding
+AS_TESTED = "as far as tests tell"
 UNSEEN = "groups, such as packages, unseen in training"
 ELSEWHERE = 4  # what a corpus that is not the study's first adds to the rank of its sentences
 BASELINES = {  # titles of systems of the core that are not trained
@@ -110,9 +111,16 @@ def counted(every: Sequence[Finding], shown: int = SHOWN) -> str:
     return " ".join(parts)
 
 
-def elsewhere(corpus: str) -> str:
-    """A corpus beside the study's first, as heads of its findings name it."""
-    return f"{corpus}: {UNSEEN}" if corpus.endswith(HELD_OUT) else corpus
+def headed(every: Sequence[Finding]) -> list[Finding]:
+    """The findings as a page has them: those on another corpus than the first begin with it, explained once."""
+    shown: list[Finding] = []
+    for finding in every:
+        if finding.corpus != every[0].corpus:
+            new = finding.corpus.endswith(HELD_OUT) and finding.corpus not in {other.corpus for other in shown}
+            where = f"{UNSEEN} ({finding.corpus})" if new else finding.corpus
+            finding = replace(finding, head=f"On {where}, {finding.head[0].lower()}{finding.head[1:]}")
+        shown.append(finding)
+    return shown
 
 
 def _own(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
@@ -154,18 +162,24 @@ def _best(best: Sequence[Fact], titles: Titles) -> Said | None:
 def leader(fact: Fact, titles: Titles) -> tuple[str, str]:
     """Head and text of a fact of `facts.best`: who is best at a size, and how sure that is."""
     first = titles.all(fact.methods)
-    single = f"; {titles.all(fact.note.split(', '))} {_is(fact.note)} a single run, not tested" if fact.note else ""
+    runner_up, single = "", fact.single
+    if fact.next_single is not None:
+        lead = f"{number(fact.next_single.value, 1)} {fact.metric}"
+        runner_up, single = f", {lead} ahead of {titles[single[0]]} (a single run, not tested)", single[1:]
+    untested = f"; {titles.all(single)} {_single_runs(single)}, not tested" if single else ""
     if fact.outcome == "better":
-        others = f" and {titles.all(fact.against[1:])}" if fact.against[1:] else ""
+        nearest = titles[fact.against[0]]
+        others = titles.all(fact.against).removeprefix(nearest)
+        joined = f"{runner_up}, and" if runner_up else ","
         lead = f"by {interval(fact.effect)} {fact.metric}"
-        text = f"{first}, significantly better than {titles[fact.against[0]]} ({lead}){others}{single}."
+        text = f"{first}{joined} significantly better than {nearest} ({lead}){others}{untested}."
     elif fact.outcome == "alone":
         text = f"{first}, the only method that is ranked." if first else "no method is ranked."
     elif fact.outcome == "single run":
         text = f"{first} in the mean; a single run, not tested."
     else:
         level = titles.all(fact.against or fact.methods)
-        text = f"{first} in the mean, with no significant difference from {level}{single}."
+        text = f"{first} in the mean{runner_up}, with no significant difference from {level}{untested}."
     return f"Best with {number(fact.records[0])} records", text
 
 
@@ -183,7 +197,7 @@ def _sizes(best: Sequence[Fact], titles: Titles) -> Said | None:
         else:
             by_leader.setdefault(titles.all(fact.methods) if fact.outcome == "better" else "", []).append(size)
     undecided = by_leader.pop("", [])
-    single = sorted({name for fact in smaller for name in fact.note.split(", ") if name})
+    single = sorted({name for fact in smaller for name in fact.single})
     leaders = [f"{leader} with {listed(sizes)}" for leader, sizes in by_leader.items()]
     parts = [f"significantly best is {', '.join(leaders)}"] if leaders else []
     if undecided and leaders:
@@ -224,9 +238,12 @@ def _baseline(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
 _OUTCOMES = ("better", "no significant difference", "worse", "single run", "not tested")
 
 
-def _is(several: Sequence[Fact] | str) -> str:
-    count = several.count(",") + 1 if isinstance(several, str) else len(several)
-    return "are" if count > 1 else "is"
+def _is(several: Sequence[object]) -> str:
+    return "are" if len(several) > 1 else "is"
+
+
+def _single_runs(methods: Sequence[str]) -> str:
+    return "are single runs" if len(methods) > 1 else "is a single run"
 
 
 def _doubling(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
@@ -269,9 +286,7 @@ def _source(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
     if not outcomes:
         return None
     always = [fact.methods[0] for fact in outcomes if fact.note]
-    gaps = [fact.effect.value for fact in outcomes if fact.note and fact.effect]
-    by = f" (gap {number(max(gaps), 2)} nats a word{' at most' * (len(gaps) > 1)})" if gaps else ""
-    parts = [f"{titles.all(always)} at every size{by}"] if always else []
+    parts = [f"{titles.all(always)} at every size"] if always else []
     by_sizes: dict[tuple[int, ...], list[str]] = {}
     for fact in outcomes:
         if not fact.note:
@@ -284,8 +299,10 @@ def _source(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
 def ignoring(outcomes: Sequence[Fact]) -> str:
     """What it means that a method ignores its source, by the facts of `facts.source`."""
     if all(fact.effect for fact in outcomes):
-        return "references are not shown to be likelier with their own source than with another's"
-    return "summaries are not shown to be nearer to their own reference than to another's"
+        return (
+            f"the model finds a reference about as likely with another item's source as with the right one, {AS_TESTED}"
+        )
+    return f"summaries are about as near to another item's reference as to their own, {AS_TESTED}"
 
 
 def _template(outcomes: Sequence[Fact], titles: Titles) -> Said | None:

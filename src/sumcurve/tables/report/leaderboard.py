@@ -83,8 +83,10 @@ def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> lis
 
     heads = ["model", "parameters", "records", f"{metric} [95 % interval]", *(["training, seconds"] if seconds else [])]
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
+    repeated = any((entry.seeds or 1) > 1 for entry in entries)
     for entry in entries:
         score = span(entry.score.value, entry.score.low, entry.score.high, 1)
+        score += " (one run)" if repeated and entry.seeds == 1 else ""
         title = entry.title + ("" if entry.reads else " †") + (" ¶" if entry.template else "")
         if entry.about:
             title += ": " + without_markup(entry.about).replace("|", "\\|")

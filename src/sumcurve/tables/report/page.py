@@ -23,9 +23,9 @@ from sumcurve.store.records import write_text
 from sumcurve.tables.figures import FIGURES, looks_of
 from sumcurve.tables.report.chart import charts, javascript
 from sumcurve.tables.report.facts import Corpus, rows_of, source
-from sumcurve.tables.report.findings import SHOWN, UNSEEN, Finding, Titles, counted, elsewhere, interval
+from sumcurve.tables.report.findings import SHOWN, UNSEEN, Finding, Titles, counted, headed, interval
 from sumcurve.tables.report.leaderboard import Entry, leaderboard
-from sumcurve.tables.report.readme import SIGNIFICANCE, first_sentence, ignored, same_scores
+from sumcurve.tables.report.readme import OVERLAP, SIGNIFICANCE, first_sentence, ignored, question, same_scores
 from sumcurve.tables.report.sizes import Size, sizes
 from sumcurve.tables.report.summaries import RUN, Reading, spaced
 from sumcurve.tables.report.training import HEIGHT, WIDTH, drawings
@@ -123,7 +123,9 @@ def page(
         about=about,
         caveat=results.caveat,
         parts=[(identity, title) for identity, (title, content) in parts.items() if content],
+        question=question(results.study.title, records, findings),
         findings=findings,
+        headed=headed(findings),
         shown=SHOWN,
         several=len(corpora) > 1,
         significance=" ".join(filter(None, (counted(findings, len(findings)), SIGNIFICANCE))),
@@ -169,6 +171,7 @@ def _board(corpus: Corpus, titles: Titles) -> Board:
     most = max((entry.score.high or entry.score.value for entry in entries), default=1.0)
     notes = [
         "Bars: score with its 95 % interval; records: the largest size; seconds: to the scored checkpoint.",
+        OVERLAP,
         "Italic: not trained." if any(entry.role != "trained" for entry in entries) else "",
         ignored(corpus, mark="†, hollow in charts,") if any(source(corpus)) else "",
         "¶ writes most summaries by one sentence template." if any(entry.template for entry in entries) else "",
@@ -198,7 +201,6 @@ def html() -> Environment:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = number
     environment.filters["effect"] = interval
-    environment.filters["elsewhere"] = elsewhere
     environment.filters["parameters"] = _parameters
     environment.filters["significant"] = significant
     environment.filters["spaced"] = spaced

@@ -1,4 +1,6 @@
-"""The page of a study in Markdown: findings, leaderboard, figure, and where each table is. Made from its CSVs alone."""
+"""The page of a study in Markdown: its question, how it is made anew, leaderboard, findings, figure, and where each
+table is. Made from its CSVs alone.
+"""
 
 import re
 from collections import Counter
@@ -6,21 +8,29 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from sumcurve.tables.evidence import Examples
-from sumcurve.tables.report.facts import Corpus, Records, detectable, identical, source
-from sumcurve.tables.report.findings import IGNORES, SHOWN, Finding, Titles, counted, elsewhere, ignoring
+from sumcurve.tables.report.facts import Corpus, Record, Records, detectable, identical, source
+from sumcurve.tables.report.findings import IGNORES, SHOWN, Finding, Titles, counted, headed, ignoring
 from sumcurve.tables.report.leaderboard import leaderboard, markdown, shortened
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import listed, number, without_markup
 
 ROWS = 9  # of the leaderboard
 BASELINES = 2  # of them, at most
-TESTED = "Significant: at 5 % over all comparisons (family-wise), in pairs on the same items. Brackets: "
-SIGNIFICANCE = f"{TESTED}95 % intervals, of differences those of the test that decides; their overlap decides nothing."
-OLDER = f"{TESTED}single 95 % intervals, narrower than the test's; their overlap decides nothing."
+TESTED = (
+    "Significant: at 5 % over all comparisons (family-wise), in pairs on the same items and seeds; methods of one size "
+    "by the step-down max-|t| test. Brackets at differences are "
+)
+SIGNIFICANCE = f"{TESTED}that test's."
+OLDER = f"{TESTED}single 95 % intervals, narrower than that test's."
+OVERLAP = (
+    "Brackets cover test items and seeds (of single runs, items alone). Those of two methods may overlap although "
+    "their paired difference is significant."
+)
 
 
 def page(
     title: str,
+    study: str,
     tables: Records,
     findings: Sequence[Finding],
     titles: Titles,
@@ -29,23 +39,21 @@ def page(
     remarks: Sequence[str] = (),
     folder: str = "",
     corpora: Mapping[str, str] = MappingProxyType({}),
+    described: str = "",
 ) -> list[str]:
-    """The lines of a page; `captions` are of the tables that it lists, which are below `folder`.
+    """The lines of a page; `study` is what commands call it, `captions` are of its tables, which are below `folder`.
 
-    `corpora` says what each corpus is, and so the task.
+    `corpora` says what each corpus is, and so the task. Where the page `described` has what tables are, captions are
+    left out.
 
     Holds no measured time, so that equal evidence gives equal bytes.
     """
-    lines = [f"# {without_markup(title)}", "", *about(tables, findings, corpora), "## Findings", ""]
-    named: set[str] = set()  # corpora whose name was explained
-    for finding in findings[:SHOWN]:
-        where = finding.corpus if finding.corpus in named else elsewhere(finding.corpus)
-        named.add(finding.corpus)
-        head = finding.head + (f" ({where})" if finding.corpus != findings[0].corpus else "")
-        link = f"([{finding.table}]({folder}{finding.table}.{'md' if finding.table in captions else 'csv'}))"
-        lines.append(f"- **{without_markup(head)}:** {without_markup(finding.text)} {link}")
-    older = any("pointwise_low" not in row for row in tables.get("comparisons", ())[:1])
-    lines += ["", " ".join(filter(None, (counted(findings), OLDER if older else SIGNIFICANCE))), ""]
+    lines = [f"# {without_markup(title)}", "", *about(title, tables, findings, corpora)]
+    lines += [
+        f"Make it anew, from raw text on: `make study STUDY={study}` (how long: `make plan STUDY={study}`). Then open "
+        f"`results/tables/{study}/pages/report.html`. Its tables are below.",
+        "",
+    ]
     if findings:
         corpus = Corpus(findings[0].corpus, tables)
         every = leaderboard(corpus, titles, BASELINES)
@@ -58,18 +66,39 @@ def page(
             notes.append(ignored(corpus, any(finding.head == IGNORES for finding in findings[:SHOWN])))
         if any(entry.template for entry in entries):
             notes.append("¶ writes most summaries by one sentence template.")
-        notes += same_scores(corpus, titles)
+        notes += [*same_scores(corpus, titles), OVERLAP]
         if (effect := detectable(corpus)) is not None:
             notes.append(f"Minimum detectable effect (80 % power): about {number(effect, 1)} {corpus.metric}.")
         lines += [" ".join([*notes, *remarks]), ""]
+    lines += ["## Findings", ""]
+    for finding in headed(findings[:SHOWN]):
+        link = f"([{finding.table}]({folder}{finding.table}.{'md' if finding.table in captions else 'csv'}))"
+        lines.append(f"- **{without_markup(finding.head)}:** {without_markup(finding.text)} {link}")
+    older = any("pointwise_low" not in row for row in tables.get("comparisons", ())[:1])
+    lines += ["", " ".join(filter(None, (counted(findings), OLDER if older else SIGNIFICANCE))), ""]
     if figure:
         lines += [f"![Score against records]({figure})", ""]
     lines += ["## Tables", ""]
-    for name, caption in captions.items():
-        lines.append(f"- [{name}]({folder}{name}.md) ([CSV]({folder}{name}.csv)): {without_markup(caption)}")
+    listing = {name: f"[{name}]({folder}{name}.md) ([CSV]({folder}{name}.csv))" for name in captions}
+    if described:
+        lines.append(f"{', '.join(listing.values())}. [What each has]({described}).")
+    else:
+        lines += [f"- {links}: {without_markup(captions[name])}" for name, links in listing.items()]
     others = [f"[{name}]({folder}{name}.csv)" for name in tables if name not in captions]
     lines += ["", f"As CSV alone: {', '.join(others)}." if others else "", ""]
     return lines
+
+
+def question(title: str, tables: Records, findings: Sequence[Finding]) -> str:
+    """What the study asks, by the methods and sizes of the first finding's corpus; nothing where its title asks."""
+    if not findings or "?" in title:
+        return ""
+    trained = [row for row in tables["scores"] if row["corpus"] == findings[0].corpus and row["records"]]
+    methods, sizes = {row["method"] for row in trained}, {int(row["records"]) for row in trained}
+    if len(methods) < 2:
+        return ""
+    ends = " to ".join(number(size) for size in sorted({min(sizes), max(sizes)}))
+    return f"Which of {len(methods)} methods summarizes best after training on {ends} records, and how sure is that?"
 
 
 def ignored(corpus: Corpus, defined: bool = False, mark: str = "†") -> str:
@@ -84,20 +113,35 @@ def same_scores(corpus: Corpus, titles: Titles) -> list[str]:
     return [f"The same in every score: {'; '.join(groups)}."] if groups else []
 
 
-def about(tables: Records, findings: Sequence[Finding], corpora: Mapping[str, str]) -> list[str]:
-    """What was trained and tested on the corpus of the first finding: sizes, items and seeds."""
+def about(title: str, tables: Records, findings: Sequence[Finding], corpora: Mapping[str, str]) -> list[str]:
+    """The question, and what was trained and tested on the corpus of the first finding: sizes, items and seeds."""
     if not findings:
         return []
     name = findings[0].corpus
     rows = [row for row in tables["scores"] if row["corpus"] == name]
-    seeds = Counter(int(row["seeds"]) for row in {row["method"]: row for row in rows if row["records"]}.values())
     sizes = sorted({int(row["records"]) for row in rows if row["records"]})
-    parts = [corpora[name]] if name in corpora else []
+    first = question(title, tables, findings)
+    parts = [f"**{first}**"] if first else []
+    parts += [without_markup(corpora[name])] if name in corpora else []
     parts.append(f"Test items: {number(int(rows[0]['items']))}.")
     if sizes:
-        runs = ", ".join(f"{count} with {most} seed{'s' * (most > 1)}" for most, count in sorted(seeds.items())[::-1])
-        parts.append(f"Training records: {listed([number(size) for size in sizes])}. Methods: {runs}.")
-    return [without_markup(" ".join(parts)), ""]
+        parts.append(f"Training records: {listed([number(size) for size in sizes])}. Methods: {_runs(rows)}.")
+    return [" ".join(parts), ""]
+
+
+def _runs(rows: Sequence[Record]) -> str:
+    """How many methods have how many sizes and seeds; sizes are left out where all have the same number."""
+    trained: dict[str, list[Record]] = {}
+    for row in rows:
+        if row["records"]:
+            trained.setdefault(row["method"], []).append(row)
+    counts = Counter((len(sizes), int(sizes[-1]["seeds"])) for sizes in trained.values())
+    several = len({sizes for sizes, _ in counts}) > 1
+    parts = []
+    for (sizes, seeds), methods in sorted(counts.items(), reverse=True):
+        at = f"at {sizes} size{'s' * (sizes > 1)} " if several else ""
+        parts.append(f"{methods} {at}with {seeds} seed{'s' * (seeds > 1)}")
+    return ", ".join(parts)
 
 
 def written(results: Results, examples: Examples) -> list[str]:

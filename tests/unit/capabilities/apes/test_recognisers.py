@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertForTokenClassification, BertModel, PreTrainedTokenizerFast
 
 from sumcurve.capabilities.apes.questions import merged, numbered
 from sumcurve.capabilities.apes.recognisers import Named, classifier, pipeline, spans
@@ -26,13 +26,13 @@ def make_classifier(folder: Path, labels: tuple[str, ...] = ("O", "B-PER", "I-PE
     marks = [(word, WORDS.index(word)) for word in ("[CLS]", "[SEP]")]
     inner.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=marks)
     named = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=inner, model_max_length=10, **named)
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, model_max_length=10, **named)
     alone = dict.fromkeys(("num_hidden_layers", "num_attention_heads"), 1)
     sizes = {"vocab_size": len(WORDS), "hidden_size": 16, "intermediate_size": 4, "max_position_embeddings": 12}
-    config = BertConfig(
+    config = transformers.BertConfig(
         **alone, **sizes, id2label=dict(enumerate(labels)), label2id={one: place for place, one in enumerate(labels)}
     )
-    network = BertForTokenClassification(config)
+    network = transformers.BertForTokenClassification(config)
     with torch.no_grad():
         for weight in network.parameters():
             weight.zero_()
@@ -127,7 +127,7 @@ def pickled(folder: Path) -> None:
 
 def untrained(folder: Path) -> None:
     make_classifier(folder)
-    BertModel(BertConfig.from_pretrained(folder)).save_pretrained(folder)
+    transformers.BertModel(transformers.BertConfig.from_pretrained(folder)).save_pretrained(folder)
 
 
 def unknown(folder: Path) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
-from transformers import BartConfig, BartForQuestionAnswering
 
 import pretrained
 from sumcurve.capabilities.apes.questions import entity_in
@@ -38,8 +38,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     told: dict[str, Any] = {f"{side}_{name}": size for side in ("encoder", "decoder") for name, size in sizes.items()}
     told |= {name: getattr(tokenizer, name) for name in ("bos_token_id", "pad_token_id", "eos_token_id")}
     told |= {"decoder_start_token_id": tokenizer.eos_token_id, "init_std": 0.5, "dropout": 0.0}
-    config = BartConfig(vocab_size=len(tokenizer), d_model=16, max_position_embeddings=128, **told)
-    BartForQuestionAnswering(config).save_pretrained(path)
+    config = transformers.BartConfig(vocab_size=len(tokenizer), d_model=16, max_position_embeddings=128, **told)
+    transformers.BartForQuestionAnswering(config).save_pretrained(path)
     tokenizer.model_max_length = 128
     tokenizer.save_pretrained(path)
     return path

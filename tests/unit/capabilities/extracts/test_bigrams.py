@@ -48,7 +48,7 @@ def naive_optimum(article: Article, scorer: str) -> Fraction:
     return best
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(ARTICLE, st.sampled_from(SCORERS))
 @example(TWICE, "set")
 @example(INSIDE, "set")

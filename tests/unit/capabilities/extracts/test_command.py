@@ -355,7 +355,7 @@ def children(process: int) -> list[int]:
 def test_a_killed_run_goes_on_and_leaves_no_process(sumcurve, tmp_path, jobs) -> None:
     script = tmp_path / "main.py"
     script.write_text(MAIN)
-    source, out = write(tmp_path / "in.jsonl", invented(250, sentences=30)), tmp_path / "out.jsonl"
+    source, out = write(tmp_path / "in.jsonl", invented(80, sentences=30)), tmp_path / "out.jsonl"
     journal = tmp_path / "out.jsonl.journal"
     words = ["oracle", "--input", source, "--metric", "rouge2", "--output", out, "--jobs", jobs]
     run = subprocess.Popen([sys.executable, script, *map(str, words)], stderr=subprocess.DEVNULL)
@@ -366,7 +366,7 @@ def test_a_killed_run_goes_on_and_leaves_no_process(sumcurve, tmp_path, jobs) ->
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     assert not out.exists()
-    assert journal.read_bytes().count(b"\n") < 251
+    assert journal.read_bytes().count(b"\n") < 81
     deadline = time.monotonic() + 20
     while any(Path(f"/proc/{child}/cmdline").exists() for child in started) and time.monotonic() < deadline:
         time.sleep(0.1)

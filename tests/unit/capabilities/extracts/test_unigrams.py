@@ -72,7 +72,7 @@ def exhaustive(counted: Instance) -> Fraction:
 
 
 @given(ARTICLE, SCORER)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_the_proven_optimum_is_the_best_of_all_extracts(article: Article, scorer: str) -> None:
     counted = instance(article, scorer, 1)
     best = max(extract_f1(counted, chosen) for chosen in subsets(counted.size))
@@ -112,7 +112,7 @@ def test_highs_agrees_on_articles_too_large_to_enumerate(scorer: str) -> None:
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["multiset", "set"]), st.integers(0, 6), st.integers(0, 2))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_whatever_the_budget_the_optimum_lies_between_value_and_bound(seed, scorer, nodes, milp_nodes) -> None:
     counted = instance(invented(seed, 13), scorer, 1)
     found = optimum(counted, nodes=nodes, milp_nodes=milp_nodes if nodes == 6 else 0)

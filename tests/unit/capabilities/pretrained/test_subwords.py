@@ -2,8 +2,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import transformers
 from tokenizers import processors
-from transformers import PreTrainedTokenizerFast
 
 import pretrained
 from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords, first_words
@@ -82,7 +82,7 @@ def test_a_prompt_begins_with_the_mark_that_the_tokenizer_puts_before_a_text(end
     inner.post_processor = processors.TemplateProcessing(
         single=f"<s> $A {end}", special_tokens=[(mark, inner.token_to_id(mark)) for mark in sorted({"<s>", end})]
     )
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=inner, eos_token=end, bos_token="<s>")
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, eos_token=end, bos_token="<s>")
     told: dict[str, Any] = {"encoder": False, "template": "{source}\nSummary:"}
     ids, _ = subwords(tokenizer, **told).source(["a b"], 5)
     assert ids == [inner.token_to_id("<s>"), *subwords(tokenizer, **told)._ids("a b\nSummary:")[0]]

@@ -10,7 +10,7 @@ from sumcurve.study.doors import TABLES
 from sumcurve.study.tables import findings_of, made
 from sumcurve.tables.report import facts
 from sumcurve.tables.report.facts import Corpus, read_tables, rows_of
-from sumcurve.tables.report.findings import IGNORES, NAMED, SHOWN, Titles, counted, elsewhere
+from sumcurve.tables.report.findings import IGNORES, NAMED, SHOWN, Titles, counted, headed, leader
 from sumcurve.tables.report.leaderboard import leaderboard, shortened
 from sumcurve.tables.results import Results
 
@@ -165,8 +165,10 @@ def test_what_a_bracket_decides_and_what_ignoring_means_is_said_where_it_stands(
     sentences = {finding.head: finding.text for finding in findings_of(read_tables(STORED / "fairseq"), Titles({}))}
     assert "equal: the 95 % interval of the difference is within ±1.5" in sentences["Equal to within 1.5 ROUGE-1"]
     text = sentences[IGNORES]
-    assert text.startswith("references are not shown to be likelier with their own source than with another's: ")
-    assert "fairseq_lstm at every size (gap 0.02 nats a word)" in text
+    assert text.startswith(
+        "the model finds a reference about as likely with another item's source as with the right one"
+    )
+    assert "one, as far as tests tell: fairseq_lstm at every size; " in text
     assert "abs, fairseq_transformer and trans_nocopy with 1,585 and 3,170 records" in text
 
 
@@ -175,9 +177,29 @@ def test_methods_with_equal_scores_are_named_together():
     assert [set(group) for group in facts.identical(corpus)] == [{"ent", "ent_loss"}, {"ent_base", "ent_gold"}]
 
 
-def test_a_held_out_part_says_what_it_has():
-    assert elsewhere("notes") == "notes"
-    assert elsewhere("notes-unseen") == "notes-unseen: groups, such as packages, unseen in training"
+def test_findings_on_another_corpus_begin_with_it_and_a_held_out_part_says_once_what_it_has():
+    (first, *_) = findings_of(read_tables(STORED / "docstrings"), Titles({}))
+    others = [replace(first, corpus=name) for name in ("notes", "notes-unseen", "notes-unseen")]
+    assert [one.head for one in headed([first, *others])] == [
+        "Best with 6,339 records",
+        "On notes, best with 6,339 records",
+        "On groups, such as packages, unseen in training (notes-unseen), best with 6,339 records",
+        "On notes-unseen, best with 6,339 records",
+    ]
+
+
+def test_a_single_run_with_the_next_best_mean_stands_before_those_that_are_tested():
+    corpus = Corpus("docstrings_large", read_tables(STORED / "docstrings-large"))
+    fact = [fact for fact in facts.best(corpus) if fact.metric == "ROUGE-1"][-1]
+    _, text = leader(fact, Titles({"pcov": "PCOV", "pgrl": "PGRL"}))
+    assert text == (
+        "PCOV, 0.7 ROUGE-1 ahead of PGRL (a single run, not tested), and significantly better than abs "
+        "(by 2.1 [1.0, 3.2] ROUGE-1), bart, trans and bart_scratch."
+    )
+    _, text = leader(replace(fact, next_single=None), Titles({}))
+    assert text.endswith("bart, trans and bart_scratch; pgrl is a single run, not tested.")
+    _, text = leader(replace(fact, single=("pgrl", "globen", "mine")), Titles({}))
+    assert text.endswith("bart_scratch; globen and mine are single runs, not tested.")
 
 
 def test_a_short_leaderboard_keeps_the_best_of_each_kind():

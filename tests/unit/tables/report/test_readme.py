@@ -5,35 +5,37 @@ from dataclasses import replace
 from pathlib import Path
 
 from sumcurve.study.doors import APPENDIX, TABLES
-from sumcurve.study.tables import WRITTEN, findings_of, write_study
-from sumcurve.tables.report.facts import read_tables
+from sumcurve.study.tables import FIGURES, WRITTEN, findings_of, write_readme
+from sumcurve.tables.report.facts import read_tables, rows_of
 from sumcurve.tables.report.findings import SHOWN, Titles
-from sumcurve.tables.report.readme import page
+from sumcurve.tables.report.readme import page, question
+from sumcurve.tables.results import Results
 
 STORED = Path(__file__).parents[4] / "results" / "tables"
 
 
-def test_it_leads_to_every_table_and_to_nothing_else(rich_study, rich, settings, tmp_path):
-    write_study(tmp_path, rich_study, settings)
-    text = (tmp_path / "README.md").read_text()
+def test_it_leads_to_every_table_and_to_nothing_else(rich_tables, rich):
+    text = (rich_tables / "README.md").read_text()
     links = re.findall(r"\]\(([^)]+)\)", text)
-    assert all((tmp_path / link).is_file() for link in links)
+    assert all((rich_tables / link).is_file() for link in links)
     _, tables, found, _ = rich
     for name in (*TABLES, *APPENDIX):
         assert (f"{name}.csv" in links) == bool(tables[name].rows)
         assert (f"{name}.md" in links) == (name in TABLES and bool(tables[name].rows))
     assert "figures/answers.svg" in links
     assert text.count("\n- **") == min(SHOWN, len(found))
-    assert not (tmp_path / WRITTEN).exists()
+    assert not (rich_tables / WRITTEN).exists()
 
 
 def test_text_of_a_study_makes_no_markup():
-    assert page("A <b>bold</b> *study*", {}, [], {}, {})[0] == "# A \\<b>bold\\</b> \\*study\\*"
+    assert page("A <b>bold</b> *study*", "bold", {}, [], {}, {})[0] == "# A \\<b>bold\\</b> \\*study\\*"
 
 
 def test_what_methods_wrote_of_the_first_items_stands_apart_and_no_text_of_others(rich_study, rich, settings, tmp_path):
-    results, *_ = rich
-    write_study(tmp_path, replace(rich_study, shown_items=3), settings)
+    _, tables, found, _ = rich
+    results = Results(replace(rich_study, shown_items=3), settings)
+    (tmp_path / FIGURES).mkdir()
+    write_readme(tmp_path, results, rows_of(tables), found, Titles(results.titles), {})
     text = (tmp_path / WRITTEN).read_text()
     for examples in rich_study.examples:
         _, part = text.split(f"## What methods wrote: {examples.corpus}\n")
@@ -52,11 +54,34 @@ def test_what_methods_wrote_of_the_first_items_stands_apart_and_no_text_of_other
 def test_names_and_marks_are_explained_where_they_first_stand():
     tables = read_tables(STORED / "docstrings-large")
     titles = Titles({"globen": "GLOBEN"}, {"globen": "encoder gated by convolutions"})
-    text = "\n".join(page("Large", tables, findings_of(tables, titles), titles, {}))
+    text = "\n".join(page("Large", "large", tables, findings_of(tables, titles), titles, {}))
     assert "| GLOBEN †: encoder gated by convolutions |" in text
-    assert "† ignores its source: references are not shown to be likelier" in text
+    assert "† ignores its source: the model finds a reference about as likely with another item's source" in text
     assert text.count("groups, such as packages, unseen in training") == 1
-    assert "docstrings_large-unseen: groups, such as packages, unseen in training):**" in text
+    head = "**On groups, such as packages, unseen in training (docstrings_large-unseen), best with 32,000 records:**"
+    assert head in text
     tables = read_tables(STORED / "salience")
-    text = "\n".join(page("Salience", tables, findings_of(tables, titles), titles, {}))
+    text = "\n".join(page("Salience", "salience", tables, findings_of(tables, titles), titles, {}))
     assert "The same in every score: ent and ent_loss; ent_base and ent_gold." in text
+
+
+def test_it_says_what_is_asked_what_to_type_and_what_overlapping_brackets_mean():
+    tables = read_tables(STORED / "docstrings-large")
+    found = findings_of(tables, Titles({}))
+    text = "\n".join(page("Large", "large", tables, found, Titles({}), {}))
+    asked = "Which of 7 methods summarizes best after training on 1,000 to 32,000 records, and how sure is that?"
+    assert text.index(f"**{asked}**") < text.index("`make study STUDY=large`") < text.index("## Leaderboard")
+    assert text.index("## Leaderboard") < text.index("may overlap although") < text.index("## Findings")
+    assert "Methods: 4 at 6 sizes with 3 seeds, 1 at 3 sizes with 3 seeds, 2 at 3 sizes with 1 seed." in text
+    assert question("What is more data worth?", tables, found) == ""
+
+
+def test_tables_that_another_page_describes_are_listed_without_captions():
+    tables = read_tables(STORED / "salience")
+    captions = {"scores": "Mean scores."}
+    listed, short = (
+        "\n".join(page("S", "s", tables, findings_of(tables, Titles({})), Titles({}), captions, described=described))
+        for described in ("", "tables.md")
+    )
+    assert "- [scores](scores.md) ([CSV](scores.csv)): Mean scores." in listed
+    assert "[scores](scores.md) ([CSV](scores.csv)). [What each has](tables.md)." in short
