@@ -8,7 +8,7 @@
 #   make slurm-test           the smoke study through a throw-away Slurm on this machine; needs root
 #   make fault-test           studies killed and harmed at ten moments of each kind, in less than an hour
 #   make remote-test          push, pull and edits over a throw-away sshd on this machine; needs its packages
-#   make demo                 a demonstration in about 10 minutes: two methods, three small sizes, two seeds
+#   make demo                 a demonstration in about 5 minutes: two methods, two small sizes, two seeds
 #   make smoke                everything, tiny, in scratch/, in about 3 minutes
 #   make verify               hash every file of the study and name what is damaged (every run does so, too)
 #   make record               the study, verified and made by committed code, into dvc.lock; its numbers into the pages
@@ -154,7 +154,7 @@ bench: env
 # times in no order: touching is honest only where all is as recorded, by DVC and by the hash of every file.
 pull: env
 	if [ -z "$$(dvc config core.remote || true)" ]; then
-	    echo "no remote is named here, so that nothing can be pulled: 'make study' makes all of the study, in about an hour; the tables of what is recorded are in git, in results/tables. Where somebody has given you a remote, name it: dvc remote add --default (docs/how-to/share-results.md)" >&2
+	    echo "no remote is named here, so that nothing can be pulled: 'make study' makes all of the study, in about 40 minutes; the tables of what is recorded are in git, in results/tables. Where somebody has given you a remote, name it: dvc remote add --default (docs/how-to/share-results.md)" >&2
 	    exit 1
 	fi
 	mkdir -p .snakemake

@@ -17,6 +17,8 @@ from sumcurve.capabilities.contrasts.evidence import TIED
 from sumcurve.study.doors import APPENDIX, MEASURED, TABLES
 from sumcurve.study.plan import Plan
 from sumcurve.tables.results import MARK, UNREAD
+from sumcurve.watch.costs import Costs, measured
+from sumcurve.watch.estimate import estimate, recorded_sizes
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -318,6 +320,27 @@ def test_the_trainings_of_a_paper_are_those_of_its_study(study: str, trainings: 
     assert row.what.startswith(f"the {trainings} trainings")
     plan = Plan.read(ROOT / "config", study)
     assert len({one.run for one in plan.rows if one.part == "study"} - {None}) == trainings
+
+
+SAID = {
+    "docstrings": {
+        "README.md": r"make study .* about (\d+) minutes",
+        "Makefile": r"'make study' .* about (\d+) minutes",
+    },
+    "demo": {"docs/start/demo.md": r"takes about\s(\d+) minutes", "Makefile": r"demonstration in about (\d+) minutes"},
+}
+
+
+@pytest.mark.parametrize("study", SAID)
+def test_times_that_pages_say_are_those_of_the_plan(study: str, tmp_path: Path) -> None:
+    """Minutes on two cores, to a quarter more or less than the interval that `make plan` prints."""
+    tables = ROOT / "results" / "tables"
+    costs = Costs([run for run in measured(ROOT / "config", tables) if run.device == "cpu"])
+    whole = estimate(Plan.read(ROOT / "config", study), tmp_path, costs, None, recorded_sizes(tables))
+    low, _, high = 60 * whole.total / 2
+    for page, pattern in SAID[study].items():
+        (minutes,) = re.findall(pattern, (ROOT / page).read_text())
+        assert low / 1.25 <= int(minutes) <= high * 1.25, (page, low, high)
 
 
 @pytest.mark.parametrize("page", LINKED, ids=name_of)
