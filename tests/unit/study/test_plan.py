@@ -440,11 +440,13 @@ def test_a_raw_file_is_read_where_it_lies_though_another_study_calls_it_otherwis
 
 
 def test_studies_share_trainings_where_sizes_and_seeds_coincide():
-    default, demo = (Plan.read(ROOT / "config", study) for study in ("docstrings", "demo"))
-    # Not its controls, which are at another largest percent.
-    ours = [row for row in demo.rows if row.part == "study" and row.search != "paper" and row.percent in (6, 12)]
-    assert {row.seed for row in ours} == {1, 2}
-    assert {key for row in ours for key in (row.run, row.output)} <= names(default)
+    every, twins = (Plan.read(ROOT / "config", study) for study in ("docstrings-all", "fairseq"))
+    methods = {"abs", "trans", "trans_nocopy"}
+    ours = [row for row in twins.rows if row.part == "study" and row.search != "paper" and row.method in methods]
+    shared = [row for row in ours if row.seed == 1 and row.percent in (25, 100)]
+    assert {row.method for row in shared} == methods
+    assert {key for row in shared for key in (row.run, row.output)} <= names(every)
+    assert not {row.run for row in ours if row.percent == 50} & names(every)
 
 
 def test_the_recorded_studies_leave_no_training_record_out_and_test_where_nobody_looked():
