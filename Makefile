@@ -154,7 +154,7 @@ bench: env
 # times in no order: touching is honest only where all is as recorded, by DVC and by the hash of every file.
 pull: env
 	if [ -z "$$(dvc config core.remote || true)" ]; then
-	    echo "no remote is named here, so that nothing can be pulled: 'make study' makes all of the study, in about 40 minutes; the tables of what is recorded are in git, in results/tables. Where somebody has given you a remote, name it: dvc remote add --default (docs/how-to/share-results.md)" >&2
+	    echo "no remote is named here, so that nothing can be pulled: 'make study' makes all of the study, in about 60 minutes; the tables of what is recorded are in git, in results/tables. Where somebody has given you a remote, name it: dvc remote add --default (docs/how-to/share-results.md)" >&2
 	    exit 1
 	fi
 	mkdir -p .snakemake
