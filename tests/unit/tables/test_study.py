@@ -60,7 +60,7 @@ def test_same_evidence_in_another_order_is_the_same_bytes(rich_study, rich_table
     assert write(tmp_path / rich_tables.name, again, settings) == rich
 
 
-def test_measured_time_stays_in_its_tables(rich_study, rich, settings, tmp_path):
+def test_measured_time_stays_in_its_tables(rich_study, rich, rich_tables, settings, tmp_path):
     slower = []
     for one in rich_study.outputs:
         if time := one.timing:
@@ -68,7 +68,7 @@ def test_measured_time_stays_in_its_tables(rich_study, rich, settings, tmp_path)
             history = tuple(replace(row, seconds=2 * row.seconds) for row in one.history)
             one = replace(one, timing=time, history=history)
         slower.append(one)
-    again = write(tmp_path / "t", replace(rich_study, outputs=slower), settings)
+    again = write(tmp_path / rich_tables.name, replace(rich_study, outputs=slower), settings)
     page = f"{PAGES}/{REPORT}"  # which shows them all
     files = rich.keys() - {page}
     changed = {name.split("/")[-1].split(".")[0].split("-")[-1] for name in files if rich[name] != again[name]}
