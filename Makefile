@@ -8,7 +8,7 @@
 #   make slurm-test           the smoke study through a throw-away Slurm on this machine; needs root
 #   make fault-test           studies killed and harmed at ten moments of each kind, in less than an hour
 #   make remote-test          push, pull and edits over a throw-away sshd on this machine; needs its packages
-#   make demo                 a demonstration in about 5 minutes: two methods, two small sizes, two seeds
+#   make demo                 a demonstration in about 7 minutes: two methods, two small sizes, two seeds
 #   make smoke                everything, tiny, in scratch/, in about 3 minutes
 #   make verify               hash every file of the study and name what is damaged (every run does so, too)
 #   make record               the study, verified and made by committed code, into dvc.lock; its numbers into the pages
