@@ -19,7 +19,7 @@ from sumcurve.training import fit
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "benchmarks" / "gpu.py"
-LIGHT = {"numpy", "scipy", "numba", "pydantic", "pyyaml", "safetensors", "zstandard", "tqdm", "setuptools"}
+LIGHT = {"numpy", "scipy", "numba", "llvmlite", "pydantic", "pyyaml", "safetensors", "zstandard", "tqdm", "setuptools"}
 CPU = torch.device("cpu")
 
 BLOCK = """
