@@ -12,7 +12,7 @@ beside it that of two uninterrupted trainings (atomic additions on a GPU have no
 resumption is wrong.
 
 Time is shared among the methods; what did not fit is listed. The exit status is 1 where something failed or differs.
-Needs torch, numpy, scipy, numba with its llvmlite, pydantic, pyyaml, safetensors, zstandard and tqdm, no network and no installation:
+Needs torch, numpy, scipy, numba, pydantic, pyyaml, safetensors, zstandard and tqdm, no network and no installation:
 
 PYTHONPATH=src python benchmarks/gpu.py [METHOD ...] [--device cuda --seconds 480 --json FILE]
 """
