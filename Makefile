@@ -4,7 +4,7 @@
 #   make study STUDY=other    the same for config/studies/other.yaml
 #   make study SET="seeds=[1,2] form=small"  with these keys of the study set: a study of its own, written and named
 #   make test                 the environment and the test suite
-#   make test-long            the tests that take whole studies and trainings, in about 10 minutes; CI runs them, too
+#   make test-long            the tests that take whole studies and trainings, in about 13 minutes; CI runs them, too
 #   make slurm-test           the smoke study through a throw-away Slurm on this machine; needs root
 #   make fault-test           studies killed and harmed at ten moments of each kind, in less than an hour
 #   make remote-test          push, pull and edits over a throw-away sshd on this machine; needs its packages
@@ -114,7 +114,7 @@ test: env
 
 # What breaks rarely and takes long; continuous integration runs it before `make test`.
 test-long: env
-	python -m pytest -n 2 -m long $(or $(TESTS),tests/system tests/workflow)
+	python -m pytest -n 2 -m long $(TESTS)
 
 test-all: env
 	python -m pytest -n 2 -m "not slurm and not fault and not remote" $(TESTS)

@@ -56,6 +56,7 @@ def phases(method: str) -> list[str]:
     return [phase.name for phase in form.training.phases]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_is_measured_in_all_its_phases(gpu: ModuleType, method: str) -> None:
     """In single precision a CPU's losses are its own to the last bit; in bf16 they are near, and others.
@@ -86,6 +87,7 @@ def heavy() -> set[str]:
     }
 
 
+@pytest.mark.long
 def test_the_command_needs_light_packages_only_and_writes_table_and_json(tmp_path: Path) -> None:
     """Of the method with most phases all is measured, a killed training among it, in processes without the others."""
     names = heavy()

@@ -134,6 +134,7 @@ def write_xsum(folder: Path) -> list[Story]:
     return found
 
 
+@pytest.mark.long
 def test_xsum_becomes_pages_without_what_is_around_them(home, monkeypatch) -> None:
     found = write_xsum(home / "hub")
     fetched(home, "xsum", monkeypatch)

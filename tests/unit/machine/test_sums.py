@@ -108,6 +108,7 @@ def test_bytes_are_the_recorded_ones_under_a_hostile_environment(chosen: str) ->
         assert there == found["row"], "a changed training? then `python benchmarks/same_bytes.py --add` on every CPU"
 
 
+@pytest.mark.long
 def test_native_sums_do_not_listen_to_the_environment_either() -> None:
     assert same_bytes("--sums", "native", **HOSTILE) == same_bytes("--sums", "native")
 

@@ -163,6 +163,7 @@ def of_models(plan, folder):
     return KINDS[folder.kind].gpu or any(of_models(plan, plan.folder(key)) for key in folder.inputs)
 
 
+@pytest.mark.long
 def test_what_a_builder_writes_is_decided_by_its_three_arguments_and_is_golden(plan, tmp_path, monkeypatch):
     """Called far from the configuration, with folders that lie elsewhere the second time: the same, of every kind.
 

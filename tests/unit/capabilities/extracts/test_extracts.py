@@ -374,6 +374,7 @@ def test_seconds_by_who_chose(tables) -> None:
         assert found.articles == len(mine) == 24
 
 
+@pytest.mark.long
 def test_order_of_the_evidence_leaves_every_byte_and_time_touches_its_own_table(tables) -> None:
     both = [extracts("notes"), extracts("albums", unproven=["albums/2"])]
     names = ("extracts", "oracle_pairs", "oracle_features", "oracle_timings")

@@ -205,6 +205,7 @@ def train(home: Path, capsys: Any) -> str:
     return str(capsys.readouterr().out)
 
 
+@pytest.mark.long
 def test_two_stages_of_a_method_and_a_program_are_runs_that_become_rows_and_a_choice(home: Path, capsys: Any) -> None:
     """The program says the first words of a source, two or twelve."""
     from sumcurve.corpora.store import Corpus
