@@ -179,6 +179,9 @@ def leader(fact: Fact, titles: Titles) -> tuple[str, str]:
         text = f"{first} in the mean; a single run, not tested."
     else:
         level = titles.all(fact.against or fact.methods)
+        if fact.against and fact.effect is not None:
+            nearest = titles[fact.against[0]]
+            level = f"{nearest} (lead {interval(fact.effect)} {fact.metric}){level.removeprefix(nearest)}"
         text = f"{first} in the mean{runner_up}, with no significant difference from {level}{untested}."
     return f"Best with {number(fact.records[0])} records", text
 
