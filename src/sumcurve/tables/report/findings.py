@@ -146,6 +146,11 @@ def _own(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
             yield Finding(corpus.name, head, text, table, rank, tuple(behind))
 
 
+def about_baselines(finding: Finding) -> bool:
+    """Whether it says how methods stand against the best untrained baseline."""
+    return bool(finding.facts) and finding.facts[0].question == "baseline"
+
+
 Said = tuple[str, str, Sequence[Fact]]  # head, text and the facts that they say
 
 

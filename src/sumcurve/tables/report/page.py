@@ -23,7 +23,16 @@ from sumcurve.store.records import write_text
 from sumcurve.tables.figures import FIGURES, looks_of
 from sumcurve.tables.report.chart import charts, javascript
 from sumcurve.tables.report.facts import Corpus, rows_of, source
-from sumcurve.tables.report.findings import SHOWN, UNSEEN, Finding, Titles, counted, headed, interval
+from sumcurve.tables.report.findings import (
+    SHOWN,
+    UNSEEN,
+    Finding,
+    Titles,
+    about_baselines,
+    counted,
+    headed,
+    interval,
+)
 from sumcurve.tables.report.leaderboard import Entry, leaderboard
 from sumcurve.tables.report.readme import OVERLAP, SIGNIFICANCE, first_sentence, ignored, question, same_scores
 from sumcurve.tables.report.sizes import Size, sizes
@@ -125,6 +134,7 @@ def page(
         parts=[(identity, title) for identity, (title, content) in parts.items() if content],
         question=question(results.study.title, records, findings),
         findings=findings,
+        baseline=[finding for finding in findings[1:] if about_baselines(finding) and finding.corpus == corpora[0]],
         headed=headed(findings),
         shown=SHOWN,
         several=len(corpora) > 1,
