@@ -6,8 +6,8 @@
 - *jackknife*: for R references the mean over r of the best among the R - 1 without r (Lin 2004, section 2.1). A human
   who wrote reference r is compared with the set without r alone.
 
-A human has R - 1 references and a system R, so that the best of a system is among more. By the jackknife both are
-among R - 1: humans and systems are on one scale.
+A human has R - 1 references and a system R: by the best of them a system is ahead. By the jackknife both have R - 1, so
+that humans and systems are on one scale.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ POINTS = 100
 
 
 class SeveralRouge(Rouge):
-    """How a summary is scored against each reference; `multi` is not said, since all four rules are scored."""
+    """As `rouge`, by every rule for several references: leave `multi` out."""
 
     @model_validator(mode="after")
     def every_rule_is_scored(self) -> "SeveralRouge":

@@ -7,14 +7,15 @@ from sumcurve.tables.results import Results, value
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Name, Table
 
+PEOPLE = "humans"  # the row of their mean
 RULES = (
-    f"ROUGE by {JACKKNIFE}: the mean over r of the best reference without r (Lin 2004), of who wrote reference r the "
-    "best of the others; people and systems compare by this alone."
+    f"ROUGE by {JACKKNIFE}: the mean over r of the best reference without r (Lin 2004); of who wrote reference r, the "
+    "best of the others."
 )
 OTHERS = (
-    "Mean: over references; best: by the best of all; first: against the first alone. Of people their own reference is "
-    "left out everywhere (first: of who wrote the first, against the second). An item with one reference has one score "
-    "in all four."
+    "Mean, best and first: over references, by the best of them, against the first alone; of people without their own "
+    "(of who wrote the first, against the second). By the best nobody compares people with systems: they have a "
+    "reference less. An item with one reference has one score in all four."
 )
 
 
@@ -48,10 +49,14 @@ def table(results: Results) -> Table:
     return Table(NAME, results.title("Mean scores against several references"), columns, rows, notes)
 
 
+def people_of(count: int) -> str:
+    """What readers see in place of `PEOPLE`."""
+    return f"human (mean of {count}), against the others"
+
+
 def _mean(results: Results, people: list[System], metrics: list[str]) -> dict[str, Any]:
     """The row of the mean over people, with intervals over test items."""
     corpus, weights = people[0].corpus, {system.cell: 1 / len(people) for system in people}
-    named = Name("humans", f"human (mean of {len(people)}), against the others")
-    return {"method": named, "role": "bound"} | {
+    return {"method": Name(PEOPLE, people_of(len(people))), "role": "bound"} | {
         metric: value(results.contrast(corpus, metric, weights)) for metric in metrics
     }
