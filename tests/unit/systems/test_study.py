@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 from statistics import fmean
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -23,6 +24,7 @@ from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.report.leaderboard import leaderboard, markdown
 from sumcurve.tables.report.page import page
 from sumcurve.tables.results import Results
+from sumcurve.training.run import Lessons
 
 ROOT = Path(__file__).parents[3]
 
@@ -150,6 +152,10 @@ def test_humans_stand_beside_systems_by_the_jackknife_alone(several):
     scores = tables["scores"].frame().set_index("method")
     assert scores.loc[[*HUMANS]].rouge1.isna().all()
     assert scores.loc[[*HUMANS]].chrf.isna().all()
+    form = SimpleNamespace(training=SimpleNamespace(valid_records=5))
+    valid = Lessons.valid.func(SimpleNamespace(corpus=results / prepared.key, form=form))
+    assert [record.all_references for record in valid] == [[record.target] for record in valid]
+    assert all(record.references for record in test)
     assert scores.rouge1_jackknife["human-2"] == frame.rouge1_jackknife["human-2"]
     assert not tables["descriptions"].rows
     shown = tables["scores"].markdown()
