@@ -160,7 +160,7 @@ def near_rows(seed: int, count: int, ready: bool) -> list[bytes]:
 
 
 @pytest.mark.parametrize(
-    "ready, threshold, duplicates",
+    ("ready", "threshold", "duplicates"),
     [(False, 0.0, "drop"), (False, 0.5, "keep"), (False, 1.0, "keep"), (True, 0.5, "drop"), (True, 1.0, "keep")],
 )
 def test_near_duplicates_of_shards_leave_as_in_one_process(tmp_path, ready, threshold, duplicates, monkeypatch) -> None:

@@ -155,7 +155,8 @@ def best(corpus: Corpus) -> Iterator[Fact]:
     """Of every metric and size with two methods or more: who is best, and whether all others are significantly worse.
 
     `against` are the methods that the outcome is about, the effect is the lead over the nearest of them, where one
-    leads. All are in the order of their means. Where the others ignore their source, the one that is ranked, or none, is "alone".
+    leads. All are in the order of their means. Where the others ignore their source, the one that is ranked, or none,
+    is "alone".
     """
     for metric in corpus.metrics:
         for size in corpus.sizes:
