@@ -1,6 +1,6 @@
 """The leaderboard of a corpus: every method at its largest size, with its score, parameters and training time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sumcurve.tables.report.facts import Corpus, Effect, Record, effect
@@ -8,6 +8,7 @@ from sumcurve.tables.report.findings import Titles
 
 CUT = "best-sentence"  # the bound that is shown
 BEST = 3  # untrained baselines that are shown
+APART = "As printed elsewhere, not ranked"  # the heading of results of others
 
 
 @dataclass(frozen=True)
@@ -99,3 +100,48 @@ def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> lis
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A result of others below a leaderboard, `score` as printed; nobody compares or ranks it.
+
+    `scored` says by what and against which references, `notes` what a page says of it once.
+    """
+
+    title: str
+    score: str
+    scored: str
+    source: str
+    parameters: int | None = None
+    records: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+Brought = Callable[[Corpus], Iterable[Printed]]  # a capability's results of others
+
+
+def printed(corpus: Corpus, brought: Sequence[Brought]) -> list[Printed]:
+    """What stands below the leaderboard of a corpus; `brought` are those of capabilities."""
+    return [row for rows in brought for row in rows(corpus)]
+
+
+def printed_notes(rows: Sequence[Printed]) -> str:
+    """Each note once."""
+    return " ".join(dict.fromkeys(note for row in rows for note in row.notes))
+
+
+def printed_markdown(rows: Sequence[Printed], metric: str) -> list[str]:
+    """The lines of a Markdown table of its own, with its notes; none without rows."""
+    from sumcurve.tables.table import number, without_markup
+
+    if not rows:
+        return []
+    heads = [APART, "parameters", "records", metric, "scorer", "source"]
+    lines = [f"| {' | '.join(heads)} |", "| --- | ---: | ---: | ---: | --- | --- |"]
+    for row in rows:
+        title, scored, source = (without_markup(text) for text in (row.title, row.scored, row.source))
+        parameters = f"{row.parameters / 1e6:.2g} M" if row.parameters else ""
+        records = number(row.records) if row.records else ""
+        lines.append(f"| *{title}* | {parameters} | {records} | {row.score} | {scored} | {source} |")
+    return ["", *lines, "", without_markup(printed_notes(rows))]
