@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from sumcurve.settings.base import Boolean, Positive, Settings
 
@@ -19,7 +19,20 @@ def _as_printed(number: Any) -> Any:
     return number
 
 
-Text = Annotated[str, StringConstraints(pattern=r"^[^\s|*<>][^|*<>\n]*$")]  # a cell of tables and pages
+def _cell(text: str) -> str:
+    """The text; ValueError for one that is empty or would make markup in tables and pages."""
+    if not text.strip() or re.search(r"[|*<>\n]", text):
+        raise ValueError("no text for a cell: a line without | * < >")
+    return text
+
+
+def _address(text: str) -> str:
+    if not re.fullmatch(r"https?://[^\s|*<>]+", text):
+        raise ValueError("no address; it begins with https:// or http:// and has no blanks")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_cell)]
 Printed = Annotated[str, BeforeValidator(_as_printed)]
 Metric = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
 
@@ -31,7 +44,7 @@ class PublishedResult(Settings):
     """Its name, as printed."""
     source: Text
     """Paper, and table or page."""
-    url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s|*<>]+$")]
+    url: Annotated[str, AfterValidator(_address)]
     """Of the source."""
     scores: Annotated[dict[Metric, Printed], Field(min_length=1)]
     """In points, in quotes, with the decimals that are printed."""

@@ -1,5 +1,6 @@
 """Printed results of others, as they stand in papers, and beside them the study's best in columns that say so."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sumcurve.capabilities.published.evidence import Published
@@ -39,7 +40,7 @@ def table(results: Results) -> Table:
     return Table("published", results.title("Results as printed elsewhere"), columns, rows, _notes(every, results))
 
 
-def _rows(results: Results, corpus: str, printed: "tuple[PublishedResult, ...] | Any") -> list[dict[str, Any]]:
+def _rows(results: Results, corpus: str, printed: Sequence[PublishedResult]) -> list[dict[str, Any]]:
     ours = _ours(results, corpus)
     rows = []
     for result in printed:
@@ -69,7 +70,7 @@ def _ours(results: Results, corpus: str) -> dict[str, Any]:
     return {"ours": results.name(best), "ours_records": best.records, f"ours_{FIRST}": means[best.cell]}
 
 
-def _notes(printed: "list[tuple[str, PublishedResult]]", results: Results) -> list[str]:
+def _notes(printed: Sequence[tuple[str, PublishedResult]], results: Results) -> list[str]:
     several = len({corpus for corpus, _ in printed}) > 1
     comparable: dict[str, list[str]] = {}
     sources: dict[str, None] = {}

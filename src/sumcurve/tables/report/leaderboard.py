@@ -133,7 +133,7 @@ def printed_notes(rows: Sequence[Printed]) -> str:
 
 def printed_markdown(rows: Sequence[Printed], metric: str) -> list[str]:
     """The lines of a Markdown table of its own, with its notes; none without rows."""
-    from sumcurve.tables.table import number, without_markup
+    from sumcurve.tables.table import number, significant, without_markup
 
     if not rows:
         return []
@@ -141,7 +141,7 @@ def printed_markdown(rows: Sequence[Printed], metric: str) -> list[str]:
     lines = [f"| {' | '.join(heads)} |", "| --- | ---: | ---: | ---: | --- | --- |"]
     for row in rows:
         title, scored, source = (without_markup(text) for text in (row.title, row.scored, row.source))
-        parameters = f"{row.parameters / 1e6:.2g} M" if row.parameters else ""
+        parameters = f"{significant(row.parameters / 1e6)} M" if row.parameters else ""
         records = number(row.records) if row.records else ""
         lines.append(f"| *{title}* | {parameters} | {records} | {row.score} | {scored} | {source} |")
     return ["", *lines, "", without_markup(printed_notes(rows))]

@@ -189,8 +189,8 @@ def _board(corpus: Corpus, titles: Titles, brought: Sequence[Brought] = ()) -> B
         *same_scores(corpus, titles),
     ]
     held_out = UNSEEN if corpus.name.endswith(HELD_OUT) else ""
-    said = " ".join(filter(None, notes))
-    return Board(corpus.name, held_out, corpus.metric, entries, _scale(most), said, printed(corpus, brought))
+    notes_below = " ".join(filter(None, notes))
+    return Board(corpus.name, held_out, corpus.metric, entries, _scale(most), notes_below, printed(corpus, brought))
 
 
 def _scale(most: float) -> Scale:
