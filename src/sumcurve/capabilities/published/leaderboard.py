@@ -24,7 +24,8 @@ def _row(row: Record, score: str) -> Printed:
         score,
         ", ".join(filter(None, scored)),
         row["source"],
+        row["comparable"],
         int(row["parameters"]) if row["parameters"] else None,
         int(row["records"]) if row["records"] else None,
-        (*([SECOND_HAND_NOTE] if second_hand else []), row["comparable"]),
+        SECOND_HAND_NOTE if second_hand else "",
     )

@@ -68,7 +68,7 @@ class CorpusKeys(Settings):
 
     @model_validator(mode="after")
     def each_result_once(self) -> "CorpusKeys":
-        places = [(result.system, result.source, result.records) for result in self.published_results]
-        if twice := [system for system, *place in places if places.count((system, *place)) > 1]:
+        keys = [(result.system, result.source, result.records) for result in self.published_results]
+        if twice := [key[0] for key in keys if keys.count(key) > 1]:
             raise ValueError(f"published_results has {twice[0]!r} twice from one source; leave one out")
         return self

@@ -37,7 +37,8 @@ def table(results: Results) -> Table:
         Column(f"ours_{FIRST}", "its ROUGE-1, our scorer" if "ours" in shown else None, "number"),
     ]
     every = [(corpus, result) for corpus, of_corpus in printed.items() for result in of_corpus]
-    return Table("published", results.title("Results as printed elsewhere"), columns, rows, _notes(every, results))
+    notes = _notes(every, results, ours="ours" in shown)
+    return Table("published", results.title("Results as printed elsewhere"), columns, rows, notes)
 
 
 def _rows(results: Results, corpus: str, printed: Sequence[PublishedResult]) -> list[dict[str, Any]]:
@@ -45,7 +46,8 @@ def _rows(results: Results, corpus: str, printed: Sequence[PublishedResult]) -> 
     rows = []
     for result in printed:
         mark = "" if result.seen else f" {SECOND_HAND}"
-        row: dict[str, Any] = {"corpus": corpus, "system": Name(result.system, result.system + mark), **result.scores}
+        row: dict[str, Any] = {"corpus": corpus, "system": Name(result.system, result.system + mark)}
+        row |= {str(metric): score for metric, score in result.scores.items()}
         row |= {"records": result.records, "rouge": result.rouge, "references": result.references}
         row |= {"parameters": result.parameters} if result.parameters else {}
         row |= {"source": result.source, "url": result.url, "comparable": result.comparable}
@@ -70,7 +72,7 @@ def _ours(results: Results, corpus: str) -> dict[str, Any]:
     return {"ours": results.name(best), "ours_records": best.records, f"ours_{FIRST}": means[best.cell]}
 
 
-def _notes(printed: Sequence[tuple[str, PublishedResult]], results: Results) -> list[str]:
+def _notes(printed: Sequence[tuple[str, PublishedResult]], results: Results, ours: bool) -> list[str]:
     several = len({corpus for corpus, _ in printed}) > 1
     comparable: dict[str, list[str]] = {}
     sources: dict[str, None] = {}
@@ -83,7 +85,9 @@ def _notes(printed: Sequence[tuple[str, PublishedResult]], results: Results) -> 
         SECOND_HAND_NOTE if any(not result.seen for _, result in printed) else "",
         *(f"{', '.join(systems)}. {sentence}" for sentence, systems in comparable.items()),
         "Our best: the trained method with the best mean at its largest size, by this study's scorer, text and "
-        "references; the difference is no result.",
+        "references; the difference is no result."
+        if ours
+        else "",
         *sources,
         results.caveat,
     ]

@@ -106,16 +106,18 @@ def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> lis
 class Printed:
     """A result of others below a leaderboard, `score` as printed; nobody compares or ranks it.
 
-    `scored` says by what and against which references, `notes` what a page says of it once.
+    `scored` says by what and against which references, `comparable` what of it can be compared with ours and what
+    cannot; `note` explains a mark of the title.
     """
 
     title: str
     score: str
     scored: str
     source: str
+    comparable: str
     parameters: int | None = None
     records: int | None = None
-    notes: tuple[str, ...] = ()
+    note: str = ""
 
 
 Brought = Callable[[Corpus], Iterable[Printed]]  # a capability's results of others
@@ -127,8 +129,12 @@ def printed(corpus: Corpus, brought: Sequence[Brought]) -> list[Printed]:
 
 
 def printed_notes(rows: Sequence[Printed]) -> str:
-    """Each note once."""
-    return " ".join(dict.fromkeys(note for row in rows for note in row.notes))
+    """What is comparable, each sentence once behind the titles that it is about, and what marks mean."""
+    titles: dict[str, list[str]] = {}
+    for row in rows:
+        titles.setdefault(row.comparable, []).append(row.title)
+    notes = [f"{', '.join(of_sentence)}: {sentence}" for sentence, of_sentence in titles.items()]
+    return " ".join([*notes, *dict.fromkeys(row.note for row in rows if row.note)])
 
 
 def printed_markdown(rows: Sequence[Printed], metric: str) -> list[str]:

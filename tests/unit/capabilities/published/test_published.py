@@ -155,16 +155,17 @@ def test_leaderboards_show_them_apart_and_change_nothing_else(pages):
     boards = re.findall(r'<details class="board" data-corpus="(\w+)".*?</details>', html, re.S)
     assert boards.count("notes") == 1
     (board,) = re.findall(r'<details class="board" data-corpus="notes".*?</details>', html, re.S)
-    ours, _, theirs = board.partition('<table class="note">')
-    assert f"<th>{APART}</th>" in theirs
-    assert re.findall(r'<tr class="fixed"><td>(.*?)</td><td class="number" data-unit="">(.*?)</td>', theirs) == [
-        ("Lead-3 ‖", "0.5"),
-        ("Parrot-large", "99.30"),
+    ours, _, theirs = board.partition(f'<h3 class="quiet">{APART}</h3>')
+    rows = re.findall(
+        r'<tr class="fixed"><td[^>]*>(.*?) <small>(.*?)</small></td><td class="number" data-unit="ROUGE-1">(.*?)</td>', theirs
+    )
+    assert rows == [
+        ("Lead-3 ‖", ROW["source"], "0.5"),
+        ("Parrot-large", f"{ROW['source']}; ROUGE-1.5.5, stemmed, mean over references", "99.30"),
     ]
     assert "<b>" not in theirs
     assert 'class="bar"' not in theirs
-    assert "mean over references" in theirs
-    assert theirs.count(ROW["comparable"]) == 1
+    assert f"Lead-3 ‖, Parrot-large: {ROW['comparable']} ‖ quoted at second hand" in theirs
     assert ours in html_before
     assert APART not in html_before
     start = next(place for place, line in enumerate(lines) if APART in line)
