@@ -157,7 +157,8 @@ def test_leaderboards_show_them_apart_and_change_nothing_else(pages):
     (board,) = re.findall(r'<details class="board" data-corpus="notes".*?</details>', html, re.S)
     ours, _, theirs = board.partition(f'<h3 class="quiet">{APART}</h3>')
     rows = re.findall(
-        r'<tr class="fixed"><td[^>]*>(.*?) <small>(.*?)</small></td><td class="number" data-unit="ROUGE-1">(.*?)</td>', theirs
+        r'<tr class="fixed"><td[^>]*>(.*?) <small>(.*?)</small></td><td class="number" data-unit="ROUGE-1">(.*?)</td>',
+        theirs,
     )
     assert rows == [
         ("Lead-3 ‖", ROW["source"], "0.5"),
