@@ -87,6 +87,8 @@ SEARCH = {"beam": 3, "length_penalty": "average", "block_ngram": 3}
 OTHER = "cd" * 32
 # Of which file: the key, another value, the kinds that it renames by itself ("more": folders come; "tables": the
 # tables' digest), and what all names of these kinds hold that are renamed.
+PRINTED = {"system": "S", "source": "P, Table 1", "url": "https://p.example", "scores": {"rouge1": "47.30"}}
+PRINTED |= {"rouge": None, "references": None, "seen": True, "comparable": "Nothing."}
 ROWS = [
     (S, "title", "Another", "tables", ""),
     (S, "seeds", [1, 2], "judge more score tables", ""),
@@ -131,6 +133,7 @@ ROWS = [
     (S, "corpora.tales.entities", "en_core_web_sm", "entities tables", "tales"),
     (S, "corpora.tales.hyphenated", "parts", "entities tables", "tales"),
     (S, "corpora.tales.published", {"train": 90}, "", ""),
+    (S, "corpora.tales.published_results", [PRINTED], "tables", ""),
     (S, "corpora.tales.shards", 2, "", ""),
     (S, "corpora.tales.title", "Another.", "tables", ""),
     (S, "corpora.tales.contrasts.golds", 9, "contrasts tables", "tales"),
