@@ -131,7 +131,7 @@ class Noise(Settings):
 
 
 class Pretraining(Preparation):
-    """BART pretrained by denoising, on records that are outside of the study's: a file of `config/pretraining/`, or here.
+    """BART pretrained by denoising, on records outside of the study's: a file of `config/pretraining/`, or a block.
 
     The records are prepared as a corpus's are. One that shares `overlap` tokens in a row with a source or target of a
     corpus's validation or test part, or is a near-duplicate of one, overlaps it. What is denoised are sources without

@@ -82,7 +82,9 @@ def plan(tmp_path_factory):
     study["methods"].remove("bart_pairs")
     study["pretraining"]["overlapping"] = "counted"
     (config / "studies" / "shared.yaml").write_text(yaml.safe_dump(study))
-    plan.folders |= {key: folder for key, folder in Plan.read(config, "shared").folders.items() if folder.kind != "score"}
+    plan.folders |= {
+        key: folder for key, folder in Plan.read(config, "shared").folders.items() if folder.kind != "score"
+    }
     return plan
 
 

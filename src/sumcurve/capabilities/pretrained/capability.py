@@ -122,7 +122,9 @@ class PretrainedModels(Capability):
         from sumcurve.tables.evidence import Missing
 
         return [
-            Missing(folders.plan.corpus_name(folder.specification["corpus"]), "pretraining", None, None, None, folder.key)
+            Missing(
+                folders.plan.corpus_name(folder.specification["corpus"]), "pretraining", None, None, None, folder.key
+            )
             for folder in folders.plan.named("annotations", "overlap")
             if not folders.finished(folder.key)
         ]
@@ -167,13 +169,14 @@ def _check_questions(block: Block, settings: StudySettings, methods: Mapping[str
 
 
 def _check_shared(block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
-    """PlanError where a pretraining from which nothing is removed reads a corpus's content, or its pairs are learned."""
+    """PlanError where a pretraining from which nothing is removed reads a corpus's content, or pairs are learned."""
     assert settings.pretraining is not None
     for name, corpus in settings.corpora.items():
         if corpus.methods != [] and corpus.raw.sha256 == settings.pretraining.raw.sha256:
             raise PlanError(
-                f"{block.where('pretraining', 'raw', 'sha256')}: the content of corpus {name}, from which `overlapping: "
-                "counted` removes nothing; give the pretraining other content, or set `overlapping: removed`"
+                f"{block.where('pretraining', 'raw', 'sha256')}: the content of corpus {name}, from which "
+                "`overlapping: counted` removes nothing; give the pretraining other content, or set `overlapping: "
+                "removed`"
             )
     for name, form in methods.items():
         if isinstance(form.model, BartSettings) and form.model.outside == "pairs":

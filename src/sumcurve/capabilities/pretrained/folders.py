@@ -29,11 +29,11 @@ def outside(specification: OutsideSpecification, inputs: Inputs, stage: Stage) -
     """Write what of packages outside of a corpus's overlaps nothing that methods are chosen by or tested on."""
     from sumcurve.capabilities.pretrained.outside import HeldOut, write_outside
 
-    corpus = held_out = None
+    held_out = None
     if "corpus" in specification:
         corpus = Corpus(inputs[specification["corpus"]])
         held_out = HeldOut(corpus, specification["overlap"], specification["near_duplicates"])
-    counts = write_outside(Corpus(inputs[specification["outside"]]), corpus, held_out, stage.folder)
+    counts = write_outside(Corpus(inputs[specification["outside"]]), held_out, stage.folder)
     removed = sum(counts["removed"].values())
     stage.note(
         f"read {counts['read']} records, kept {counts['kept']}, removed {removed}: {counts['removed']}; of "
@@ -118,7 +118,7 @@ def overlap(specification: OverlapSpecification, inputs: Inputs, stage: Stage) -
     model = make(tokenizer, Architecture.of_specification(specification["model"]), 0.0, lower, 0)
     outside, corpus = Corpus(inputs[specification["outside"]]), Corpus(inputs[specification["corpus"]])
     held_out = HeldOut(corpus, specification["overlap"], specification["near_duplicates"])
-    counts = write_overlap(outside, corpus, model, specification["tokens"], held_out, stage.folder)
+    counts = write_overlap(outside, model, specification["tokens"], held_out, stage.folder)
     stage.note(f"of {counts['read']} records these overlap the corpus: {counts['overlapping'] or 'none'}")
 
 

@@ -41,7 +41,7 @@ class HeldOut:
 
     def __init__(self, corpus: Corpus, overlap: int, near_duplicates: float) -> None:
         """`overlap`: tokens in a row; `near_duplicates`: Jaccard similarity of shingles, exact for every pair."""
-        self.overlap, self.near_duplicates = overlap, near_duplicates
+        self.corpus, self.overlap, self.near_duplicates = corpus, overlap, near_duplicates
         self.names: list[str] = []  # of texts
         self.sizes: list[int] = []  # in shingles
         self.grams: dict[Shingle, int] = {}  # the first text that has it
@@ -107,16 +107,16 @@ def summary_sentences(parts: Iterable[Part]) -> set[tuple[str, ...]]:
     }
 
 
-def write_outside(outside: Corpus, corpus: Corpus | None, held_out: HeldOut | None, folder: Path) -> dict[str, Any]:
-    """Write what of `outside` overlaps nothing that is `held_out` of `corpus`, as a corpus; without one, all.
+def write_outside(outside: Corpus, held_out: HeldOut | None, folder: Path) -> dict[str, Any]:
+    """Write what of `outside` overlaps nothing that is held out of a corpus, as a corpus; all of it where nothing is.
 
     removed.jsonl has a line for every record that was removed: its id, part, reason, and the text it repeats.
     PART.bodies.jsonl holds the sources as people wrote them, without the sentences that are a sentence of a target,
-    be it another record's, of `outside` or of `corpus`; a body of which nothing is left has no line. statistics.json
+    be it another record's, of `outside` or of the corpus; a body of which nothing is left has no line. statistics.json
     says `read`, `kept`, `removed` by reason, `sentences` of bodies and how many of these were `sentences_removed`, and
     what the parts are. Returns the statistics. CorpusError where a part is left without a record.
     """
-    summaries = summary_sentences([*outside.parts, *(corpus.parts if corpus else ())])
+    summaries = summary_sentences([*outside.parts, *(held_out.corpus.parts if held_out else ())])
     made = Corpus(folder)
     removed: list[dict[str, Any]] = []
     counts: Counter[str] = Counter()
@@ -132,8 +132,8 @@ def write_outside(outside: Corpus, corpus: Corpus | None, held_out: HeldOut | No
         if not kept:
             raise CorpusError(
                 f"{outside.folder}: no record of its part {name} is left beside the validation and test parts of "
-                f"{corpus.folder if corpus else 'no corpus'}; give the pretraining more packages, or larger parts in "
-                "its split"
+                f"{held_out.corpus.folder if held_out else 'no corpus'}; give the pretraining more packages, or larger "
+                "parts in its split"
             )
         part = made.part(name)
         write_jsonl(part.path, (record.as_dict() for record, _ in kept))

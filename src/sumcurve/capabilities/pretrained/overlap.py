@@ -14,9 +14,9 @@ from sumcurve.store.records import write_json, write_jsonl
 
 
 def write_overlap(
-    outside: Corpus, corpus: Corpus, model: EncoderDecoder, tokens: int, held_out: HeldOut, folder: Path
+    outside: Corpus, model: EncoderDecoder, tokens: int, held_out: HeldOut, folder: Path
 ) -> dict[str, Any]:
-    """Write overlap.jsonl, a line for every record of `outside` that overlaps what is `held_out` of `corpus`.
+    """Write overlap.jsonl, a line for every record of `outside` that overlaps what is held out of a corpus.
 
     overlap.json counts them by reason (`overlapping`) of the records `read`. It has the subwords of the training part's
     texts as they are denoised, `tokens` of each at most (`subwords`), and how many subwords a word of these and of the
@@ -35,7 +35,7 @@ def write_overlap(
         "overlapping": dict(sorted(Counter(row["reason"] for row in rows).items())),
         "subwords": sum(len(body.ids) for body in read_bodies(outside, "train", model, tokens)),
         "of_a_word": of_a_word(subwords, (text.source for text in outside.part("train").text)),
-        "of_a_word_here": of_a_word(subwords, (text.source for text in corpus.part("train").text)),
+        "of_a_word_here": of_a_word(subwords, (text.source for text in held_out.corpus.part("train").text)),
     }
     write_json(folder / "overlap.json", overlap)
     return overlap
