@@ -41,7 +41,7 @@ def _study() -> type[BaseModel]:
         __base__=base,
         __doc__="A file of `config/studies/`.",
         extends=(str | None, Field(None, description="Another study, without its ending: this one says what differs.")),
-        pretraining=(base.model_fields["pretraining"].annotation | str, None),
+        pretraining=(part_of(Pretraining) | str | None, None),
         scores=(create_model("Scores", **scorers), Field({}, description="By scorer, what it is told.")),  # type: ignore[call-overload]
     )
 
