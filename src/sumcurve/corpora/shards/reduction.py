@@ -134,8 +134,8 @@ def groups_of(connection: "DuckDBPyConnection") -> dict[str, dict[str, int]]:
         WHERE state > {CANDIDATE} GROUP BY unit"""
     )
     counts = "SELECT count(*), count(*) FILTER (in_train) FROM parts_of_groups WHERE in_{part}"
-    found = {part: connection.execute(counts.format(part=part)).fetchall()[0] for part in ("valid", "test")}
-    return {part: {"groups": groups, "in_train": in_train} for part, (groups, in_train) in found.items()}
+    of_parts = {part: connection.execute(counts.format(part=part)).fetchall()[0] for part in ("valid", "test")}
+    return {part: {"groups": groups, "in_train": in_train} for part, (groups, in_train) in of_parts.items()}
 
 
 def drop_duplicates(connection: "DuckDBPyConnection", work: Work, kinds: Sequence[int]) -> None:
