@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from sumcurve.scores.reading import READS
 from sumcurve.settings.base import HELD_OUT
 from sumcurve.tables.report import facts
 from sumcurve.tables.report.facts import Corpus, Effect, Fact, Records
@@ -17,7 +18,6 @@ from sumcurve.tables.table import listed, number, span
 SHOWN = 6  # sentences on a first page
 NAMED = 4  # methods that a sentence names
 IGNORES = "Ignores its source (†)"  # the head of a finding
-AS_TESTED = "as far as tests tell"
 UNSEEN = "groups, such as packages, unseen in training"
 ELSEWHERE = 4  # what a corpus that is not the study's first adds to the rank of its sentences
 BASELINES = {  # titles of systems of the core that are not trained
@@ -307,10 +307,8 @@ def _source(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
 def ignoring(outcomes: Sequence[Fact]) -> str:
     """What it means that a method ignores its source, by the facts of `facts.source`."""
     if all(fact.effect for fact in outcomes):
-        return (
-            f"the model finds a reference about as likely with another item's source as with the right one, {AS_TESTED}"
-        )
-    return f"summaries are about as near to another item's reference as to their own, {AS_TESTED}"
+        return f"references are not shown to be likelier, by {READS:g} nats a word, with their source than with another's"
+    return "summaries are not shown to be nearer to their reference than to another's"
 
 
 def _template(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
