@@ -307,7 +307,9 @@ def _source(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
 def ignoring(outcomes: Sequence[Fact]) -> str:
     """What it means that a method ignores its source, by the facts of `facts.source`."""
     if all(fact.effect for fact in outcomes):
-        return f"references are not shown to be likelier, by {READS:g} nats a word, with their source than with another's"
+        return (
+            f"references are not shown to be likelier, by {READS:g} nats a word, with their source than with another's"
+        )
     return "summaries are not shown to be nearer to their reference than to another's"
 
 
