@@ -9,6 +9,7 @@ SCORERS: dict[str, type[Scorer]] = {  # by the key below `scores:` of a study, a
     for key, (module, name) in {
         "rouge": ("rouge_f1", "RougeF1"),
         "chrf": ("chrf", "ChrF"),
+        "references": ("references", "References"),
         "extractiveness": ("extractiveness", "Extractiveness"),
         "frames": ("frames", "Frames"),
         "reading": ("reading", "Reads"),

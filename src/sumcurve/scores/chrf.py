@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
+from sumcurve.scores.scorer import AgainstAll, Metric, Scores, group_of, summaries_of
 from sumcurve.store.records import Record
 
 
-class ChrF(Scorer):
+class ChrF(AgainstAll):
     """`score` compares the tokens of summary and references, lower-cased, as `rouge` does.
 
     The tokens are all that a trained system writes. chrF leaves white space out of its n-grams, so that tokens give

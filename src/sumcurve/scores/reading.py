@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
+from sumcurve.scores.scorer import AgainstAll, Metric, Scorer, Scores, group_of, summaries_of
 from sumcurve.settings.study import Reading, Rouge
 from sumcurve.store.records import Record, RecordError
 
@@ -107,7 +107,7 @@ class ReadingRouge(Reading):
     rouge: Rouge = Rouge()
 
 
-class ReadsByRouge(Scorer):
+class ReadsByRouge(AgainstAll):
     """Scores every output by its summaries; its threshold is asked of systems that give no log-probabilities."""
 
     Settings = ReadingRouge

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
+from sumcurve.scores.scorer import AgainstAll, Metric, Scores, group_of, summaries_of
 from sumcurve.settings.study import Rouge
 from sumcurve.store.records import Record
 
 POINTS = 100
 
 
-class RougeF1(Scorer):
+class RougeF1(AgainstAll):
     """`score` keeps precision and recall as details and counts empty summaries, which score 0 and stay."""
 
     Settings = Rouge

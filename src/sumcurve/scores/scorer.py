@@ -109,6 +109,22 @@ class Scorer(ABC):
         """
 
 
+class AgainstAll(Scorer):
+    """A scorer that compares with all references, by which a human who wrote one of them has no score."""
+
+    def inputs(
+        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
+    ) -> Mapping[str, Any] | None:
+        """No further folder; None of a human."""
+        return {} if own_reference(specifications[output]) is None else None
+
+
+def own_reference(specification: Mapping[str, Any]) -> int | None:
+    """Which reference an output of this specification repeats (`systems.bounds.Human`), from 1; None of others."""
+    number: int | None = specification["told"]["reference"] if specification.get("system") == "human" else None
+    return number
+
+
 def group_of(record: Record) -> str:
     """The group that a record was drawn with; a record without one is a group of its own."""
     return record.group if record.group is not None else record.id

@@ -16,6 +16,7 @@ SYSTEMS: dict[str, type[System]] = {  # by `kind` below `systems:` of a study, a
         "source": ("bounds", "Source"),
         "gold": ("bounds", "Gold"),
         "shuffled-gold": ("bounds", "ShuffledGold"),
+        "human": ("bounds", "Human"),
         "file": ("file", "File"),
     }.items()
 }

@@ -1,4 +1,4 @@
-"""What measures of summaries are put beside: the source, the reference, its words out of order.
+"""What measures of summaries are put beside: the source, the reference, its words out of order, other references.
 
 None competes with anybody. A measure of content must set the reference above the source, the source above the first
 sentences, and these above the reference's words in random order, all of which the reference has.
@@ -6,10 +6,12 @@ sentences, and these above the reference's words in random order, all of which t
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from sumcurve.store.records import Record
-from sumcurve.systems.system import Item, Role, Untrained
+from sumcurve.settings.base import Positive
+from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.store.records import Record, RecordError
+from sumcurve.systems.system import Item, Role, SystemSettings, Untrained
 
 
 def shuffled(record: Record) -> list[str]:
@@ -53,3 +55,32 @@ class ShuffledGold(Bound):
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
         for item in items:
             yield shuffled(item.record)
+
+
+class HumanSettings(SystemSettings):
+    reference: Positive
+    """The number of the reference that it wrote; 1 is the target."""
+
+
+class Human(Bound):
+    """Who wrote one reference of every test item, to be compared with the others (the scorer `references`)."""
+
+    Settings: ClassVar[type[SystemSettings]] = HumanSettings
+    title: ClassVar[str] = "who wrote one of the references"
+
+    @classmethod
+    def specify(cls, settings: Any, corpus: CorpusSettings) -> dict[str, Any]:
+        return {"reference": settings.reference}
+
+    def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
+        """RecordError for an item that lacks this reference, or any other to compare it with."""
+        number = self.settings["reference"]
+        for item in items:
+            references = item.record.all_references
+            if len(references) < max(2, number):
+                lack = f"no reference {number}" if number > 1 else "none to compare it with"
+                raise RecordError(
+                    f"test item {item.record.id} has references: {len(references)}, and so {lack}; name the corpora "
+                    "that have it below the system's `corpora:`, or leave the system out"
+                )
+            yield list(references[number - 1])

@@ -49,6 +49,7 @@ CORE = (
     Listing("equivalence"),
     Listing("questions", whole_corpus=True),
     Listing("lines"),
+    Listing("references"),
     Listing("scores_long", appendix=True),
     Listing("seeds", appendix=True, measured=True),
     Listing("variance", appendix=True),

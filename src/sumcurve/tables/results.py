@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sumcurve.scores.frames import commonest
+from sumcurve.scores.references import JACKKNIFE, NAME
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
@@ -118,8 +119,8 @@ class Results:
 
     @property
     def describing(self) -> list[Metric]:
-        """The metrics that say what summaries are like, by which nobody is ahead."""
-        return [metric for metric in self.metrics if metric.describes]
+        """The metrics that say what summaries are like, by which nobody is ahead; table references has its own."""
+        return [metric for metric in self.metrics if metric.describes and self.scorer(metric.name) != NAME]
 
     @property
     def decimals(self) -> int:
@@ -372,7 +373,9 @@ class Results:
             facts["one_frame"] = "yes" if True in framed else "no" if False in framed else ""
         marks = (MARK if False in reads else "") + (FRAMED if True in framed else "")
         method = systems[0].method
-        return Name(method, self.titles.get(method, method) + marks, facts)
+        human = systems[0].own_reference
+        title = self.titles.get(method, method) if human is None else f"human {human}, against the others"
+        return Name(method, title + marks, facts)
 
     def marked(self, corpus: str, cell: Cell) -> Name:
         """`name` of the system of a cell; the cell's own where none has it, as of the optimum."""
@@ -582,8 +585,10 @@ def units(metrics: Sequence[Metric]) -> str:
 
 
 def metric_columns(results: Results) -> list[Column]:
-    """A column with intervals for every metric, as its scorer describes it; people see those that are compared."""
+    """A column with intervals for every metric; people see those that are compared, and what ranks people, if any."""
     shown = {metric.name for metric in results.compared}
+    if any(system.own_reference for system in results.systems):
+        shown |= {metric.name for metric in results.metrics if metric.name.endswith(f"_{JACKKNIFE}")}
     return [
         Column(metric.name, metric.title if metric.name in shown else None, "number", metric.decimals, interval=True)
         for metric in results.metrics

@@ -8,6 +8,7 @@ import numpy as np
 from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.tables.evidence import ScoredOutput
 from sumcurve.tables.pairs import LEVEL
+from sumcurve.tables.references import RULES
 from sumcurve.tables.results import UNREAD, Results, metric_columns, units, value
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, number
@@ -75,6 +76,7 @@ def table(results: Results) -> Table:
         f"that size and metric, {100 * LEVEL:g} %). Selected: the phase and update whose checkpoint is scored. "
         f"{_emptiness(rows)} {results.caveat}",
         _items(rows),
+        RULES if any(system.own_reference for system in results.systems) else "",
         *not_trained(results),
         outside(results),
         *results.without_interval,

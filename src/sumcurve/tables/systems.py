@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from sumcurve.scores.references import NAME, OWN
 from sumcurve.statistics.design import Cell
 from sumcurve.systems.system import Role
 from sumcurve.tables.evidence import Items, ScoredOutput, is_beside
@@ -30,6 +31,12 @@ class System:
     @property
     def beside(self) -> bool:
         return is_beside(self.role, self.method)
+
+    @property
+    def own_reference(self) -> int | None:
+        """Which reference it wrote, of a human that the scorer `references` scored; None of all else."""
+        own = self.outputs[0].scores[NAME].details[OWN][0] if NAME in self.outputs[0].scores else ""
+        return int(own) if own else None
 
     @property
     def seeds(self) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ import shutil
 import time
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -130,7 +130,9 @@ class Lessons:
 
     @cached_property
     def valid(self) -> list[Record]:
-        return Corpus(self.corpus).part("valid").first(self.form.training.valid_records)
+        """The validation records without further references, as those of training are: all but test has one."""
+        records = Corpus(self.corpus).part("valid").first(self.form.training.valid_records)
+        return [replace(record, references=[]) for record in records]
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -1,15 +1,30 @@
 """Systems in a study: names, errors with lines, and a whole study of systems through the real plan and builders."""
 
+import json
 import shutil
 from pathlib import Path
+from statistics import fmean
+from types import SimpleNamespace
 
 import pytest
 import yaml
+from rouge_score.rouge_scorer import RougeScorer
 
 from sumcurve.cli.make import make
+from sumcurve.corpora.store import Corpus
 from sumcurve.settings.study import REFERENCE_SYSTEMS
+from sumcurve.store.manifest import sha256_file
 from sumcurve.store.stage import BuildError
+from sumcurve.study.collect import collect
 from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.tables import made
+from sumcurve.tables.report.facts import Corpus as Facts
+from sumcurve.tables.report.facts import rows_of
+from sumcurve.tables.report.findings import Titles
+from sumcurve.tables.report.leaderboard import leaderboard, markdown
+from sumcurve.tables.report.page import page
+from sumcurve.tables.results import Results
+from sumcurve.training.run import Lessons
 
 ROOT = Path(__file__).parents[3]
 
@@ -83,3 +98,97 @@ def test_a_wrong_id_or_a_kill_leaves_nothing_finished(home):
         with pytest.raises(BuildError, match=message):
             make(results / outputs(plan)[name])
         assert not (results / outputs(plan)[name]).exists()
+
+
+ALONE = dict.fromkeys(REFERENCE_SYSTEMS) | {"lead": {}}
+HUMANS = {f"human-{number}": {"kind": "human", "reference": number} for number in (1, 2, 3)}
+
+
+@pytest.fixture
+def several(home):
+    """A function that plans a study of tales whose items have three references, with these systems."""
+    tales = [json.loads(line) for line in Path("tests/data/tales.jsonl").read_text().splitlines()]
+    for number, tale in enumerate(tales):
+        words = " ".join(tale["target"]).split()
+        tale["references"] = [
+            [" ".join([*words[2:], "perhaps"])],
+            [" ".join([*words[: number % 7 + 1], "by", "night"])],
+        ]
+        del tale["group"]  # each is a group of its own
+    Path("several.jsonl").write_text("".join(f"{json.dumps(tale)}\n" for tale in tales))
+    smoke = yaml.safe_load(Path("config/studies/smoke.yaml").read_text())["corpora"]["tales"]
+    raw = {"path": "several.jsonl", "sha256": sha256_file(Path("several.jsonl"))}
+    corpora = {"tales": smoke | {"methods": None, "raw": raw, "contrasts": None}}
+    return lambda systems, **more: home(ALONE | systems, **{"corpora": corpora, **more})
+
+
+def test_humans_stand_beside_systems_by_the_jackknife_alone(several):
+    plan = several(HUMANS, scores={"rouge": {}, "chrf": {}, "references": {}})
+    rows = {row.method: row for row in plan.rows}
+    assert {name: set(row.scores) for name, row in rows.items()} == {
+        "lead": {"rouge", "chrf", "references"},
+        **{name: {"references"} for name in HUMANS},
+    }
+    results = Path("results").absolute()
+    for key in plan.folders:
+        make(results / key)
+    (prepared,) = plan.named("corpora", "corpus")
+    test = list(Corpus(results / prepared.key).part("test"))
+    of_results = Results(collect(plan, results), plan.settings.bootstrap)
+    tables = {name: made(name, of_results) for name in ("scores", "references", "descriptions", "scores_long")}
+    frame = tables["references"].frame().set_index("method")
+    scorer, direct = RougeScorer(["rouge1"]), {}
+    for number, name in enumerate(HUMANS):
+        written = [" ".join(record.all_references[number]) for record in test]
+        left = [[" ".join(text) for text in record.all_references] for record in test]
+        best = [
+            max(scorer.score(text, own)["rouge1"].fmeasure for place, text in enumerate(of) if place != number)
+            for own, of in zip(written, left, strict=True)
+        ]
+        direct[name] = 100 * fmean(best)
+        assert frame.rouge1_jackknife[name] == frame.rouge1_best[name] == pytest.approx(direct[name])
+    assert frame.rouge1_jackknife["humans"] == pytest.approx(fmean(direct.values()))
+    assert frame.rouge1_jackknife_low["humans"] < fmean(direct.values()) < frame.rouge1_jackknife_high["humans"]
+    scores = tables["scores"].frame().set_index("method")
+    assert scores.loc[[*HUMANS]].rouge1.isna().all()
+    assert scores.loc[[*HUMANS]].chrf.isna().all()
+    form = SimpleNamespace(training=SimpleNamespace(valid_records=5))
+    valid = Lessons.valid.func(SimpleNamespace(corpus=results / prepared.key, form=form))
+    assert [record.all_references for record in valid] == [[record.target] for record in valid]
+    assert all(record.references for record in test)
+    assert scores.rouge1_jackknife["human-2"] == frame.rouge1_jackknife["human-2"]
+    assert not tables["descriptions"].rows
+    shown = tables["scores"].markdown()
+    assert "human 2, against the others" in shown
+    assert "ROUGE-1, jackknife" in shown
+    assert "human (mean of 3), against the others" in tables["references"].markdown()
+
+    facts = Facts("tales", rows_of(tables))
+    entries = leaderboard(facts, Titles(of_results.titles, of_results.about))
+    people = entries[-1]
+    assert (people.title, people.role, people.score) == ("human (mean of 3), against the others", "bound", None)
+    assert people.jackknife.value == pytest.approx(fmean(direct.values()), abs=1e-4)
+    (lead,) = (entry for entry in entries if entry.method == "lead")
+    assert lead.jackknife.value == pytest.approx(frame.rouge1_jackknife["lead"], abs=1e-4)
+    assert lead.score.value == pytest.approx(scores.rouge1["lead"], abs=1e-4)
+    heads, _, *lines = markdown(entries, "ROUGE-1")
+    assert "ROUGE-1, jackknife" in heads
+    assert {line.count(" | ") for line in (heads, *lines)} == {heads.count(" | ")}
+    html = page(of_results, {name: tables[name] for name in ("scores", "references")}, [], {}, "mine")
+    assert '<th class="number">score, jackknife</th>' in html
+    assert '<tr class="fixed"><td>human (mean of 3), against the others</td>' in html
+
+
+def test_who_wrote_a_reference_is_compared_or_the_study_is_refused(several, home):
+    with pytest.raises(PlanError, match=r"systems.human-1: .* scored by references alone; add `references: \{\}`"):
+        several(HUMANS, scores={"rouge": {}})
+    with pytest.raises(PlanError, match=r"scores.references.*leave multi out"):
+        several(HUMANS, scores={"references": {"multi": "best"}})
+    with pytest.raises(PlanError, match=r"systems.ours.reference: Field required"):
+        several({"ours": {"kind": "human"}})
+    plan = home(ALONE | HUMANS, scores={"references": {}})
+    results = Path("results").absolute()
+    make(results / plan.folder(outputs(plan)["lead"]).inputs[0])
+    with pytest.raises(BuildError, match=r"test item \S+ has references: 1, and so no reference 2"):
+        make(results / outputs(plan)["human-2"])
+    assert not (results / outputs(plan)["human-2"]).exists()

@@ -127,5 +127,5 @@ def pretrained_learner(
     )
     if notice := told_of(truncated(trained_on), len(trained_on), model):
         note(notice)
-    references = [record.all_references for record, _ in valid]
+    references = [[record.target] for record, _ in valid]  # as `Lessons.valid`
     return PretrainedLearner(model, settings, trained_on, validated, references, search, device)

@@ -115,7 +115,7 @@ def _of_summaries(output: Path, corpus: Path) -> dict[str, Any]:
     from sumcurve.training.validation import measured
 
     summaries = [row["summary"] for row in read_jsonl(output / "summaries.jsonl")]
-    scores = measured([0.0], summaries, [record.all_references for record in Corpus(corpus).part("valid")])
+    scores = measured([0.0], summaries, [[record.target] for record in Corpus(corpus).part("valid")])
     shares = {metric: scores[metric] for metric in METRICS}
     shares["worth"] = prod(shares.values()) ** (1 / len(shares))
     return {name: round(100 * value, 3) for name, value in shares.items()}

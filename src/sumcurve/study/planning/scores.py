@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.needs import Needing
-from sumcurve.scores.scorer import Scorer
+from sumcurve.scores.references import NAME
+from sumcurve.scores.scorer import Scorer, own_reference
 from sumcurve.settings.config import PlanError
 from sumcurve.sources.pinned import File
 from sumcurve.store.records import RecordError
@@ -105,10 +106,16 @@ def check_files(plan: "Plan") -> None:
 
 
 def check_scorers(plan: "Plan") -> None:
-    """PlanError for a scorer that scores nothing of the study."""
+    """PlanError for a scorer that scores nothing of the study, and a human whom nothing compares."""
     for name in plan.scorers:
         if plan.rows and not any(name in row.scores for row in plan.rows):
             raise PlanError(
                 f"{plan.where('scores', name)}: nothing of this study is scored by {name}; leave it out, or give the "
                 "study what it scores (docs/scores.md)"
+            )
+    for row in plan.rows:
+        if own_reference(plan.folders[row.output].specification) and NAME not in row.scores:
+            raise PlanError(
+                f"{plan.where('systems', row.method)}: who wrote a reference is scored by {NAME} alone; add "
+                f"`{NAME}: {{}}` below the study's `scores:`"
             )

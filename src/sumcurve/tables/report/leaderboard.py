@@ -1,23 +1,32 @@
 """The leaderboard of a corpus: every method at its largest size, with its score, parameters and training time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from sumcurve.scores.references import JACKKNIFE
+from sumcurve.tables.references import PEOPLE, people_of
 from sumcurve.tables.report.facts import Corpus, Effect, Record, effect
 from sumcurve.tables.report.findings import Titles
 
 CUT = "best-sentence"  # the bound that is shown
 BEST = 3  # untrained baselines that are shown
+JACKKNIFED = (
+    "Jackknife: the mean over references of the best of the others. People are compared with systems by it, since they "
+    "have a reference less (table references)."
+)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A row; `records` and what stands behind them are None of a system that is not trained."""
+    """A row; `records` and what stands behind them are None of a system that is not trained.
+
+    `jackknife` is known where people wrote several references (table references); people have no other score.
+    """
 
     method: str
     title: str
     role: str
-    score: Effect
+    score: Effect | None
     records: int | None = None
     seeds: int | None = None
     parameters: int | None = None
@@ -25,10 +34,11 @@ class Entry:
     reads: bool = True
     template: bool = False
     about: str = ""
+    jackknife: Effect | None = None
 
 
 def leaderboard(corpus: Corpus, titles: Titles, baselines: int = BEST) -> list[Entry]:
-    """Trained methods at their largest size, the best first; then the best baselines, then the bound."""
+    """Trained methods at their largest size, the best first; then the best baselines, the bound, the mean of people."""
     scores = corpus.rows("scores")
     trained: dict[str, Record] = {}
     for row in scores:
@@ -38,7 +48,19 @@ def leaderboard(corpus: Corpus, titles: Titles, baselines: int = BEST) -> list[E
     others = [_entry(corpus, titles, row) for row in scores if not row["records"] and row.get(corpus.column)]
     blind = sorted((row for row in others if row.role in ("baseline", "outside")), key=_by_score)[:baselines]
     bound = [row for row in others if row.method == CUT]
-    return [*sorted(rows, key=_by_score), *blind, *bound]
+    return _with_people(corpus, [*sorted(rows, key=_by_score), *blind, *bound])
+
+
+def _with_people(corpus: Corpus, entries: list[Entry]) -> list[Entry]:
+    """The entries with their jackknife, and the mean of people; as they are where the corpus has no such row."""
+    rows = corpus.rows("references")
+    column = f"{corpus.column}_{JACKKNIFE}" if rows else ""
+    scores = {(row["method"], row["records"]): effect(row, column) for row in rows if row.get(column)}
+    if (PEOPLE, "") not in scores:
+        return entries
+    title = people_of(sum(bool(row["own_reference"]) for row in rows))
+    known = [replace(entry, jackknife=scores.get((entry.method, str(entry.records or "")))) for entry in entries]
+    return [*known, Entry(PEOPLE, title, "bound", None, jackknife=scores[PEOPLE, ""])]
 
 
 def shortened(entries: Sequence[Entry], rows: int) -> list[Entry]:
@@ -52,7 +74,7 @@ def shortened(entries: Sequence[Entry], rows: int) -> list[Entry]:
 
 
 def _by_score(entry: Entry) -> float:
-    return -entry.score.value
+    return -entry.score.value if entry.score else 0.0
 
 
 def _entry(corpus: Corpus, titles: Titles, row: Record) -> Entry:
@@ -81,11 +103,15 @@ def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> lis
     """The lines of a Markdown table; equal evidence gives equal bytes where `seconds` are left out."""
     from sumcurve.tables.table import number, significant, span, without_markup
 
-    heads = ["model", "parameters", "records", f"{metric} [95 % interval]", *(["training, seconds"] if seconds else [])]
+    people = any(entry.jackknife for entry in entries)
+    heads = ["model", "parameters", "records", f"{metric} [95 % interval]"]
+    heads += [*([f"{metric}, {JACKKNIFE}"] if people else []), *(["training, seconds"] if seconds else [])]
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
     repeated = any((entry.seeds or 1) > 1 for entry in entries)
     for entry in entries:
-        score = span(entry.score.value, entry.score.low, entry.score.high, 1)
+        score, jackknife = (
+            span(shown.value, shown.low, shown.high, 1) if shown else "" for shown in (entry.score, entry.jackknife)
+        )
         score += " (one run)" if repeated and entry.seeds == 1 else ""
         title = entry.title + ("" if entry.reads else " †") + (" ¶" if entry.template else "")
         if entry.about:
@@ -95,6 +121,7 @@ def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> lis
             f"{entry.parameters / 1e6:.2g} M" if entry.parameters else "",
             number(entry.records) if entry.records else "",
             score,
+            *([jackknife] if people else []),
             *([significant(entry.seconds) if entry.seconds else ""] if seconds else []),
         ]
         lines.append(f"| {' | '.join(cells)} |")

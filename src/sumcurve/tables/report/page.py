@@ -24,7 +24,7 @@ from sumcurve.tables.figures import FIGURES, looks_of
 from sumcurve.tables.report.chart import charts, javascript
 from sumcurve.tables.report.facts import Corpus, rows_of, source
 from sumcurve.tables.report.findings import SHOWN, UNSEEN, Finding, Titles, counted, headed, interval
-from sumcurve.tables.report.leaderboard import Entry, leaderboard
+from sumcurve.tables.report.leaderboard import JACKKNIFED, Entry, leaderboard
 from sumcurve.tables.report.readme import OVERLAP, SIGNIFICANCE, first_sentence, ignored, question, same_scores
 from sumcurve.tables.report.sizes import Size, sizes
 from sumcurve.tables.report.summaries import RUN, Reading, spaced
@@ -168,7 +168,7 @@ def page(
 
 def _board(corpus: Corpus, titles: Titles) -> Board:
     entries = leaderboard(corpus, titles)
-    most = max((entry.score.high or entry.score.value for entry in entries), default=1.0)
+    most = max((entry.score.high or entry.score.value for entry in entries if entry.score), default=1.0)
     notes = [
         "Bars: score with its 95 % interval; records: the largest size; seconds: to the scored checkpoint.",
         OVERLAP,
@@ -176,6 +176,7 @@ def _board(corpus: Corpus, titles: Titles) -> Board:
         ignored(corpus, mark="†, hollow in charts,") if any(source(corpus)) else "",
         "¶ writes most summaries by one sentence template." if any(entry.template for entry in entries) else "",
         *same_scores(corpus, titles),
+        JACKKNIFED if any(entry.jackknife for entry in entries) else "",
     ]
     held_out = UNSEEN if corpus.name.endswith(HELD_OUT) else ""
     return Board(corpus.name, held_out, corpus.metric, entries, _scale(most), " ".join(filter(None, notes)))

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from sumcurve.tables.evidence import Examples
 from sumcurve.tables.report.facts import Corpus, Record, Records, detectable, identical, source
 from sumcurve.tables.report.findings import IGNORES, SHOWN, Finding, Titles, counted, headed, ignoring
-from sumcurve.tables.report.leaderboard import leaderboard, markdown, shortened
+from sumcurve.tables.report.leaderboard import JACKKNIFED, leaderboard, markdown, shortened
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import listed, number, without_markup
 
@@ -67,6 +67,7 @@ def page(
         if any(entry.template for entry in entries):
             notes.append("¶ writes most summaries by one sentence template.")
         notes += [*same_scores(corpus, titles), OVERLAP]
+        notes += [JACKKNIFED] if any(entry.jackknife for entry in entries) else []
         if (effect := detectable(corpus)) is not None:
             notes.append(f"Minimum detectable effect (80 % power): about {number(effect, 1)} {corpus.metric}.")
         lines += [" ".join([*notes, *remarks]), ""]
