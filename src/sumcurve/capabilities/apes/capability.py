@@ -78,6 +78,8 @@ class QuestionAnswering(Capability):
             specification["pipeline"] = corpus.settings.entities
             named = [corpus.settings.entities] if corpus.settings.entities != "rules" else []
             specification["versions"] = versions("spacy", *named)
+        if cloze.never:
+            specification["never"] = list(cloze.never)
         if cloze.salient != "names":
             specification["salient"] = cloze.salient
         if corpus.settings.hyphenated != "whole":

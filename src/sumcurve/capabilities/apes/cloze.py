@@ -4,6 +4,7 @@ A folder holds what `questions.write_questions` writes of every part, and statis
 entities enough to be asked about, how many questions a source can answer, and how often guessing is right.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,15 +41,21 @@ def ask(
     recogniser: Recogniser,
     salient: Salient = "names",
     hyphenated: Hyphenated = "whole",
+    never: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Write the questions about every reference by the entities that the recogniser finds; returns the statistics."""
+    """Write the questions about every reference by the entities that the recogniser finds; returns the statistics.
+
+    Names in which one of the patterns `never` occurs are no entities (`settings.Cloze.never`).
+    """
+    patterns = [re.compile(pattern) for pattern in never]
 
     def rows(part: Part) -> Iterator[tuple[Record, Asked]]:
         targets = recogniser.read(parted(in_own_case(record, text), hyphenated) for record, text in part.with_text)
         sources = recogniser.read(
             parted(map(own_case, text.source, record.source), hyphenated) for record, text in part.with_text
         )
-        for record, target, source in zip(part, targets, sources, strict=True):
+        for record, in_target, in_source in zip(part, targets, sources, strict=True):
+            target, source = in_target.without(patterns), in_source.without(patterns)
             names = numbered(target.names)
             lemmas = {name: of for name, of in target.names.items() if name != of}
             both = merged(names, source.known(names), lemmas)

@@ -5,6 +5,7 @@ local folder of Hugging Face transformers with weights as safetensors; nothing i
 run.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, tee
@@ -39,6 +40,17 @@ class Named:
         """The names, and with them each word whose lemma is one of them or of `names`, another text's."""
         words = {word: of for word, of in self.lemmas.items() if of in names or of in self.names}
         return words | self.names
+
+    def without(self, never: Sequence[re.Pattern[str]]) -> "Named":
+        """The same without names in which, or in whose lemma, one of the patterns occurs."""
+        if not never:
+            return self
+        kept = {
+            name: of
+            for name, of in self.names.items()
+            if not any(pattern.search(text) for pattern in never for text in (name, of))
+        }
+        return Named(kept, self.lemmas)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 
 from sumcurve.capabilities.apes import levels
 from sumcurve.capabilities.apes.evidence import AskedOfPart, Questions
-from sumcurve.capabilities.apes.levels import Reader
+from sumcurve.capabilities.apes.levels import Answered, Reader
 from sumcurve.capabilities.apes.scorer import AnswersQuestions
 from sumcurve.capabilities.apes.tables import apes, apes_order, apes_readers, readers
 from sumcurve.settings.study import Bootstrap
@@ -67,9 +67,10 @@ def known(right, groups=20, seed=1):
     generator = np.random.default_rng(seed)
     guessed = (generator.random(120) < 0.4).astype(float)
     of_groups = tuple(f"module{number % groups}" for number in range(120))
-    shares = ((generator.random(120) < right).astype(float), guessed, guessed[::-1].copy())
+    baselines = {"majority": guessed, "frequency": guessed[::-1].copy()}
+    held_out = Answered(of_groups, (generator.random(120) < right).astype(float), baselines)
     counts = {"train": 900, "valid": 50, "test": 120}, {"the source does not name the answer": 400}
-    return Reader("notes", seed, of_groups, *shares, np.arange(120) % 3 == 0, 0.3, *counts, 300, 12.5)
+    return Reader("notes", seed, held_out, np.arange(120) % 3 == 0, 0.3, *counts, 300, 12.5)
 
 
 @pytest.fixture
@@ -237,7 +238,8 @@ def test_what_readers_know_of_what_summaries_are_asked_is_said_apart():
     told = [known(0.8, seed=seed) for seed in (1, 2, 3)]
     sentence = levels.levels(told, 0.95)["notes"].sentence()
     every = np.arange(120) % 3 == 0
-    for column in (np.mean([one.right for one in told], axis=0), told[0].majority, told[0].frequency):
+    right = np.mean([one.held_out.right for one in told], axis=0)
+    for column in (right, *told[0].held_out.baselines.values()):
         assert f"{100 * column[every].mean():.1f} %" in sentence
     alone = [dataclasses.replace(one, several=np.ones(120, dtype=bool)) for one in told]
     assert "of one entity" not in levels.levels(alone, 0.95)["notes"].sentence()
