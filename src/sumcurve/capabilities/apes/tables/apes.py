@@ -167,7 +167,7 @@ def table(results: Results) -> Table:
         Column("apes", "APES", "number", 2, interval=True),
         *(Column(name, known[name].title, "number", 2) for name in BESIDE if name in known),
         Column("named", "answer named (%)", "number", 1),
-        *([Column("overlap", "by word overlap", "number", 2)] if any(row["overlap"] is not None for row in rows) else []),
+        *([Column("overlap", "by word overlap", "number", 2)] if any("overlap" in row for row in rows) else []),
         Column("entities", "entities", "number", 2),
         Column("salient", "salient", "number", 2),
         Column("documents", "by document", "number", 2),
@@ -221,7 +221,7 @@ def _row(results: Results, system: System) -> dict[str, Any]:
     names |= {"perfect": "apes_perfect", "none": "apes_none"}
     for column, name in names.items():
         row[column] = _mean(system, name)
-    row["overlap"] = overlap_of(system).get(WORD_OVERLAP)
+    row |= {"overlap": share for share in overlap_of(system).values()}
     for column in ("perfect", "none"):
         weights = np.concatenate([_values(output, f"apes_{column}") for output in system.outputs])
         entities = np.concatenate([_values(output, "apes_entities") for output in system.outputs])

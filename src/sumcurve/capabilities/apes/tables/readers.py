@@ -24,7 +24,7 @@ def table(results: Results) -> Table:
                 "corpus": reader.corpus,
                 "seed": reader.seed,
                 "train_questions": reader.questions["train"],
-                "of_sources": reader.of_sources or None,
+                **({"of_sources": reader.of_sources} if reader.of_sources else {}),
                 "left_out": sum(reader.left_out.values()),
                 "test_questions": reader.questions["test"],
                 "accuracy": POINTS * float(np.mean(reader.held_out.right)),
@@ -39,7 +39,7 @@ def table(results: Results) -> Table:
                 "seconds": reader.seconds,
             }
         )
-    known = {name for row in rows for name, cell in row.items() if cell is not None}
+    known = {name for row in rows for name in row}
     here = [name for name in BASELINES if name in known] if rows else ["majority", "frequency"]
     checked = [
         Column("valid_questions", "validation questions", "count"),
