@@ -193,7 +193,7 @@ def reader(corpus: str, folders: Folders, folder: "Folder") -> Reader:
     return Reader(
         corpus=corpus,
         seed=folder.specification["seed"],
-        held_out=_answered(rows),
+        held_out=answered_of(rows),
         several=np.array([row["id"] in of_summaries for row in rows], dtype=bool),
         chance=float(np.mean([float(row["chance"]) for row in rows])),
         questions=training["questions"],
@@ -201,11 +201,12 @@ def reader(corpus: str, folders: Folders, folder: "Folder") -> Reader:
         updates=training["updates"] if trained else None,
         seconds=folders.timing(folder.key).seconds if trained else None,
         of_sources=training.get("of_sources", 0),
-        validation=_answered(validation) if validation else None,
+        validation=answered_of(validation) if validation else None,
     )
 
 
-def _answered(rows: Sequence[Mapping[str, str]]) -> Answered:
+def answered_of(rows: Sequence[Mapping[str, str]]) -> Answered:
+    """What held_out.csv, or validation.csv, of a reader's run says."""
     columns = {name: np.array([float(row[name]) for row in rows]) for name in ("reader", *BASELINES) if name in rows[0]}
     right = columns.pop("reader")
     return Answered(tuple(row["group"] for row in rows), right, columns)

@@ -185,7 +185,7 @@ def level(corpus: str, readers: list[Reader], confidence: float) -> Level:
     of_all = {READER: right, **known}
     shares = {name: float(values[..., several].mean()) for name, values in of_all.items()} if several.any() else {}
     validations = [reader.validation for reader in readers if reader.validation is not None]
-    checked = _checked(validations, confidence) if len(validations) == len(readers) else None
+    checked = against_best(validations, confidence) if len(validations) == len(readers) else None
     mean, count = float(right.mean()), int(several.sum())
     return Level(corpus, right.shape[1], mean, baselines, differences, count, shares, validation=checked)
 
@@ -203,8 +203,8 @@ def _above(right: Array, known: Array, groups: Sequence[str], confidence: float)
     return estimate(Design([apart], groups, None, confidence), (READER, None))
 
 
-def _checked(answered: Sequence[Answered], confidence: float) -> Checked:
-    """Of validation questions."""
+def against_best(answered: Sequence[Answered], confidence: float) -> Checked:
+    """What readers of one corpus are right in, beside the best of what needs no reader, on the same questions."""
     right, known = _in_points(answered)
     best = max(known, key=lambda name: known[name].mean())
     difference = _above(right, known[best], answered[0].groups, confidence)

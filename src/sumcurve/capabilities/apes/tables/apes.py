@@ -221,7 +221,8 @@ def _row(results: Results, system: System) -> dict[str, Any]:
     names |= {"perfect": "apes_perfect", "none": "apes_none"}
     for column, name in names.items():
         row[column] = _mean(system, name)
-    row |= {"overlap": share for share in overlap_of(system).values()}
+    if shares := overlap_of(system):
+        row["overlap"] = shares[WORD_OVERLAP]
     for column in ("perfect", "none"):
         weights = np.concatenate([_values(output, f"apes_{column}") for output in system.outputs])
         entities = np.concatenate([_values(output, "apes_entities") for output in system.outputs])
