@@ -117,7 +117,7 @@ def by_rule(points: Sequence[float], chosen_by: Sequence[float], own: int | None
         return points[max(places, key=chosen_by.__getitem__)]  # the first of equals, as in ROUGE
 
     every = range(len(points))
-    sets = [every]
+    sets: list[Sequence[int]] = [every]
     if own is None and len(points) > 1:
         sets = [[place for place in every if place != left_out] for left_out in every]
     return {

@@ -38,7 +38,7 @@ def figure(corpus: Corpus, titles: Titles) -> Specification | None:
         return None
     blind = [entry for entry in leaderboard(corpus, titles, baselines=1) if entry.role in ("baseline", "outside")]
     lead = [row for row in scores if row["method"] == "lead" and all(entry.method != "lead" for entry in blind)]
-    levels = [(entry.title, entry.score) for entry in blind] + [
+    levels = [(entry.title, entry.score) for entry in blind if entry.score] + [
         (titles["lead"], score) for row in lead if (score := effect(row, corpus.column)) is not None
     ]
     frame = pd.DataFrame(
