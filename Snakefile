@@ -84,6 +84,7 @@ localrules:
     fetch_archives,
     fetch_corpus,
     fetch_lists,
+    fetch_repository,
     fetch_model,
 
 

@@ -46,6 +46,16 @@ rule fetch_lists:
         "python -m sumcurve fetch {output:q} --log {log:q}"
 
 
+# As above, of a folder in a git repository: with git, too, unless a copy lies beside it.
+rule fetch_repository:
+    output:
+        directory(str(Path(HOME) / "data/raw/git-{name}")),
+    log:
+        f"{LOGS}/fetch-git-{{name}}.log",
+    shell:
+        "python -m sumcurve fetch {output:q} --log {log:q}"
+
+
 # As above, of a corpus: what is there stays, and what was fetched of it is not fetched again.
 rule fetch_corpus:
     output:

@@ -17,8 +17,9 @@ from sumcurve.sources.pinned import File, fetched_model
 from sumcurve.store import manifest
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import write_json
+from sumcurve.store.trees import tree_id
 from sumcurve.study.plan import Plan, PlanError, studies
-from sumcurve.study.planning.folder import HUB, LISTS, place_of_hub, place_of_lists, raw_file
+from sumcurve.study.planning.folder import GIT, HUB, LISTS, place_of_hub, place_of_lists, place_of_tree, raw_file
 
 TEMPLATE = "{source}\nSummary:"  # a prompt to begin with, of a language model
 
@@ -34,7 +35,7 @@ def add_parsers(verbs: Verbs) -> None:
     add_job(
         verbs,
         "fetch",
-        "a pretrained model, a corpus of the hub at its commit, Debian's lists, or config/harvest's archives",
+        "a pretrained model, a corpus of the hub or of git at its commit, Debian's lists, or config/harvest's archives",
         lambda arguments: fetch(arguments.path),
         example="data/raw/model-4d1fe8bb94b9f5ab",
     )
@@ -103,6 +104,8 @@ def fetch(path: Path) -> None:
         fetch_content(path)
     elif path.name.startswith(LISTS):
         fetch_lists(path)
+    elif path.name.startswith(GIT):
+        fetch_repository(path)
     else:
         fetch_model(path)
 
@@ -251,6 +254,34 @@ def fetch_lists(path: Path) -> None:
                 f"{CONFIG / 'studies' / study}.yaml; they are kept in {own}"
             )
         note(f"{path}: {release}")
+
+
+def fetch_repository(path: Path) -> None:
+    """Put the folder of a git repository that a corpus is made of to `path`, from a copy beside it or from the network.
+
+    A copy is an archive whose name holds the first digits of the tree.
+    """
+    from sumcurve.harvest import repository
+
+    wanted = {
+        raw.tree: raw
+        for study in studies(CONFIG)
+        for raw in Plan.read(CONFIG, study).raws
+        if raw.tree and Path(place_of_tree(raw.tree)).name == path.name
+    }
+    if len(wanted) != 1:
+        raise PlanError(f"no corpus of a study in {CONFIG / 'studies'} names a git tree for {path}")
+    ((tree, raw),) = wanted.items()
+    with lock(home_of(path, "data/raw/FOLDER"), path.name):
+        if path.is_dir() and tree_id(path) == tree:
+            note(f"{path} is there and verified: nothing to do")
+            return
+        archive = repository.carried((path.parent, Path("data/raw")), tree)  # also of a study with another home
+        if archive is not None:
+            repository.unpack(archive, tree, path)
+        else:
+            repository.fetch(str(raw.git), str(raw.commit), raw.below or "", tree, path)
+        note(f"{path}: {archive or f'{raw.git} at {raw.commit}'}")
 
 
 def show_model(model: str, revision: str | None) -> None:

@@ -33,6 +33,7 @@ def on_the_hub(name: str) -> str:
 
 HubName = Annotated[str, AfterValidator(on_the_hub)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Sha1 = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]  # of git's commits and trees
 
 
 class Settings(BaseModel):

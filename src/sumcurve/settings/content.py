@@ -10,7 +10,7 @@ from pydantic import (
     model_validator,
 )
 
-from sumcurve.settings.base import HubName, Settings, Sha256
+from sumcurve.settings.base import HubName, Settings, Sha1, Sha256
 from sumcurve.sources import SOURCES, format_of
 
 
@@ -80,10 +80,14 @@ class FormAndFields(TypedDict, total=False):
     least: dict[str, int]
 
 
+IF_GIVEN = Field(exclude_if=lambda value: value is None)
+
+
 class Raw(Settings):
     """Where a corpus comes from; its identity is the sha256 of that content.
 
-    Of a folder it is that of the lines `sha256sum` prints of its files below it, in the order of their names.
+    Of a folder it is that of the lines `sha256sum` prints of its files below it, in the order of their names. Of a
+    folder in a git repository it is the `tree` that git knows it by.
     """
 
     sha256: Sha256 | None = None
@@ -91,19 +95,31 @@ class Raw(Settings):
     known yet, as of a copy that is yours alone; then nothing is made, and an error says what to write here.
     """
     harvest: Harvest | None = None
-    """Packages that the raw records are made from; or `apt`, `path` or `hub`."""
+    """Packages that the raw records are made from; or `apt`, `path`, `hub` or `git`."""
     apt: Annotated[Apt | None, Field(exclude_if=lambda apt: apt is None)] = None
-    """Debian's lists of packages, fetched by this machine's apt; or `harvest`, `path` or `hub`."""
+    """Debian's lists of packages, fetched by this machine's apt; or `harvest`, `path`, `hub` or `git`."""
     path: str | None = None
-    """A file or a folder of shards; or `harvest`, `apt` or `hub`."""
+    """A file or a folder of shards; or `harvest`, `apt`, `hub` or `git`."""
     hub: HubName | None = None
-    """A data set of the Hugging Face hub, as owner/name, whose `files` are fetched; or `harvest`, `apt` or `path`."""
+    """A data set of the Hugging Face hub, owner/name, with `files` that are fetched; or `harvest`, `apt`, `path` or
+    `git`.
+    """
     revision: Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{40}$", to_lower=True)] | None = None
     """Of the hub's: a commit, since branches and tags move."""
     files: dict[str, Sha256 | None] | None = None
     """Of a folder or of the hub: every file by its path, and its sha256, or null where that is not known; of the hub's
     config/hub.lock.yaml says it then, by what the hub states (docs/how-to/your-corpus.md).
     """
+    git: Annotated[str | None, Field(pattern=r"^(https|file)://\S+$"), IF_GIVEN] = None
+    """The https address of a public git repository with the corpus; or `harvest`, `apt`, `path` or `hub`. It is fetched
+    without its history, or taken from a copy that lies below data/raw (docs/reference/corpora.md).
+    """
+    commit: Annotated[Sha1 | None, IF_GIVEN] = None
+    """Of the repository: 40 hex digits, since branches and tags move."""
+    below: Annotated[str | None, Field(pattern=r"^[^/]+(/[^/]+)*$"), IF_GIVEN] = None
+    """The folder in the repository; null: all of it."""
+    tree: Annotated[Sha1 | None, IF_GIVEN] = None
+    """Git's id of that folder, the corpus's identity: `git rev-parse COMMIT:FOLDER` prints it."""
     format: str | None = None
     """Of the files: a format of `sumcurve.sources.SOURCES`; null: what the ending of `path` or `files` says."""
     fields: Fields | None = None
@@ -128,11 +144,11 @@ class Raw(Settings):
 
     @model_validator(mode="after")
     def one_source(self) -> "Raw":
-        if [self.harvest, self.apt, self.path, self.hub].count(None) != 3:
-            raise ValueError("give one of `harvest`, `apt`, `path` and `hub`")
+        if [self.harvest, self.apt, self.path, self.hub, self.git].count(None) != 4:
+            raise ValueError("give one of `harvest`, `apt`, `path`, `hub` and `git`")
         made = self.harvest is not None or self.apt is not None
         if made and (self.format or self.fields or self.files or self.min):
-            raise ValueError("`format`, `fields`, `files` and `min` are for a `path` or a `hub`")
+            raise ValueError("`format`, `fields`, `files` and `min` are for a `path`, a `hub` or `git`")
         if made and self.sha256 is None:
             raise ValueError(
                 "give the `sha256` of what is harvested or fetched by apt: the error of a wrong one prints it"
@@ -141,13 +157,21 @@ class Raw(Settings):
             raise ValueError("`hub` needs a `revision` and `files`")
         if self.hub is None and self.revision is not None:
             raise ValueError("`revision` is for a `hub`")
+        if self.git is not None and not (self.commit and self.tree):
+            raise ValueError("`git` needs a `commit` and a `tree`, which `git rev-parse COMMIT:FOLDER` prints")
+        if self.git is not None and (self.files or self.sha256):
+            raise ValueError("`git` takes no `files` and no `sha256`: its `tree` pins every file")
+        if self.git is None and (self.commit or self.below or self.tree):
+            raise ValueError("`commit`, `below` and `tree` are for `git`")
+        if ".." in (self.below or "").split("/"):
+            raise ValueError(f"below {self.below!r} names no folder in the repository")
         for name in self.files or ():
             if not name or name.startswith("/") or ".." in name.split("/"):
                 raise ValueError(f"{name!r} names no file below the corpus's folder")
         if self.format is not None and self.format not in SOURCES:
             raise ValueError(f"no format {self.format!r}; there are {', '.join(SOURCES)}")
         if not made and self.format is None and self._format_of_names() is None:
-            named = repr(self.path) if self.path else "its files"
+            named = repr(self.path) if self.path else "its files" if self.files else "what `git` holds"
             raise ValueError(f"the ending of {named} says no format; add `format:`, one of {', '.join(SOURCES)}")
         return self
 
@@ -157,6 +181,11 @@ class Raw(Settings):
             return kind
         formats = {format_of(name) for name in self.files or ()}
         return formats.pop() if len(formats) == 1 else None
+
+    @property
+    def identity(self) -> str | None:
+        """The sha256 or the tree; None: the study does not say it yet."""
+        return self.tree or self.sha256
 
     def format_in_force(self) -> str:
         """Of SOURCES: what is said, else what the ending of the path says; a harvest makes JSON lines."""

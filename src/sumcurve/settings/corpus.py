@@ -252,6 +252,10 @@ class CorpusSettings(Preparation):
             raise ValueError(
                 "`shards` cannot go with `compose`, which joins records of all shards in one process: leave one out"
             )
+        if self.shards is not None and self.raw.git is not None:
+            raise ValueError(
+                "`shards` cannot go with `raw.git`, whose files are known by their tree: leave `shards` out"
+            )
         return self
 
     @property

@@ -23,6 +23,9 @@ SOURCES: dict[
         "lcsts",
         "debian",
         "gigaword",
+        "aeslc",
+        "dialogsum",
+        "acl_anthology",
     )
 }
 

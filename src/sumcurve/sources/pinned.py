@@ -1,4 +1,4 @@
-"""What a study reads from outside of its results, whose content is pinned by its sha256."""
+"""What a study reads from outside of its results, whose content is pinned by its sha256, or by the id of git's tree."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sumcurve.store.manifest import sha256_file, sha256_files
 from sumcurve.store.members import names_of_shards
+from sumcurve.store.trees import tree_id
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,8 @@ class File:
 
     What is `harvested`, or fetched, lies below the study's home.
 
-    It may be a folder. Its content are the files below it that match one of the patterns `shards`.
+    It may be a folder. Its content are the files below it that match one of the patterns `shards`; of a `tree` all
+    files, and its sha256 is the id of git's tree.
     """
 
     sha256: str | None  # None: the study does not say it yet
@@ -23,6 +25,12 @@ class File:
     shards: tuple[str, ...] = ()
     pinned: str = ""  # the file of the configuration that says the sha256; "": the study's
     files: tuple[tuple[str, str | None], ...] = ()  # of a folder, where the study names them: each with its sha256
+    tree: bool = False
+
+    @property
+    def word(self) -> str:
+        """What its content is known by, in messages."""
+        return "tree" if self.tree else "sha256"
 
     def at(self, home: Path) -> Path:
         return home / self.path if self.harvested else Path(self.path)
@@ -33,6 +41,8 @@ class File:
         None where nothing is there; CorpusError for a folder without shards.
         """
         path = self.at(home)
+        if self.tree:
+            return tree_id(path) if path.is_dir() else None
         if path.is_dir():
             return sha256_files(path, names_of_shards(path, self.shards))
         return sha256_file(path) if path.is_file() else None
@@ -47,6 +57,11 @@ class File:
             return (
                 f"{path} has sha256 {observed}, and {pinned} does not say which copy is meant: if it is this one, "
                 f"write `sha256: {observed}` below its `raw:`"
+            )
+        if self.tree:
+            return (
+                f"{path} is git's tree {observed}, but study {study} pins {self.sha256}: a file was changed, added or "
+                "lost, or its mode was; delete the folder and it is fetched again, or bring a copy as it was published"
             )
         others = "; ".join(self._others(path))
         return (

@@ -4,6 +4,7 @@ Nothing outside the standard library is imported.
 """
 
 import gzip
+import lzma
 import re
 import stat
 import tarfile
@@ -20,11 +21,12 @@ from sumcurve.store.errors import CorpusError
 
 CHUNK = 1 << 20
 TARS = (".tgz", ".tar.gz")
+UNPACKED = {".xz": lzma.open, ".tar": open}  # by endings; others are gzip's
 # Of a corpus of text: no text is packed to a hundredth. CNN's and the Daily Mail's question files are 1.4 million.
 MOST_MEMBERS, LARGEST_RATIO, SLACK = 3_000_000, 100, 100_000_000
 REMEDY = "copy it again, and compare its sha256 with the published one"
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError, OSError)
+BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError)
 
 Member = tuple[str, int, bool, Callable[[], bytes]]  # name, size, whether it is a regular file, its content
 
@@ -64,12 +66,19 @@ def zip_members(path: Path, limits: Limits) -> Iterator[Member]:
 
 
 def tar_members(path: Path, limits: Limits) -> Iterator[Member]:
-    """The files of a gzipped tar archive, in constant memory; the content of one is read before the next is asked for.
+    """The files of a tar archive: `tar_files`."""
+    for name, info, read in tar_files(path, limits):
+        yield name, info.size, info.isfile(), read
 
-    It is read to its last byte, so that what was changed on its way is seen by gzip's checksum. ArchiveError for an
-    archive that breaks a limit, has an unusable name, or goes on behind its end.
+
+def tar_files(path: Path, limits: Limits) -> Iterator[tuple[str, tarfile.TarInfo, Callable[[], bytes]]]:
+    """Name, header and content of the files of a tar archive, packed by gzip or xz, or not, in constant memory.
+
+    The content of one is read before the next is asked for. The archive is read to its last byte, so that what was
+    changed on its way is seen by the packing's checksum. ArchiveError for an archive that breaks a limit, has an
+    unusable name, or goes on behind its end.
     """
-    with gzip.open(path) as unzipped:
+    with cast(IO[bytes], UNPACKED.get(path.suffix, gzip.open)(path, "rb")) as unzipped:
         limited = Limited(path, unzipped, limits)
         with tarfile.open(fileobj=cast(IO[bytes], limited), mode="r|") as opened:
             size = number = 0
@@ -82,7 +91,7 @@ def tar_members(path: Path, limits: Limits) -> Iterator[Member]:
                     continue
                 check_name(path, name, limits.remedy)
                 if not info.isdir():
-                    yield name, info.size, info.isfile(), partial(read_member, opened, info)
+                    yield name, info, partial(read_member, opened, info)
         while rest := limited.read(CHUNK):
             if rest.strip(b"\0"):
                 raise ArchiveError(f"{path} goes on behind its end, or a header in it is broken: {limits.remedy}")
@@ -149,7 +158,7 @@ def read_member(opened: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:
 class Limited:
     """A stream that ends with ArchiveError where more is read than an archive may hold, its headers included."""
 
-    def __init__(self, path: Path, stream: gzip.GzipFile, limits: Limits) -> None:
+    def __init__(self, path: Path, stream: IO[bytes], limits: Limits) -> None:
         self.path = path
         self.stream = stream
         self.limits = limits

@@ -244,11 +244,11 @@ def _check_weights(results: Path, folder: Folder, sealed: Mapping[str, Mapping[s
 def _check_file(file: File, home: Path) -> None:
     path, observed = file.at(home), file.observed(home)
     if observed is None:
-        print(f"{path}\n    not on this machine; its sha256 must be {file.sha256}")
+        print(f"{path}\n    not on this machine; its {file.word} must be {file.sha256}")
     elif observed != file.sha256:
-        raise ManifestError(f"{path} does not have sha256 {file.sha256}")
+        raise ManifestError(f"{path} does not have {file.word} {file.sha256}")
     else:
-        print(f"{path}\n    sha256 {file.sha256}: yes")
+        print(f"{path}\n    {file.word} {file.sha256}: yes")
 
 
 def _verified(plan: Plan, results: Path) -> verify.Verification:

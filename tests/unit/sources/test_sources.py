@@ -2,17 +2,21 @@
 
 import hashlib
 import shutil
+import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from sumcurve.cli.raw import fetch
 from sumcurve.sources.pinned import File
+from sumcurve.store.trees import tree_id
 from sumcurve.study.plan import Folder, Plan, PlanError
 
 ROOT = Path(__file__).parents[3]
 SHA256 = "0" * 64
+OF_GIT = {"git": "https://example.org/a", "commit": "12" * 20, "tree": "34" * 20, "format": "jsonl"}
 
 
 @pytest.fixture
@@ -65,8 +69,12 @@ def test_what_decides_how_content_is_read_decides_the_name(home) -> None:
         ({"path": "a.jsonl", "format": "xml"}, {}, r"no format 'xml'; there are jsonl, csv, parquet"),
         ({"harvest": {"packages": {}}, "format": "jsonl"}, {}, "`format`, `fields`, `files` and `min` are for"),
         ({"apt": {"codename": "bookworm"}, "min": {"size": 3}}, {}, r"`files` and `min` are for a `path`"),
-        ({"path": "a.jsonl", "hub": "a/b"}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),
-        ({"path": "a.jsonl", "apt": {"codename": "bookworm"}}, {}, "give one of `harvest`, `apt`, `path` and `hub`"),
+        ({"path": "a.jsonl", "hub": "a/b"}, {}, "give one of `harvest`, `apt`, `path`, `hub` and `git`"),
+        (
+            {"path": "a.jsonl", "apt": {"codename": "bookworm"}},
+            {},
+            "give one of `harvest`, `apt`, `path`, `hub` and `git`",
+        ),
         ({"apt": {"codename": "../x"}}, {}, r"raw\.apt\.codename: String should match"),
         ({"sha256": None, "apt": {"codename": "bookworm"}}, {}, "give the `sha256` of what is harvested or fetched"),
         ({"hub": "a/b", "files": {"a.jsonl": None}}, {}, "`hub` needs a `revision` and `files`"),
@@ -82,6 +90,14 @@ def test_what_decides_how_content_is_read_decides_the_name(home) -> None:
         ({"path": "a", "files": {"a.jsonl": None, "b.parquet": None}}, {}, "'a' says no format"),
         ({"sha256": None, "harvest": {"packages": {}}}, {}, "give the `sha256` of what is harvested"),
         ({"path": "a.jsonl", "fields": {"titel": "t"}}, {}, r"raw\.fields\.titel: unknown key"),
+        ({"sha256": None, **OF_GIT, "path": "a"}, {}, "give one of `harvest`, `apt`, `path`, `hub` and `git`"),
+        ({"sha256": None, **OF_GIT, "tree": None}, {}, "`git` needs a `commit` and a `tree`"),
+        ({"sha256": None, **OF_GIT, "commit": "main"}, {}, r"raw\.commit: String should match"),
+        ({"sha256": None, **OF_GIT, "git": "ext::sh"}, {}, r"raw\.git: String should match"),
+        ({"sha256": None, **OF_GIT, "below": "../a"}, {}, r"below '\.\./a' names no folder in the repository"),
+        ({"sha256": None, **OF_GIT, "format": None}, {}, "what `git` holds says no format"),
+        (OF_GIT, {}, "`git` takes no `files` and no `sha256`"),
+        ({"path": "a.jsonl", "tree": "0" * 40}, {}, "`commit`, `below` and `tree` are for `git`"),
         ({"path": "a.jsonl"}, {"valid": 3}, r"give the sizes `valid` and `test`, or say by `ready`"),
         ({"path": "a.jsonl"}, {"ready": {"train": "a", "valid": "b"}}, r"ready.*test: Field required"),
         ({"path": "a"}, {"ready": {"train": "../a", "valid": "b", "test": "c"}}, r"'\.\./a' names no file"),
@@ -90,6 +106,44 @@ def test_what_decides_how_content_is_read_decides_the_name(home) -> None:
 def test_a_source_that_cannot_be_is_an_error_with_its_line(home, raw, split, message) -> None:
     with pytest.raises(PlanError, match=rf"mine\.yaml:\d+: .*{message}"):
         corpus(home, {"sha256": SHA256, **raw}, split)
+
+
+def test_of_a_repository_its_tree_decides_the_name_and_where_it_lies(home) -> None:
+    folder = corpus(home, {"sha256": None, **OF_GIT})
+    (file,) = folder.files
+    assert folder.specification["raw"] == file.sha256 == OF_GIT["tree"]
+    assert (file.path, file.harvested, file.tree) == ("data/raw/git-343434343434", True, True)
+    elsewhere = {"git": "https://example.org/b", "commit": "56" * 20, "below": "a/b"}
+    assert corpus(home, {"sha256": None, **OF_GIT, **elsewhere}).name == folder.name
+    assert corpus(home, {"sha256": None, **OF_GIT, "tree": "56" * 20}).name != folder.name
+
+
+def test_a_tree_that_is_not_the_pinned_one_says_which_it_is(home) -> None:
+    (file,) = corpus(home, {"sha256": None, **OF_GIT}).files
+    assert file.observed(home) is None
+    assert "git-343434343434 is missing" in file.problem(home, "mine")
+    file.at(home).mkdir(parents=True)
+    (file.at(home) / "a.jsonl").write_text("a")
+    assert file.observed(home) == tree_id(file.at(home))
+    assert f"is git's tree {file.observed(home)}, but study mine pins {OF_GIT['tree']}" in file.problem(home, "mine")
+
+
+def test_what_somebody_carried_is_taken_and_no_network_is_asked(home, monkeypatch, capsys) -> None:
+    (home / "mine").mkdir()
+    (home / "mine/a.jsonl").write_text("a")
+    raw = OF_GIT | {"tree": tree_id(home / "mine")}
+    (file,) = corpus(home, {"sha256": None, **raw}).files
+    (home / "data/raw").mkdir(parents=True)
+    with tarfile.open(home / "data/raw" / f"mine-{raw['tree'][:12]}.tar.gz", "w:gz") as archive:
+        archive.add(home / "mine", "mine")
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("PATH", "")  # no git
+    fetch(file.at(home))
+    assert file.observed(home) == file.sha256
+    fetch(file.at(home))
+    assert "is there and verified: nothing to do" in capsys.readouterr().err
+    with pytest.raises(PlanError, match="no corpus of a study in config/studies names a git tree for data/raw/git-1"):
+        fetch(Path("data/raw/git-1"))
 
 
 HUB = {"hub": "owner/name", "revision": "12" * 20}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def plan_prepared(plan: "Plan", name: str, settings: Preparation, raw: Raw) -> str:
     """The key of a prepared corpus."""
     specification: CorpusSpecification = {
-        "raw": raw.sha256 or f"unknown, of {raw_file(raw, settings.split).path}",
+        "raw": raw.identity or f"unknown, of {raw_file(raw, settings.split).path}",
         **raw.form_and_fields(),
         "compose": settings.compose.model_dump(mode="json") if settings.compose else None,
         "prepare": settings.prepare.model_dump(mode="json"),

@@ -16,7 +16,7 @@ from sumcurve.study.doors import MODELS
 from sumcurve.study.kinds import KINDS
 from sumcurve.systems.rows import Scored
 
-HUB, LISTS = "hub-", "lists-"
+HUB, LISTS, GIT = "hub-", "lists-", "git-"
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,8 @@ def raw_file(raw: Raw, split: Split) -> File:
             raw.sha256, place_of_lists(str(raw.sha256)), harvested=True, shards=patterns(SOURCES[raw.format_in_force()])
         )
     shards = patterns(SOURCES[raw.format_in_force()], split.files())
+    if raw.tree:
+        return File(raw.tree, place_of_tree(raw.tree), harvested=True, shards=shards, tree=True)
     files = tuple(sorted((raw.files or {}).items()))
     if raw.path:
         return File(raw.sha256, raw.path, shards=shards, files=files)
@@ -113,3 +115,8 @@ def place_of_hub(raw: Raw) -> str:
 def place_of_lists(sha256: str) -> str:
     """Where Debian's lists of packages lie, below the study's home."""
     return f"data/raw/{LISTS}{sha256[:12]}"
+
+
+def place_of_tree(tree: str) -> str:
+    """Where a folder of a git repository lies, below the study's home."""
+    return f"data/raw/{GIT}{tree[:12]}"
