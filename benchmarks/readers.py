@@ -24,7 +24,7 @@ from sumcurve.training.place import Place
 
 TABLE = Path(__file__).with_suffix(".csv")
 BOTH = ["references", "sources"]
-STOP = {"every_updates": 100, "every_epochs": 0.1, "patience": 12, "max_updates": 4000}
+STOP = {"every_updates": 100, "every_epochs": 0.1, "patience": 8, "max_updates": 2500}
 BASE: dict[str, Any] = {
     "kind": "attentive",
     "guessers": True,

@@ -4,10 +4,10 @@ A folder holds what `questions.write_questions` writes of every part, and statis
 entities enough to be asked about, how many questions a source can answer, and how often guessing is right.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,17 +45,14 @@ def ask(
 ) -> dict[str, Any]:
     """Write the questions about every reference by the entities that the recogniser finds; returns the statistics.
 
-    Names in which one of the patterns `never` occurs are no entities (`settings.Cloze.never`).
+    Words in which one of the patterns `never` occurs are no part of an entity (`settings.Cloze.never`).
     """
-    patterns = [re.compile(pattern) for pattern in never]
+    read = partial(recogniser.read, never=never) if never else recogniser.read
 
     def rows(part: Part) -> Iterator[tuple[Record, Asked]]:
-        targets = recogniser.read(parted(in_own_case(record, text), hyphenated) for record, text in part.with_text)
-        sources = recogniser.read(
-            parted(map(own_case, text.source, record.source), hyphenated) for record, text in part.with_text
-        )
-        for record, in_target, in_source in zip(part, targets, sources, strict=True):
-            target, source = in_target.without(patterns), in_source.without(patterns)
+        targets = read(parted(in_own_case(record, text), hyphenated) for record, text in part.with_text)
+        sources = read(parted(map(own_case, text.source, record.source), hyphenated) for record, text in part.with_text)
+        for record, target, source in zip(part, targets, sources, strict=True):
             names = numbered(target.names)
             lemmas = {name: of for name, of in target.names.items() if name != of}
             both = merged(names, source.known(names), lemmas)

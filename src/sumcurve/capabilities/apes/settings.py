@@ -51,8 +51,9 @@ class Cloze(Settings):
     files: QuestionFiles | None = None
     """Ready-made questions in place of those that are made of references; null: there are none."""
     never: Annotated[tuple[str, ...], Field(exclude_if=lambda patterns: not patterns)] = ()
-    """Names that are no entities, whatever recognises them: regular expressions, as `^person\\d+$` for the speakers of
-    a corpus that calls them so, each searched in a name's tokens in lower case, blank-separated, and in its lemma.
+    """Words that are no part of an entity, whatever recognises them: regular expressions, as `person\\d` where a corpus
+    calls its speakers so, searched in single tokens in lower case. Such words are recognised in small letters, and a
+    name that has one all the same is none.
     """
     salient: Literal["names", "words"] = "names"
     """Which source words are salient, where ENT learns them from the questions: whole mentions of answers, or every
