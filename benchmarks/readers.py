@@ -35,10 +35,14 @@ BASE: dict[str, Any] = {
     "optimizer": {"name": "adam", "rate": 0.003, "clip_norm": 10.0},
     "stop": STOP,
 }
+MENTIONS = {"learns": BOTH, "answer": "mentions"}
 TRIALS: dict[str, dict[str, Any]] = {
     "references": {},  # as docstrings' readers learn
     "sources": {"learns": BOTH},
-    "mentions": {"learns": BOTH, "answer": "mentions"},
+    "mentions, references": {"answer": "mentions"},
+    "mentions": MENTIONS,
+    "mentions, wide": MENTIONS | {"embedding": 100, "hidden": 128},
+    "mentions, dropout": MENTIONS | {"dropout": 0.4, "init_std": 0.3},
 }
 
 

@@ -222,7 +222,7 @@ class CorpusSettings(Preparation):
     target: Literal["titles", "summaries"] = "summaries"
     """What the targets are; titles are one sentence, so that no sentence-by-sentence extract is made for them."""
     entities: str = "rules"
-    """What finds entities in references: `rules`, ours for texts about code; `names`, of these rules those for names and
+    """What finds entities in references: `rules`, ours for texts about code; `names`, those of them that find names and
     coined words, for other texts; or an installed spaCy pipeline's name.
     """
     hyphenated: Literal["whole", "parts"] = "whole"
