@@ -37,17 +37,17 @@ def take_over(
         guessing = settings.guessers and part != "train"
         return posed(asked_of(Corpus(corpus).part(part), questions), left_out.setdefault(part, Counter()), guessing)
 
-    def answered(asked: Sequence[Posed]) -> list[dict[str, Any]]:
-        answers = reader.answers([question.document for question in asked], [[question.question] for question in asked])
-        return levels(asked, [answer for (answer,) in answers], frequent)
+    def rows_of(part: Sequence[Posed]) -> list[dict[str, Any]]:
+        answers = reader.answers([question.document for question in part], [[question.question] for question in part])
+        return levels(part, [answer for (answer,) in answers], frequent)
 
     frequent = majority(question.answer for question in of_part("train"))
     test = list(of_part("test"))
     if not test:
         raise RecordError(f"{questions}: no test question can be asked of sources; remove the corpus's `cloze`")
-    rows = answered(test)
+    rows = rows_of(test)
     write_csv(stage / HELD_OUT, list(rows[0]), rows)
-    if settings.guessers and (checked := answered(list(of_part("valid")))):
+    if settings.guessers and (checked := rows_of(list(of_part("valid")))):
         write_csv(stage / VALIDATION, list(checked[0]), checked)
     (stage / MODEL).mkdir()
     for path in sorted({path for pattern in MODEL_FILES for path in model.glob(pattern)}):

@@ -81,9 +81,9 @@ def order(results: Results, corpus: str, metric: str = SHARE) -> list[tuple[Test
 
     Gold is who wrote the second reference, or a later one, where somebody did: the questions are about the first.
     """
-    asked = [system for system in systems_asked(results, corpus) if metric == SHARE or overlap_of(system)]
-    here = {system.method: system for system in asked if system.method in ORDER}
-    others = [system for system in asked if (system.own_reference or 0) > 1]
+    systems = [system for system in systems_asked(results, corpus) if metric == SHARE or overlap_of(system)]
+    here = {system.method: system for system in systems if system.method in ORDER}
+    others = [system for system in systems if (system.own_reference or 0) > 1]
     if others:
         here[ORDER[0]] = min(others, key=lambda system: system.own_reference or 0)
     design = results.design(corpus, metric) if len(here) > 1 else None
