@@ -107,10 +107,8 @@ class Answerer(Settings):
     """What is said of every reader."""
 
     guessers: Annotated[Boolean, Field(exclude_if=lambda guessers: not guessers)] = False
-    """Whether three guessers stand beside it, on validation and on test questions, and by word overlap on summaries:
-    the most frequent entity, the first one, and the one whose sentence shares most words with the question, each among
-    those that the question does not name. Without, two stand beside it on test questions (`readers.majority`,
-    `readers.frequency`).
+    """Whether three guessers stand beside it, on validation questions, too: the most frequent, the first, and by word
+    overlap, which is also asked of summaries. Without, two do on test questions.
     """
 
 
@@ -123,13 +121,10 @@ class AttentiveSettings(Answerer):
         Field(min_length=1, exclude_if=lambda origins: origins == ("references",)),
         Once,
     ] = ("references",)
-    """What it learns to answer: questions about references, and about each sentence of a source, asked of the other
-    sentences where these name the answer.
-    """
+    """What it learns from: questions about references, and about each sentence of a source, asked of the others."""
     answer: Annotated[Literal["markers", "mentions"], Field(exclude_if=lambda answer: answer == "markers")] = "markers"
-    """How attention becomes an answer: by a layer over all markers (Chen et al. 2016), or as the sum over an entity's
-    mentions (Kadlec et al. 2016), among entities that the question does not name, since every mention of its answer is
-    hidden.
+    """How attention becomes an answer: by a layer over all markers (Chen et al. 2016), or as its sum over an entity's
+    mentions (Kadlec et al. 2016), of entities that the question does not name, since its answer is hidden everywhere.
     """
     embedding: Positive = 100
     """Width of a word."""
