@@ -28,7 +28,7 @@ from pathlib import Path
 import yaml
 
 from sumcurve.study.doors import SYSTEMS
-from sumcurve.study.tables import findings_of
+from sumcurve.study.tables import findings_of, results_of_others
 from sumcurve.tables.report.facts import Corpus, read_tables
 from sumcurve.tables.report.figure import write_figure
 from sumcurve.tables.report.findings import Titles
@@ -182,7 +182,8 @@ def study_page(study: str) -> str:
     where = f"../../results/tables/{study}/"
     corpora = {name: " ".join((keys or {}).get("title", "").split()) for name, keys in settings["corpora"].items()}
     corpora = {name: title for name, title in corpora.items() if title}
-    lines = page(title, study, tables, every, titles, captions, figure, [SMALL], where, corpora, DESCRIBED)
+    others = results_of_others()
+    lines = page(title, study, tables, every, titles, captions, figure, [SMALL], where, corpora, DESCRIBED, others)
     return reworded("\n".join(lines))
 
 

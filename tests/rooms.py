@@ -39,6 +39,7 @@ CAPABILITIES = {
     "programs": 850,
     "fairseq": 600,
     "labels": 300,
+    "published": 300,
     "trials": 300,
 }
 CORE = 27_000

@@ -128,6 +128,52 @@ def test_the_pretraining_comes_to_the_same_bytes_again(finished: tuple[Plan, Pat
     assert first == second
 
 
+def test_two_studies_share_one_checkpoint_which_is_made_once(tmp_path: Path) -> None:
+    config = configured(tmp_path) / "config"
+    for name in ("scratch", "tuned"):
+        method = bart_method(METHODS[name])
+        method["phases"]["nll"]["stop"] = {"every_updates": 6, "max_updates": 6}
+        (config / "methods" / f"{name}.yaml").write_text(yaml.safe_dump(method))
+    block = pretraining(tmp_path / "fables.jsonl", fables(80), overlapping="counted", title="Invented fables.")
+    (config / "pretraining" / "fables.yaml").write_text(yaml.safe_dump(block))
+    smoke = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
+    plans = []
+    for key in ("one", "two"):  # two corpora: other validation and test parts of the tales
+        tales = smoke["corpora"]["tales"] | {"search": {"beam": 1, "min_tokens": 2, "max_tokens": 8}, "methods": None}
+        tales |= {"raw": tales["raw"] | {"path": str(RAW)}, "split": tales["split"] | {"key": key}}
+        study = smoke | {"corpora": {"tales": tales}, "methods": ["scratch", "tuned"], "pretraining": "fables"}
+        study |= {"systems": dict.fromkeys(("lsa", "lexrank", "sumbasic")), "scores": {"rouge": {}}}
+        (config / "studies" / f"{key}.yaml").write_text(yaml.safe_dump(study))
+        plans.append(Plan.read(config, key))
+    shared = {*plans[0].folders} & {*plans[1].folders}
+    (checkpoint,) = (key for key in shared if plans[0].folder(key).kind == "pretrain")
+    made: list[str] = []
+    for plan in plans:
+        for key in plan.folders:
+            if key not in made:
+                build(plan, key, tmp_path)
+                made.append(key)
+    assert len(shared) == len([key for key in made if key in shared]) == 4
+    weights = load_file(tmp_path / "results" / checkpoint / "weights.safetensors")
+    notes = []
+    for plan in plans:
+        (tuned,) = (run for run in runs(plan, "tuned") if run.specification["fraction"].split("-")[1] == "100")
+        model = opened(
+            BartSettings.of_specification(tuned.specification["model"]),
+            tmp_path / "results" / tuned.specification["subwords"],
+            tuned.specification,
+            True,
+        )
+        model.load(weights)
+        training = json.loads((tmp_path / "results" / tuned.key / "training.json").read_text())
+        assert training["initial_weights"] == digest_of(model.weights())
+        table = pretraining_table.table(Results(collect(plan, tmp_path / "results"), Bootstrap(resamples=50)))
+        (note,) = (note for note in table.notes if checkpoint in note)
+        notes.append(note.split(" Nothing was removed")[0])
+    assert notes[0] == notes[1]
+    assert "Invented fables" in notes[0]
+
+
 def test_the_table_has_the_worth_of_the_pretraining_at_every_size(finished: tuple[Plan, Path]) -> None:
     plan, home = finished
     found = Results(collect(plan, home / "results"), Bootstrap(resamples=50))

@@ -13,5 +13,6 @@ CAPABILITIES = (
     "people",
     "pretrained",
     "programs",
+    "published",
     "trials",
 )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sumcurve.tables.evidence import Evidence, Examples, Missing, ScoredOutput, Timing
     from sumcurve.tables.report.facts import Corpus
     from sumcurve.tables.report.findings import Finding, Titles
+    from sumcurve.tables.report.leaderboard import Printed
     from sumcurve.watch.costs import Cost, Costs
     from sumcurve.watch.estimate import Sizes
 
@@ -137,6 +138,10 @@ class Capability:
 
     def findings(self, corpus: "Corpus", titles: "Titles") -> "Iterable[Finding]":
         """What its tables show of a corpus, a sentence each."""
+        return ()
+
+    def leaderboard_rows(self, corpus: "Corpus") -> "Iterable[Printed]":
+        """Results of others, by its tables, that stand below the leaderboard of a corpus: apart and not ranked."""
         return ()
 
     def evidence(self, folders: Folders) -> "Evidence":

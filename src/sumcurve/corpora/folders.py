@@ -55,6 +55,8 @@ def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> 
     stage.note(
         f"read {statistics['read']} records, kept {statistics['kept']}, dropped {dropped}: {statistics['dropped']}"
     )
+    for part, counts in statistics.get("groups", {}).items():
+        stage.note(f"{part}: {counts['in_train']} of {counts['groups']} groups stand in train")
     for part, counts in statistics.get("ready", {}).items():
         stage.note(f"{part}: kept {counts['kept']}, dropped {sum(counts['dropped'].values())}: {counts['dropped']}")
 

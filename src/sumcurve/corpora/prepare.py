@@ -15,7 +15,7 @@ order of the keyed hash of the records' ids, without what repeats a record that 
 Parts that are ready, as those of a published corpus, are taken as they are. A published test part is never thinned:
 nothing leaves it because it repeats something, is beyond a limit, or in another language, but only what is no record,
 has an id that is there already, or is beyond the size that a study gives the part. Valid gives up what test holds too,
-train what test or valid hold, and its own duplicates.
+train what test or valid hold, and its own duplicates. With `split.shared_groups` a group is not what they hold.
 """
 
 import hashlib
@@ -87,8 +87,10 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
     where groups are held out, the number of records, their mean source and target lengths in tokens and their
     vocabulary. With `compose` a record of a part holds several raw records, and `kept` counts the raw ones. Where the
     parts are ready, `ready` has `kept` and `dropped` of each, and, where duplicates are kept, `shared` says how many
-    records of each are in each other (`shared_by`; before parts are cut to sizes). With steps of cleaning, `cleaning`
-    has for each the raw records that it `changed`, `dropped` and, of a published test part, `left`.
+    records of each are in each other (`shared_by`; before parts are cut to sizes). Where they may share groups,
+    `groups` says how many valid and test have, and how many of these are in train (`groups_of`; before, too). With
+    steps of cleaning, `cleaning` has for each the raw records that it `changed`, `dropped` and, of a published test
+    part, `left`.
 
     Raises CorpusError for a file that cannot be read, too few records, parts of which one is in another for the most,
     and a broken invariant.
@@ -103,7 +105,7 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
         read, candidates = filtered(content.records(), settings.prepare, counts, spool, ledger)
         if not candidates:
             raise CorpusError(nothing_left(content, read, ledger.first))
-        candidates = without_shared(candidates, ledger)
+        candidates = without_shared(candidates, ledger, settings.split.shared_groups)
         candidates = without_duplicates(candidates, settings.prepare, spool, ledger)
         shared = None
         if content.ready is not None and settings.prepare.duplicates == "keep":
@@ -130,7 +132,7 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
         "kept": kept,
         "dropped": dict(sorted(ledger.counts.items())),
         "composed": settings.compose is not None,
-        "parts": measured(corpus),
+        "parts": measured(corpus, settings.split.shared_groups),
     }
     if counts.counts:
         statistics["cleaning"] = counts.as_dict()
@@ -140,6 +142,8 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
         }
     if shared is not None:
         statistics["shared"] = shared
+    if settings.split.shared_groups:
+        statistics["groups"] = groups_of(candidates)
     spool_path.unlink()
     os.replace(partial, corpus.dropped_path)
     write_json(corpus.statistics_path, statistics)
@@ -286,8 +290,10 @@ def written(text: RawText, words: Tokenizer) -> list[str]:
     return [sentence for sentence in divided if sentence.strip()]  # any other sign is a token by `tokens.TOKEN`
 
 
-def without_shared(candidates: list[Candidate], ledger: Ledger) -> list[Candidate]:
+def without_shared(candidates: list[Candidate], ledger: Ledger, shared_groups: bool = False) -> list[Candidate]:
     """Of parts that are ready, the records whose id and group no part before theirs has: test, then valid, then train.
+
+    With `shared_groups` parts may share groups.
 
     They are returned in this order, and in the order of the rows inside a part.
     """
@@ -299,7 +305,7 @@ def without_shared(candidates: list[Candidate], ledger: Ledger) -> list[Candidat
     kept = []
     for candidate in candidates:
         owners = [(SHARED_ID, candidate.id, ids.setdefault(candidate.id, candidate))]
-        if candidate.group is not None:
+        if candidate.group is not None and not shared_groups:
             owners.append((SHARED_GROUP, candidate.group, groups.setdefault(candidate.group, candidate)))
         for reason, name, owner in owners:
             if owner.split != candidate.split:
@@ -330,9 +336,11 @@ def without_duplicates(candidates: list[Candidate], settings: Prepare, spool: Sp
         record = spool.read(candidate)
         digests = digests_of(record)
         repeated = None
-        if settings.duplicates == "drop":
+        if settings.duplicates != "keep":
             reasons = ((SAME_SOURCE, SHARED_SOURCE), (SAME_TARGET, SHARED_TARGET))
             for (same, shared), digest, owners in zip(reasons, digests, (sources, targets), strict=True):
+                if same == SAME_TARGET and settings.duplicates == "sources":
+                    continue
                 owner = owners.get(digest)
                 if repeated is None and owner is not None and gives_way(candidate, owner):
                     repeated = (same if owner.split == candidate.split else shared), owner
@@ -377,6 +385,17 @@ def shared_by(candidates: Iterable[Candidate], spool: Spool) -> dict[str, dict[s
     }
 
 
+def groups_of(candidates: Iterable[Candidate]) -> dict[str, dict[str, int]]:
+    """Of ready valid and test, how many `groups` their records name, and how many of these are `in_train`."""
+    names: dict[str, set[str]] = {part: set() for part in PARTS}
+    for candidate in candidates:
+        if candidate.group is not None:
+            names[candidate.split or "train"].add(candidate.group)
+    return {
+        part: {"groups": len(names[part]), "in_train": len(names[part] & names["train"])} for part in ("valid", "test")
+    }
+
+
 def check_shared(raw_path: Path, shared: Mapping[str, Mapping[str, int]], sizes: Mapping[str, int]) -> None:
     """CorpusError where more than half of valid or test is in train, or more than half of train in one of these."""
     for part, other in (("valid", "train"), ("test", "train"), ("train", "valid"), ("train", "test")):
@@ -397,8 +416,10 @@ def digest_of(sentences: Sequence[str]) -> bytes:
     return hashlib.blake2b(" ".join(sentences).encode(), digest_size=16).digest()
 
 
-def measured(corpus: Corpus) -> dict[str, dict[str, Any]]:
-    """The statistics of the parts as written; CorpusError for an id twice or a group in two parts.
+def measured(corpus: Corpus, shared_groups: bool = False) -> dict[str, dict[str, Any]]:
+    """The statistics of the parts as written; CorpusError for an id twice.
+
+    And for a group in two parts, where these are not `shared_groups`.
 
     RecordError where a part's text does not hold the part's records in their order.
     """
@@ -407,7 +428,8 @@ def measured(corpus: Corpus) -> dict[str, dict[str, Any]]:
     statistics = {}
     for part in corpus.parts:
         counts = Statistics()
-        for record in checked((record for record, _ in part.with_text), part.name, part.path, ids, groups):
+        own = {} if shared_groups else groups
+        for record in checked((record for record, _ in part.with_text), part.name, part.path, ids, own):
             counts.add(record)
         statistics[part.name] = counts.as_dict()
     return statistics

@@ -82,6 +82,10 @@ class Split(Settings):
     """Of parts that records say: what each is here, as `{valid: test, test: valid}` where the published test part is
     too small to test on. Parts that are not named are what they say.
     """
+    shared_groups: Annotated[Boolean, Field(exclude_if=lambda shared: not shared)] = False
+    """Whether a group may stand in several parts that are `ready`, as a mailbox of which each has mails: groups are for
+    intervals alone then. How many of the test part's stand in train, the corpus's statistics say.
+    """
     unseen: Annotated[tuple[str, ...] | None, Field(exclude_if=lambda unseen: unseen is None)] = None
     """Groups that make a second test part, `unseen`, whole: those whose names are one of these or begin with one and a
     `/`, as the modules of a package do. null: there is none.
@@ -93,6 +97,8 @@ class Split(Settings):
             raise ValueError("`unseen` names groups, one or more, of a corpus whose parts are drawn, not `ready`")
         if self.ready is None and (self.valid is None or self.test is None):
             raise ValueError("give the sizes `valid` and `test`, or say by `ready` where the parts come from")
+        if self.shared_groups and self.ready is None:
+            raise ValueError("`shared_groups` is for parts that are `ready`: those that are drawn share no group")
         if self.roles and (self.ready != "records" or {*self.roles} != {*self.roles.values()}):
             raise ValueError("`roles` exchanges parts that records say: it takes `ready: records`, and each part once")
         return self
@@ -138,8 +144,10 @@ class Prepare(Settings):
     """Whether a record is dropped whose target has as many tokens as its source, or more (Akhmetov et al. 2022)."""
     min_alphabetic_share: Annotated[Share, Field(alias="least_alphabetic_share")] = 0.0
     """Share of the source's tokens that hold a letter, at least."""
-    duplicates: Literal["drop", "keep"] = "drop"
-    """Records that repeat a source or a target exactly."""
+    duplicates: Literal["drop", "sources", "keep"] = "drop"
+    """Records that repeat a source or a target exactly; "sources": those that repeat a source are dropped, and equal
+    targets stay, as subject lines that are rightly the same.
+    """
     near_duplicates: Share | None = None
     """Jaccard similarity of source 3-shingles from which a record is dropped; null: none is."""
 

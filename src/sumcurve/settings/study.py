@@ -131,19 +131,25 @@ class Noise(Settings):
 
 
 class Pretraining(Preparation):
-    """BART pretrained by denoising, on docstrings of packages that are outside of the study's.
+    """BART pretrained by denoising, on records outside of the study's: a file of `config/pretraining/`, or a block.
 
     The records are prepared as a corpus's are. One that shares `overlap` tokens in a row with a source or target of a
-    corpus's validation or test part, or is a near-duplicate of one, is removed and counted. What is denoised are
-    sources without the sentences that are a target's.
+    corpus's validation or test part, or is a near-duplicate of one, overlaps it. What is denoised are sources without
+    the sentences that are a target's.
     """
 
+    title: str = ""
+    """What is denoised, in words, said with the tables."""
     raw: Raw
     """Where the records come from."""
+    overlapping: Literal["removed", "counted"] = "removed"
+    """What becomes of records that overlap a corpus: they are removed and counted, and each corpus has a pretraining of
+    its own; or they are counted alone, where the text is from elsewhere, and one pretraining serves all studies.
+    """
     overlap: Positive = 8
-    """Tokens in a row that a record may not share with a text of the validation and test parts."""
+    """Tokens in a row shared with a text of the validation or test part: the record overlaps it."""
     near_duplicates: Annotated[float, Field(gt=0.0, le=1.0)] = 0.5
-    """Jaccard similarity of 3-shingles with a text of these parts from which a record is removed."""
+    """Jaccard similarity of 3-shingles with a text of these parts from which a record overlaps it."""
     subwords: Annotated[int, Field(ge=300)]
     """Of the byte-level BPE, which is trained on the texts that are denoised; marks and bytes included."""
     tokens: Positive
@@ -228,7 +234,9 @@ class StudySettings(Settings):
     variance: VarianceTable | None = None
     """The table of draws and seeds; null: none."""
     pretraining: Pretraining | None = None
-    """Of the methods of kind bart; null: there are none."""
+    """Of the methods of kind bart: a file of config/pretraining without its ending, or what such a file says; null:
+    there are none.
+    """
     equivalence: Equivalence | None = None
     """The table of methods that should come to the same; null: none."""
     sums: Sums = "portable"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from sumcurve.sources.raw import MISSING_KEY, Refused
+from sumcurve.sources.raw import Refused
 from sumcurve.sources.source import Rows, Source
 from sumcurve.store.errors import CorpusError
 
@@ -22,6 +22,7 @@ COMMAND, SIGN = re.compile(r"\\([A-Za-z]+)\s*"), re.compile(r"\\(.)|[{}$]")
 REMEDY = "copy the folder again"
 
 # Reasons for which a paper is no record.
+NO_TITLE, NO_ABSTRACT = "paper without a title", "paper without an abstract"
 WITHDRAWN = "retracted or removed paper"
 
 
@@ -74,7 +75,7 @@ def records(paper: ElementTree.Element, name: str, group: str) -> Iterator[dict[
     if paper.find("retracted") is not None or paper.find("removed") is not None:
         yield Refused(WITHDRAWN, name)
     elif title is None or abstract is None:
-        yield Refused(MISSING_KEY, f"{name}: {'title' if title is None else 'abstract'}")
+        yield Refused(NO_TITLE if title is None else NO_ABSTRACT, name)
     else:
         yield {"id": name, "source": text_of(abstract), "target": text_of(title), "group": group}
 

@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from sumcurve.store.errors import CorpusError
 
 CHUNK = 1 << 20
 TARS = (".tgz", ".tar.gz")
-UNPACKED = {".xz": lzma.open, ".tar": open}  # by endings; others are gzip's
+UNPACKED: dict[str, Callable[[Path, str], Any]] = {".xz": lzma.open, ".tar": open}  # by endings; others are gzip's
 # Of a corpus of text: no text is packed to a hundredth. CNN's and the Daily Mail's question files are 1.4 million.
 MOST_MEMBERS, LARGEST_RATIO, SLACK = 3_000_000, 100, 100_000_000
 REMEDY = "copy it again, and compare its sha256 with the published one"

@@ -171,8 +171,8 @@ class Plan:
             "corpora": {name: corpus.title for name, corpus in settings.corpora.items()},
             "bootstrap": settings.bootstrap.model_dump(mode="json"),
             "questions": [question.model_dump(mode="json") for question in settings.questions],
-            # tables that an earlier version recorded do not say what methods are
-            **({} if self.study in self._recipes["tables"].recorded else {"about": self.about}),
+            # tables before version 6 do not say what methods are
+            **({"about": self.about} if int(self.version("tables")) > 5 else {}),
             "fingerprint": self.version("tables"),
             **({"shown_items": settings.shown_items} if settings.shown_items else {}),
             **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),

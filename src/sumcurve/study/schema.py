@@ -20,6 +20,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from sumcurve.settings.base import Settings
 from sumcurve.settings.forms import FormFile, Layer, MethodFile, part_of
 from sumcurve.settings.search import MethodSearch
+from sumcurve.settings.study import Pretraining
 from sumcurve.settings.training import PhaseSettings, Training
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import MODELS, SCORERS, StudySettings
@@ -40,6 +41,7 @@ def _study() -> type[BaseModel]:
         __base__=base,
         __doc__="A file of `config/studies/`.",
         extends=(str | None, Field(None, description="Another study, without its ending: this one says what differs.")),
+        pretraining=(part_of(Pretraining) | str | None, None),
         scores=(create_model("Scores", **scorers), Field({}, description="By scorer, what it is told.")),  # type: ignore[call-overload]
     )
 
@@ -96,6 +98,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "study": _study(),
         "method": _method(),
         "form": FormFile,
+        "pretraining": part_of(Pretraining),
     }
     return {name: _described(model) for name, model in models.items()}
 
@@ -128,7 +131,8 @@ names methods, `methods/NAME.yaml`, and the *form* in which they are trained, `f
 - A **method** says what it is in every form, and under `forms:` what differs in one. What it says of a form stands
   over what it says of all, and that over what the form says. Phases have the order of their keys. Values that trials
   have chosen (`studies/trials.yaml`, `studies/trials-large.yaml`) stand in the method's file.
-- A **study** may say `extends: NAME` and then only what differs from that study; a form may do so, too.
+- A **study** may say `extends: NAME` and then only what differs from that study; a form may do so, too. Its
+  `pretraining: NAME` is that of `pretraining/NAME.yaml`, which several studies share.
 
 Mappings are merged key by key; anything else, lists too, replaces what it stands over. In a study a corpus or a scorer
 of `null` is left out of what it extends. No name of a result depends on where a value came from.
@@ -145,8 +149,9 @@ def page(schemas: dict[str, dict[str, Any]]) -> str:
     titles = {"study": "Studies", "method": "Methods", "form": "Forms"}
     shown: set[str] = set()
     parts = [HEAD]
-    for name, schema in schemas.items():
-        parts.append(f"## {titles[name]}\n")
+    for name, title in titles.items():
+        schema = schemas[name]
+        parts.append(f"## {title}\n")
         for title, block in _blocks(schema):
             if title not in shown:
                 shown.add(title)

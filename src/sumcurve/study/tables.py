@@ -18,6 +18,7 @@ from sumcurve.tables.figures import write_figures
 from sumcurve.tables.report.facts import Corpus, Records, rows_of
 from sumcurve.tables.report.figure import write_figure
 from sumcurve.tables.report.findings import Finding, Titles, findings
+from sumcurve.tables.report.leaderboard import Brought
 from sumcurve.tables.report.page import write_page
 from sumcurve.tables.report.readme import first_sentence, page, written
 from sumcurve.tables.results import Results
@@ -55,13 +56,19 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     write_readme(folder, results, records, all_findings, titles, captions)
     images = {path.stem: path.read_bytes() for path in sorted((folder / FIGURES).glob("*.svg"))}
     report = folder / PAGES / REPORT
-    write_page(report, results, {name: tables[name] for name in TABLES}, all_findings, images, folder.name)
+    shown = {name: tables[name] for name in TABLES}
+    write_page(report, results, shown, all_findings, images, folder.name, results_of_others())
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def findings_of(records: Records, titles: Titles) -> list[Finding]:
     """What the tables of a study show, of the core and of capabilities, the most important first."""
     return findings(records, titles, [capability.findings for capability in CAPABILITIES.values()])
+
+
+def results_of_others() -> list[Brought]:
+    """What capabilities show below leaderboards."""
+    return [capability.leaderboard_rows for capability in CAPABILITIES.values()]
 
 
 def write_readme(
@@ -79,8 +86,18 @@ def write_readme(
         if write_figure(corpus, titles, folder / FIGURES, ANSWERS, study.in_part):
             figure = f"{FIGURES}/{ANSWERS}.svg"
     corpora = {table.corpus: table.title for table in study.statistics}
-    remarks = [results.caveat]
-    lines = page(study.title, folder.name, records, all_findings, titles, captions, figure, remarks, corpora=corpora)
+    lines = page(
+        study.title,
+        folder.name,
+        records,
+        all_findings,
+        titles,
+        captions,
+        figure,
+        [results.caveat],
+        corpora=corpora,
+        brought=results_of_others(),
+    )
     if study.in_part:
         lines[1:1] = ["", f"**{study.in_part}**"]
     examples = [line for shown in study.examples if study.shown_items for line in written(results, shown)]

@@ -27,7 +27,7 @@ Rows = list[dict[str, Any]]
 
 def settings(valid: int | None = 2, test: int | None = 3, train: int | None = None, **blocks: Any) -> CorpusSettings:
     split = {"valid": valid, "test": test, "train": train, "key": "k"}
-    split |= {name: blocks.pop(name) for name in ("key", "ready", "unseen") if name in blocks}
+    split |= {name: blocks.pop(name) for name in ("key", "ready", "unseen", "shared_groups") if name in blocks}
     return CorpusSettings.model_validate(
         {
             "raw": {"sha256": "0" * 64, "path": "raw.jsonl"},
@@ -432,6 +432,49 @@ def test_what_two_ready_parts_share_stays_in_test(tmp_path) -> None:
     assert {"r30", "r31", "twice", "r33"} <= set(ids(tmp_path)["test"])
     assert statistics["ready"]["train"] == {"kept": 4, "dropped": dict.fromkeys(expected.values(), 1)}
     assert statistics["ready"]["test"] == {"kept": 8, "dropped": {}}
+
+
+def test_groups_may_be_shared_by_ready_parts_and_are_counted(tmp_path) -> None:
+    told = {"train": [0, 1, 2, None], "valid": [1, 3, None], "test": [0, 2, 2, 4, 5]}
+    rows = [
+        record(10 * place + number, split=name, **({} if group is None else {"group": f"g{group}"}))
+        for place, (name, groups) in enumerate(told.items())
+        for number, group in enumerate(groups)
+    ]
+    statistics = build(tmp_path / "shared", rows, shared := ready(shared_groups=True))
+    assert statistics["dropped"] == {}
+    assert statistics["groups"] == {
+        "valid": {"groups": 2, "in_train": 1},
+        "test": {"groups": 4, "in_train": 2},
+    }
+    assert {name: len(part(tmp_path / "shared", name)) for name in PARTS} == {"train": 4, "valid": 3, "test": 5}
+    other = build(tmp_path / "whole", rows, ready())
+    assert other["dropped"] == {parts.SHARED_GROUP: 3}
+    assert "groups" not in other
+    assert "shared_groups" in shared.split.model_dump()
+    assert "shared_groups" not in ready().split.model_dump()
+    with pytest.raises(ValueError, match="`shared_groups` is for parts that are `ready`"):
+        settings(shared_groups=True)
+
+
+def test_what_repeats_a_source_leaves_and_equal_targets_stay(tmp_path) -> None:
+    repeated = {"source": "same words here"}
+    rows = [record(n, split=name, target="the same") for n, name in enumerate([*PARTS, "train"])]
+    rows += [record(10 + n, split=name, **repeated) for n, name in enumerate([*PARTS, "train", "test"])]
+    rows += [record(20 + n, split="train", source="other words", target=f"t{n}") for n in range(2)]
+    statistics = build(tmp_path, rows, ready(prepare={"duplicates": "sources"}))
+    assert dropped(tmp_path) == {
+        "r10": parts.SHARED_SOURCE,
+        "r11": parts.SHARED_SOURCE,
+        "r13": parts.SHARED_SOURCE,
+        "r21": module.SAME_SOURCE,
+    }
+    assert {name: sorted(found) for name, found in ids(tmp_path).items()} == {
+        "train": ["r0", "r20", "r3"],
+        "valid": ["r1"],
+        "test": ["r12", "r14", "r2"],
+    }
+    assert "shared" not in statistics
 
 
 ROWS_OF_PARTS = st.lists(

@@ -125,12 +125,17 @@ def test_shards_give_the_bytes_of_one_process(tmp_path, seed, monkeypatch) -> No
     assert {"duplicate id", "duplicate source", "duplicate target", "beyond split size"} <= {*told["dropped"]}
 
 
-@pytest.mark.parametrize("duplicates", ["drop", "keep"])
-def test_parts_that_are_ready_keep_what_they_share_as_in_one_process(tmp_path, duplicates) -> None:
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize("duplicates", ["drop", "sources", "keep"])
+def test_parts_that_are_ready_keep_what_they_share_as_in_one_process(tmp_path, duplicates, groups) -> None:
     content = content_of(tmp_path, rows(5, ready=True), None, "records")
-    told = assert_same(content, settings_of({"duplicates": duplicates}, ready="records", train=40), tmp_path)
-    assert {"id shared by two parts", "group shared by two parts", "no split"} <= {*told["dropped"]}
-    assert ("source shared by two parts" in told["dropped"]) == (duplicates == "drop")
+    split = {"ready": "records", "train": 40, **({"shared_groups": True} if groups else {})}
+    told = assert_same(content, settings_of({"duplicates": duplicates}, **split), tmp_path)
+    assert {"id shared by two parts", "no split"} <= {*told["dropped"]}
+    assert ("group shared by two parts" in told["dropped"]) != groups
+    assert ("groups" in told) == groups
+    assert ("source shared by two parts" in told["dropped"]) == (duplicates != "keep")
+    assert ("target shared by two parts" in told["dropped"]) == (duplicates == "drop")
     assert ("shared" in told) == (duplicates == "keep")
     assert sum(part["kept"] + sum(part["dropped"].values()) for part in told["ready"].values()) < told["read"]
 
@@ -160,8 +165,16 @@ def near_rows(seed: int, count: int, ready: bool) -> list[bytes]:
 
 
 @pytest.mark.parametrize(
-    "ready, threshold, duplicates",
-    [(False, 0.0, "drop"), (False, 0.5, "keep"), (False, 1.0, "keep"), (True, 0.5, "drop"), (True, 1.0, "keep")],
+    ("ready", "threshold", "duplicates"),
+    [
+        (False, 0.0, "drop"),
+        (False, 0.5, "keep"),
+        (False, 0.5, "sources"),
+        (False, 1.0, "keep"),
+        (True, 0.0, "sources"),
+        (True, 0.5, "drop"),
+        (True, 1.0, "keep"),
+    ],
 )
 def test_near_duplicates_of_shards_leave_as_in_one_process(tmp_path, ready, threshold, duplicates, monkeypatch) -> None:
     monkeypatch.setattr(nearness, "COMPARED", 3000)  # several batches, and keys of more texts than one has

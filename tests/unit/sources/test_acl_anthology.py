@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from sumcurve.sources import SOURCES
-from sumcurve.sources.acl_anthology import LARGEST, WITHDRAWN
+from sumcurve.sources.acl_anthology import LARGEST, NO_ABSTRACT, NO_TITLE, WITHDRAWN
 from sumcurve.sources.content import Content
-from sumcurve.sources.raw import EMPTY_SOURCE, MISSING_KEY, Dropped, RawRecord
+from sumcurve.sources.raw import EMPTY_SOURCE, Dropped, RawRecord
 from sumcurve.store.errors import CorpusError
 
 HEAD = "<?xml version='1.0' encoding='UTF-8'?>\n"
@@ -100,7 +100,7 @@ def test_papers_that_are_no_records_are_dropped_by_reason(tmp_path) -> None:
     records, dropped = read(path)
     assert [record.id for record in records] == ["2020.law-1.1"]
     reasons = [(one.place.number, one.reason) for one in dropped]
-    assert reasons == [(2, MISSING_KEY), (3, MISSING_KEY), (4, EMPTY_SOURCE), (5, WITHDRAWN), (6, WITHDRAWN)]
+    assert reasons == [(2, NO_ABSTRACT), (3, NO_TITLE), (4, EMPTY_SOURCE), (5, WITHDRAWN), (6, WITHDRAWN)]
 
 
 LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))

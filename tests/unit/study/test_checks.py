@@ -1,5 +1,6 @@
 """A study that cannot be is refused with the file, the line, the key, the value and what to do."""
 
+import hashlib
 import shutil
 from pathlib import Path
 
@@ -19,6 +20,7 @@ ASKED = {"question": "Which?", "asks": "method"}
 TRANSFORMERS = {"kind": "transformers", "sha256": "ab" * 32}
 BART = {"width": 15, "heads": 2, "feedforward": 8, "encoder_layers": 1, "decoder_layers": 1}
 TALES, LARGE = "corpora.tales", "docstrings-large"
+TALES_SHA256 = hashlib.sha256((ROOT / "tests" / "data" / "tales.jsonl").read_bytes()).hexdigest()
 
 
 def equal(**methods):
@@ -94,6 +96,19 @@ REFUSALS = [  # the file, what is said in it, and what the message names
             (["numpi", "networkx"], "'numpi' is not on the list of archives"),
         )
     ),
+    (S, {"pretraining": "debain"}, r"smoke.yaml:\d+: pretraining: .*debain.yaml is missing; .*debian"),
+    (S, {"pretraining": "../x"}, r"smoke.yaml:\d+: pretraining: must name a file of .*pretraining"),
+    (S, {"pretraining.overlapping": "kept"}, r"smoke.yaml:\d+: pretraining.overlapping: .*'counted'"),
+    (
+        S,
+        {"pretraining.overlapping": "counted", "pretraining.raw.sha256": TALES_SHA256},
+        r"smoke.yaml:\d+: pretraining.raw.sha256: the content of corpus tales, .*removes nothing",
+    ),
+    (
+        S,
+        {"pretraining.overlapping": "counted", "methods": ["pcov", "bart_pairs"], f"{TALES}.methods": ["bart_pairs"]},
+        r"smoke.yaml:\d+: methods: bart_pairs is trained on the pretraining's pairs",
+    ),
     (S, sized(percents=[50]), r"give either `percents` or `sizes`"),
     (S, sized(sizes=[60, 30]), r"sizes must rise without repetition"),
     (S, sized(sizes=[]), r"sizes: name one at least"),
@@ -160,6 +175,7 @@ def config(tmp_path):
     config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
     shutil.copy(ROOT / "recipes.yaml", tmp_path)
     (config / "methods" / "bart.yaml").write_text(yaml.safe_dump(bart_method("nothing")))
+    (config / "methods" / "bart_pairs.yaml").write_text(yaml.safe_dump(bart_method("pairs")))
     method = {"title": "BART", "paper": "P.", "model": {}, "phases": {"nll": {"loss": "nll"}}}
     (config / "methods" / "mine.yaml").write_text(yaml.safe_dump(method | {"forms": {"smoke": None}}))
     path = config / S

@@ -27,11 +27,11 @@ def everything(place):
     shutil.copy(ROOT / "recipes.yaml", place)
     method = {"title": "BART", "paper": "P.", "model": PINNED, "phases": {"nll": {"loss": "nll"}}}
     (config / "methods" / "mine.yaml").write_text(yaml.safe_dump(method | {"forms": {"smoke": None}}))
-    for outside in ("nothing", "bodies", "pairs"):
+    for outside in ("nothing", "bodies"):
         (config / "methods" / f"bart_{outside}.yaml").write_text(yaml.safe_dump(bart_method(outside)))
     path = config / "studies" / "smoke.yaml"
     study = yaml.safe_load(path.read_text())
-    methods = ["mine", "bart_nothing", "bart_bodies", "bart_pairs", "ent_loss", "ent_penalty", "abs"]
+    methods = ["mine", "bart_nothing", "bart_bodies", "ent_loss", "ent_penalty", "abs"]
     study["methods"] += methods
     tales, modules = study["corpora"]["tales"], study["corpora"]["modules"]
     tales["methods"] += methods
@@ -40,7 +40,7 @@ def everything(place):
     study["scores"] |= {"apes": {}, "dodged": {}, "escaped": {}}
     study |= {"labels": {"methods": ["pcov"]}, "systems": {"theirs": PROGRAM}}
     study["variance"] = {"corpus": "tales", "percent": 50, "methods": ["abs"], "draws": [1, 2], "seeds": [1, 2]}
-    study["pretraining"] = pretraining(place / "fables.jsonl", fables(5))
+    study["pretraining"] = pretraining(place / "fables.jsonl", fables(5), overlapping="counted")
     path.write_text(yaml.safe_dump(study, sort_keys=False))
     return config
 
@@ -87,6 +87,8 @@ SEARCH = {"beam": 3, "length_penalty": "average", "block_ngram": 3}
 OTHER = "cd" * 32
 # Of which file: the key, another value, the kinds that it renames by itself ("more": folders come; "tables": the
 # tables' digest), and what all names of these kinds hold that are renamed.
+PRINTED = {"system": "S", "source": "P, Table 1", "url": "https://p.example", "scores": {"rouge1": "47.30"}}
+PRINTED |= {"rouge": None, "references": None, "seen": True, "comparable": "Nothing."}
 ROWS = [
     (S, "title", "Another", "tables", ""),
     (S, "seeds", [1, 2], "judge more score tables", ""),
@@ -94,7 +96,9 @@ ROWS = [
     (S, "phases", {"seeds": [1, 2]}, "more score tables", ""),
     (S, "variance", None, "fraction tables train", "tales"),
     (S, "pretraining.seed", 2, "pretrain tables", ""),
-    (S, "pretraining.overlap", 9, "outside tables", ""),
+    (S, "pretraining.title", "Another", "tables", ""),
+    (S, "pretraining.overlap", 9, "overlap tables", ""),
+    (S, "pretraining.overlapping", "removed", "more outside tables", ""),
     (S, "pretraining.subwords", 350, "subwords tables", ""),
     (S, "equivalence", {"methods": {"pcov": "abs"}, "margin": 1.0}, "tables", ""),
     (S, "sums", "native", "judge pretrain reader tables train untrained", ""),
@@ -113,7 +117,7 @@ ROWS = [
     (S, "corpora.modules.cloze.salient", "words", "questions tables", "modules"),
     (S, "corpora.modules.salient", "cloze", "entities tables", "modules"),
     (S, "corpora.modules.lead_sentences", 3, "baseline system tables", "modules"),
-    (S, "corpora.tales.prepare.lower", False, "corpus tables", "tales"),
+    (S, "corpora.tales.prepare.lower", False, "corpus more tables", "tales"),
     (S, "corpora.tales.prepare.min_source_sentences", 1, "corpus tables", "tales"),
     (S, "corpora.tales.split.key", "another", "corpus tables", "tales"),
     (S, "corpora.tales.split.unseen", None, "corpus tables", "tales"),
@@ -131,6 +135,7 @@ ROWS = [
     (S, "corpora.tales.entities", "en_core_web_sm", "entities tables", "tales"),
     (S, "corpora.tales.hyphenated", "parts", "entities tables", "tales"),
     (S, "corpora.tales.published", {"train": 90}, "", ""),
+    (S, "corpora.tales.published_results", [PRINTED], "tables", ""),
     (S, "corpora.tales.shards", 2, "", ""),
     (S, "corpora.tales.title", "Another.", "tables", ""),
     (S, "corpora.tales.contrasts.golds", 9, "contrasts tables", "tales"),
@@ -171,6 +176,15 @@ def test_a_key_renames_what_it_decides_and_nothing_else(base, tmp_path, file, ke
     lost = before.folders.keys() - after.folders.keys()
     first = [key for key in lost if not lost & {*before.folders[key].inputs}]
     assert all(whose in key for key in first)
+
+
+def test_where_what_overlaps_is_removed_the_length_of_an_overlap_renames_what_is_left(base, tmp_path):
+    removed = {"overlapping": "removed"}
+    before, after = (
+        edited(base[0], tmp_path / str(overlap), S, "pretraining", removed | {"overlap": overlap}) for overlap in (8, 9)
+    )
+    assert not before.named("annotations", "overlap")
+    assert decided(before, after) == {"outside", "tables"}
 
 
 @pytest.mark.parametrize("kind", [row for row in RECIPES if row in KINDS])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from sumcurve.capabilities.pretrained.capability import OUTSIDE
 from sumcurve.harvest.packages import packages_of
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Split
@@ -575,6 +576,66 @@ def test_what_a_bart_is_pretrained_on_is_none_of_the_large_study(config):
     own, others = (packages_of(raw.harvest, ROOT / "config") for raw in plan.raws)
     assert not own & others
     assert len(own | others) == 88
+
+
+def naming(config, name, **told):
+    """The plan of a study that is called so and names a pretraining of config/pretraining."""
+    key = {"corpora": {"tales": {"methods": None, "split": {"key": name}}, "modules": None}, "methods": list(BARTS)}
+    study = {"title": name, "extends": "smoke", "form": "small", "pretraining": "debian", **key, **told}
+    (config / "studies" / f"{name}.yaml").write_text(yaml.safe_dump(study))
+    return Plan.read(config, name)
+
+
+BARTS = ("bart_scratch", "bart")
+
+
+def made_once(plan):
+    """The names of what a pretraining is made of, and of itself."""
+    kinds = ("outside", "subwords", "pretrain")
+    return [folder.key for folder in plan.folders.values() if folder.kind in kinds or OUTSIDE in folder.name]
+
+
+def test_one_pretraining_of_text_from_elsewhere_serves_every_study_that_names_it(config):
+    one, two = (naming(config, name) for name in ("letters", "talks"))
+    assert len(made_once(one)) == 4
+    assert made_once(one) == made_once(two)
+    apart = [names(plan) - {*made_once(plan)} for plan in (one, two)]
+    assert not apart[0] & apart[1]
+    for plan in (one, two):
+        (tuned,) = {run.specification.get("pretrained") for run in plan.named("runs", "train")} - {None}
+        (overlap,) = plan.named("annotations", "overlap")
+        assert tuned in made_once(plan)
+        assert plan.corpus_name(overlap.specification["corpus"]) == "tales"
+
+
+def test_each_study_has_a_pretraining_of_its_own_where_what_overlaps_is_removed(config):
+    plans = [naming(config, name) for name in ("letters", "talks")]
+    mine = [
+        naming(config, f"{plan.study}_apart", extends=plan.study, corpora={}, pretraining={"overlapping": "removed"})
+        for plan in plans
+    ]
+    assert not {*made_once(mine[0])} & {*made_once(mine[1])} - {plans[0].named("corpora", "corpus")[1].key}
+    assert not any(plan.named("annotations", "overlap") for plan in mine)
+
+
+def test_studies_of_this_project_that_name_one_pretraining_share_its_weights():
+    shared = {}
+    for path in (ROOT / "config" / "studies").glob("*.yaml"):
+        block = yaml.safe_load(path.read_text())
+        if isinstance(block.get("pretraining"), str):
+            plan = Plan.read(ROOT / "config", path.stem)
+            shared.setdefault(block["pretraining"], set()).update(one.key for one in plan.named("runs", "pretrain"))
+    assert all(len(keys) == 1 for keys in shared.values()), shared
+
+
+def test_a_pretraining_reads_lists_that_apt_fetches(config):
+    plan = naming(config, "letters")
+    (packages,) = (plan.folder(key) for key in made_once(plan) if plan.folder(key).kind == "corpus")
+    (file,) = packages.files
+    assert file.harvested
+    assert file.path == f"data/raw/lists-{file.sha256[:12]}"
+    assert Plan.read(config, "debian").named("corpora", "corpus")[0].files == (file,)
+    assert [raw.apt.codename for raw in plan.raws if raw.apt] == ["bookworm"]
 
 
 def test_the_papers_studies_ask_what_the_papers_asked():

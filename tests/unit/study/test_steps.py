@@ -78,7 +78,14 @@ def plan(tmp_path_factory):
     study["systems"] |= dict.fromkeys(("source", "gold", "shuffled-gold", "extractive-optimum"), here)
     study["pretraining"] = pretraining(config.parent / "fables.jsonl", fables(80))
     path.write_text(yaml.safe_dump(study))
-    return Plan.read(config, "tiny")
+    plan = Plan.read(config, "tiny")
+    study["methods"].remove("bart_pairs")
+    study["pretraining"]["overlapping"] = "counted"
+    (config / "studies" / "shared.yaml").write_text(yaml.safe_dump(study))
+    plan.folders |= {
+        key: folder for key, folder in Plan.read(config, "shared").folders.items() if folder.kind != "score"
+    }
+    return plan
 
 
 def test_every_folder_of_every_study_is_of_a_kind_that_has_a_row_and_no_row_is_idle(plan):

@@ -1,14 +1,15 @@
 """The capability `pretrained`: models that are pretrained elsewhere, and BART, made and pretrained here."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.capability import Capability, Folders
 from sumcurve.capabilities.pretrained.family import FAMILIES, UNTUNED
 from sumcurve.capabilities.pretrained.folders import (
     KINDS,
     OutsideSpecification,
+    OverlapSpecification,
     PretrainSpecification,
     SubwordsSpecification,
     UntrainedSpecification,
@@ -28,6 +29,7 @@ from sumcurve.training.folders import TrainSpecification
 if TYPE_CHECKING:
     from sumcurve.capabilities.pretrained.evidence import Pretrainings
     from sumcurve.study.plan import Folder, Plan, PlannedCorpus
+    from sumcurve.tables.evidence import Missing
     from sumcurve.tables.report.facts import Corpus
     from sumcurve.tables.report.findings import Finding, Titles
     from sumcurve.watch.costs import Cost, Costs
@@ -46,13 +48,13 @@ class PretrainedModels(Capability):
             "sumcurve.capabilities.pretrained.tables.pretraining",
             after="corpora",
             measured=True,
-            folders=("pretrain",),
+            folders=("pretrain", "overlap"),
             whole_corpus=True,
         ),
     )
 
     def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
-        """PlanError for a BART without pretraining, a corpus's packages in it, and a question that nothing answers."""
+        """PlanError for a BART without pretraining, a corpus's text in it, and a question that nothing answers."""
         _check_questions(block, settings, methods)
         made = [method for method, form in methods.items() if form.model.kind == "bart"]
         if settings.pretraining is None:
@@ -71,6 +73,8 @@ class PretrainedModels(Capability):
                     f"{block.where('pretraining', 'raw', 'harvest')}: {', '.join(sorted(shared))}: packages of corpus "
                     f"{name}, too; leave them out by `without`"
                 )
+        if settings.pretraining.overlapping == "counted":
+            _check_shared(block, settings, methods)
 
     def plan_models(self, plan: "Plan", corpus: "PlannedCorpus", methods: Mapping[str, Form]) -> None:
         """What a BART is made of, and what pretrained models say before training, shown at 0 records of the method."""
@@ -108,6 +112,22 @@ class PretrainedModels(Capability):
             specification["outside"] = outside
             return [subwords, outside]
         return [subwords]
+
+    def digest(self, plan: "Plan") -> Mapping[str, Any]:
+        overlaps = [folder.key for folder in plan.named("annotations", "overlap")]
+        pretraining = plan.settings.pretraining
+        return {"overlaps": overlaps, "pretraining": pretraining.title} if overlaps and pretraining else {}
+
+    def missing(self, folders: Folders) -> "Sequence[Missing]":
+        from sumcurve.tables.evidence import Missing
+
+        return [
+            Missing(
+                folders.plan.corpus_name(folder.specification["corpus"]), "pretraining", None, None, None, folder.key
+            )
+            for folder in folders.plan.named("annotations", "overlap")
+            if not folders.finished(folder.key)
+        ]
 
     def contents(self, settings: StudySettings) -> list[tuple[Raw, Preparation]]:
         return [(settings.pretraining.raw, settings.pretraining)] if settings.pretraining else []
@@ -148,6 +168,24 @@ def _check_questions(block: Block, settings: StudySettings, methods: Mapping[str
             )
 
 
+def _check_shared(block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
+    """PlanError where a pretraining from which nothing is removed reads a corpus's content, or pairs are learned."""
+    assert settings.pretraining is not None
+    for name, corpus in settings.corpora.items():
+        if corpus.methods != [] and corpus.raw.sha256 == settings.pretraining.raw.sha256:
+            raise PlanError(
+                f"{block.where('pretraining', 'raw', 'sha256')}: the content of corpus {name}, from which "
+                "`overlapping: counted` removes nothing; give the pretraining other content, or set `overlapping: "
+                "removed`"
+            )
+    for name, form in methods.items():
+        if isinstance(form.model, BartSettings) and form.model.outside == "pairs":
+            raise PlanError(
+                f"{block.where('methods')}: {name} is trained on the pretraining's pairs, from which `overlapping: "
+                "counted` removes nothing; leave the method out, or set `overlapping: removed`"
+            )
+
+
 def _zero_shot(methods: Mapping[str, Form]) -> list[str]:
     """The pretrained methods that are asked for their summaries before any training."""
     return [
@@ -156,22 +194,43 @@ def _zero_shot(methods: Mapping[str, Form]) -> list[str]:
 
 
 def _plan_pretraining(plan: "Plan", corpus: "PlannedCorpus", settings: Pretraining) -> tuple[str, str, str]:
-    """What a BART is made of, away from a corpus's validation and test parts: texts, tokenizer and pretraining."""
+    """What a BART is made of: texts, tokenizer and pretraining.
+
+    They are away from the corpus's validation and test parts; or those of every corpus and study, of one name, where
+    what overlaps these parts is counted alone.
+    """
     packages = plan.plan_prepared(OUTSIDE, settings, settings.raw)
-    apart: OutsideSpecification = {
-        "outside": packages,
-        "corpus": corpus.prepared,
-        "overlap": settings.overlap,
-        "near_duplicates": settings.near_duplicates,
-    }
-    outside = plan.add("outside", apart, [packages, corpus.prepared], corpus=corpus.name)
+    shared = settings.overlapping == "counted"
+    name = OUTSIDE if shared else corpus.name
+    if shared:
+        outside = plan.add("outside", OutsideSpecification(outside=packages), [packages], corpus=name)
+    else:
+        apart: OutsideSpecification = {
+            "outside": packages,
+            "corpus": corpus.prepared,
+            "overlap": settings.overlap,
+            "near_duplicates": settings.near_duplicates,
+        }
+        outside = plan.add("outside", apart, [packages, corpus.prepared], corpus=name)
     lower = corpus.settings.prepare.lower
     words: SubwordsSpecification = {"outside": outside, "subwords": settings.subwords, "lower": lower}
-    subwords = plan.add("subwords", words, [outside], corpus=corpus.name)
+    subwords = plan.add("subwords", words, [outside], corpus=name)
+    model = settings.model.model_dump(mode="json")
+    if shared:
+        read: OverlapSpecification = {
+            "outside": outside,
+            "subwords": subwords,
+            "model": model,
+            "tokens": settings.tokens,
+            "corpus": corpus.prepared,
+            "overlap": settings.overlap,
+            "near_duplicates": settings.near_duplicates,
+        }
+        plan.add("overlap", read, [outside, subwords, corpus.prepared], corpus=corpus.name)
     specification: PretrainSpecification = {
         "outside": outside,
         "subwords": subwords,
-        "model": settings.model.model_dump(mode="json"),
+        "model": model,
         "dropout": settings.dropout,
         "tokens": settings.tokens,
         "noise": settings.noise.model_dump(mode="json"),
@@ -180,7 +239,7 @@ def _plan_pretraining(plan: "Plan", corpus: "PlannedCorpus", settings: Pretraini
         "threads": plan.settings.threads,
         "sums": plan.settings.sums,
     }
-    return outside, subwords, plan.add("pretrain", specification, [outside, subwords], corpus=corpus.name)
+    return outside, subwords, plan.add("pretrain", specification, [outside, subwords], corpus=name)
 
 
 CAPABILITY = PretrainedModels()

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.capability import Folders
@@ -20,6 +20,25 @@ BETTER, WORSE, LEVEL_WITH = "better", "worse", "no difference"
 
 
 @dataclass(frozen=True)
+class Shared:
+    """What is said of a pretraining that serves several studies: its folder `key`, the same in all of them.
+
+    `title` says what is denoised: `subwords` in a pass, of a `vocabulary`, `passes` up to the selected checkpoint.
+    `overlap` are the tokens in a row by which a record of it overlaps a corpus. A word has on average `of_a_word`
+    subwords in these texts, and `of_a_word_here` in the corpus's.
+    """
+
+    key: str
+    title: str
+    vocabulary: int
+    subwords: int
+    passes: float
+    overlap: int
+    of_a_word: float
+    of_a_word_here: float
+
+
+@dataclass(frozen=True)
 class Pretraining:
     """A BART that was made for a corpus, and its methods.
 
@@ -27,7 +46,8 @@ class Pretraining:
     says whether they start from the pretraining's weights. `texts` were denoised for `updates` up to the selected
     checkpoint, in `seconds` of compute; `nll` is the loss on texts that chose nothing, in nats. `removed` counts by
     reason, of `read` records, those that overlap the validation or test part, and `sentences_removed`, of the
-    `sentences` of the others, those that are a summary.
+    `sentences` of the others, those that are a summary. Of one that is `shared` nothing was removed: `removed` counts
+    what would have been.
     """
 
     corpus: str
@@ -41,6 +61,7 @@ class Pretraining:
     removed: Mapping[str, int]
     sentences: int
     sentences_removed: int
+    shared: Shared | None = None
 
 
 @dataclass(frozen=True)
@@ -89,20 +110,30 @@ def pretrainings_of(results: "Results") -> Sequence[Pretraining]:
 
 
 def pretrainings(folders: Folders) -> Pretrainings:
-    """Of all finished pretrainings."""
-    finished = [folder for folder in folders.plan.named("runs", "pretrain") if folders.finished(folder.key)]
-    return Pretrainings([_pretraining(folders, folder) for folder in finished])
+    """Of all finished pretrainings; of one that several studies share for every corpus that it was compared with."""
+    plan, made = folders.plan, []
+    for folder in plan.named("runs", "pretrain"):
+        if not folders.finished(folder.key):
+            continue
+        apart = plan.folder(folder.specification["outside"]).specification
+        if "corpus" in apart:
+            made.append(_pretraining(folders, folder, plan.corpus_name(apart["corpus"])))
+            continue
+        for overlap in plan.named("annotations", "overlap"):
+            of_it = overlap.specification["subwords"] == folder.specification["subwords"]
+            if of_it and folders.finished(overlap.key):
+                made.append(_shared(folders, folder, overlap))
+    return Pretrainings(made)
 
 
-def _pretraining(folders: Folders, folder: "Folder") -> Pretraining:
+def _pretraining(folders: Folders, folder: "Folder", corpus: str) -> Pretraining:
     """What a finished pretraining cost and was made of, and the methods that it is for."""
     plan, results = folders.plan, folders.results
-    apart = plan.folder(folder.specification["outside"])
-    statistics = Corpus(results / apart.key).statistics
-    training = json.loads((results / folder.key / "training.json").read_text())
+    statistics = Corpus(results / folder.specification["outside"]).statistics
+    training = _json(folders, folder, "training.json")
     learned = {name: form.model.outside for name, form in plan.methods.items() if isinstance(form.model, BartSettings)}
     return Pretraining(
-        corpus=plan.corpus_name(apart.specification["corpus"]),
+        corpus=corpus,
         scratch=next((name for name, outside in learned.items() if outside == "nothing"), None),
         methods={name: outside == "bodies" for name, outside in learned.items() if outside != "nothing"},
         seconds=folders.timing(folder.key).seconds,
@@ -114,3 +145,26 @@ def _pretraining(folders: Folders, folder: "Folder") -> Pretraining:
         sentences=statistics["sentences"],
         sentences_removed=statistics["sentences_removed"],
     )
+
+
+def _shared(folders: Folders, folder: "Folder", compared: "Folder") -> Pretraining:
+    """The same of one that several studies share, and what `compared` says of it and a corpus."""
+    plan, settings = folders.plan, folders.plan.settings.pretraining
+    counts, training = _json(folders, compared, "overlap.json"), _json(folders, folder, "training.json")
+    shared = Shared(
+        key=folder.key,
+        title=settings.title if settings is not None else "",
+        vocabulary=training["vocabulary"],
+        subwords=counts["subwords"],
+        passes=training["epochs"],
+        overlap=compared.specification["overlap"],
+        of_a_word=counts["of_a_word"],
+        of_a_word_here=counts["of_a_word_here"],
+    )
+    pretraining = _pretraining(folders, folder, plan.corpus_name(compared.specification["corpus"]))
+    return replace(pretraining, removed=counts["overlapping"], shared=shared)
+
+
+def _json(folders: Folders, folder: "Folder", name: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folders.results / folder.key / name).read_text())
+    return content

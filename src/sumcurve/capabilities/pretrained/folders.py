@@ -1,6 +1,6 @@
 """Folders of pretraining, and what a pretrained model says before any training: how each kind is made."""
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from sumcurve.capabilities.pretrained.family import Transformers
 from sumcurve.capabilities.pretrained.settings import TransformersSettings
@@ -10,6 +10,7 @@ from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
 from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
+from sumcurve.settings.study import Architecture
 from sumcurve.store.kind import PACKED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
 from sumcurve.systems.family import PRETRAINED_MB, FinishedRun
@@ -19,22 +20,20 @@ from sumcurve.training.place import Place
 
 class OutsideSpecification(TypedDict):
     outside: str  # the corpus of the packages
-    corpus: str  # whose validation and test parts it may not overlap
-    overlap: int
-    near_duplicates: float
+    corpus: NotRequired[str]  # whose validation and test parts it may not overlap; without it any study may have it
+    overlap: NotRequired[int]
+    near_duplicates: NotRequired[float]
 
 
 def outside(specification: OutsideSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write what of packages outside of a corpus's overlaps nothing that methods are chosen by or tested on."""
-    from sumcurve.capabilities.pretrained.outside import write_outside
+    from sumcurve.capabilities.pretrained.outside import HeldOut, write_outside
 
-    counts = write_outside(
-        Corpus(inputs[specification["outside"]]),
-        Corpus(inputs[specification["corpus"]]),
-        specification["overlap"],
-        specification["near_duplicates"],
-        stage.folder,
-    )
+    held_out = None
+    if "corpus" in specification:
+        corpus = Corpus(inputs[specification["corpus"]])
+        held_out = HeldOut(corpus, specification["overlap"], specification["near_duplicates"])
+    counts = write_outside(Corpus(inputs[specification["outside"]]), held_out, stage.folder)
     removed = sum(counts["removed"].values())
     stage.note(
         f"read {counts['read']} records, kept {counts['kept']}, removed {removed}: {counts['removed']}; of "
@@ -98,6 +97,31 @@ def pretrain(specification: PretrainSpecification, inputs: Inputs, stage: Stage)
             raise BuildError(f"{stage.name}: {error}") from error
 
 
+class OverlapSpecification(TypedDict):
+    outside: str  # of a pretraining that any study may have, as what follows
+    subwords: str
+    model: Block
+    tokens: int
+    corpus: str  # whose validation and test parts are compared
+    overlap: int
+    near_duplicates: float
+
+
+def overlap(specification: OverlapSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write what a shared pretraining has read, and what of it overlaps what methods are chosen by or tested on."""
+    from sumcurve.capabilities.pretrained.bart import make
+    from sumcurve.capabilities.pretrained.outside import HeldOut
+    from sumcurve.capabilities.pretrained.overlap import write_overlap
+
+    tokenizer = inputs[specification["subwords"]]
+    lower = bool(sealed(tokenizer)["specification"]["lower"])
+    model = make(tokenizer, Architecture.of_specification(specification["model"]), 0.0, lower, 0)
+    outside, corpus = Corpus(inputs[specification["outside"]]), Corpus(inputs[specification["corpus"]])
+    held_out = HeldOut(corpus, specification["overlap"], specification["near_duplicates"])
+    counts = write_overlap(outside, model, specification["tokens"], held_out, stage.folder)
+    stage.note(f"of {counts['read']} records these overlap the corpus: {counts['overlapping'] or 'none'}")
+
+
 class UntrainedSpecification(TypedDict):
     model: Block
     corpus: str
@@ -155,6 +179,15 @@ KINDS: dict[str, Kind] = {
         priority=1_000_000,
         packed=(*PACKED_OF_RUNS, "weights.safetensors"),
         leads_pack=True,
+    ),
+    "overlap": Kind(
+        step="annotations",
+        stem="{corpus}-overlap",
+        specification=OverlapSpecification,
+        builder=overlap,
+        modules=("sumcurve.capabilities.pretrained.overlap",),
+        mem_mb=2000,
+        tabled=True,
     ),
     "untrained": Kind(
         step="outputs",

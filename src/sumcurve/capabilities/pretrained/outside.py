@@ -1,6 +1,7 @@
 """Records of packages outside of a corpus's, without what overlaps its validation and test parts.
 
-What is pretrained or trained on them has then seen no text that it is chosen by or tested on.
+What is pretrained or trained on them has then seen no text that it is chosen by or tested on. A pretraining that
+several studies share takes all records: what of them overlaps a corpus is counted by `overlap`.
 """
 
 from collections import Counter, defaultdict
@@ -40,7 +41,7 @@ class HeldOut:
 
     def __init__(self, corpus: Corpus, overlap: int, near_duplicates: float) -> None:
         """`overlap`: tokens in a row; `near_duplicates`: Jaccard similarity of shingles, exact for every pair."""
-        self.overlap, self.near_duplicates = overlap, near_duplicates
+        self.corpus, self.overlap, self.near_duplicates = corpus, overlap, near_duplicates
         self.names: list[str] = []  # of texts
         self.sizes: list[int] = []  # in shingles
         self.grams: dict[Shingle, int] = {}  # the first text that has it
@@ -74,6 +75,13 @@ class HeldOut:
                     return NEAR, f"{kind}: {self.names[number]}"
         return None
 
+    def row(self, record: Record, part: str) -> dict[str, Any] | None:
+        """A record of a part that has to go, as a line of a file; None of another."""
+        if (why := self.touched_by(record)) is None:
+            return None
+        reason, value = why
+        return {"id": record.id, "part": part, "reason": reason, "value": excerpt(value)}
+
 
 def texts_of(record: Record) -> Iterator[tuple[str, list[str]]]:
     """The source, and every target, in tokens in small letters."""
@@ -99,19 +107,16 @@ def summary_sentences(parts: Iterable[Part]) -> set[tuple[str, ...]]:
     }
 
 
-def write_outside(
-    outside: Corpus, corpus: Corpus, overlap: int, near_duplicates: float, folder: Path
-) -> dict[str, Any]:
-    """Write what of `outside` overlaps nothing of the validation and test parts of `corpus`, as a corpus.
+def write_outside(outside: Corpus, held_out: HeldOut | None, folder: Path) -> dict[str, Any]:
+    """Write what of `outside` overlaps nothing that is held out of a corpus, as a corpus; all of it where nothing is.
 
     removed.jsonl has a line for every record that was removed: its id, part, reason, and the text it repeats.
     PART.bodies.jsonl holds the sources as people wrote them, without the sentences that are a sentence of a target,
-    be it another record's, of `outside` or of `corpus`; a body of which nothing is left has no line. statistics.json
+    be it another record's, of `outside` or of the corpus; a body of which nothing is left has no line. statistics.json
     says `read`, `kept`, `removed` by reason, `sentences` of bodies and how many of these were `sentences_removed`, and
     what the parts are. Returns the statistics. CorpusError where a part is left without a record.
     """
-    held_out = HeldOut(corpus, overlap, near_duplicates)
-    summaries = summary_sentences([*outside.parts, *corpus.parts])
+    summaries = summary_sentences([*outside.parts, *(held_out.corpus.parts if held_out else ())])
     made = Corpus(folder)
     removed: list[dict[str, Any]] = []
     counts: Counter[str] = Counter()
@@ -120,15 +125,15 @@ def write_outside(
         kept: list[tuple[Record, Text]] = []
         for record, text in outside.part(name).with_text:
             counts["read"] += 1
-            if (why := held_out.touched_by(record)) is None:
+            if held_out is None or (row := held_out.row(record, name)) is None:
                 kept.append((record, text))
-                continue
-            reason, value = why
-            removed.append({"id": record.id, "part": name, "reason": reason, "value": excerpt(value)})
+            else:
+                removed.append(row)
         if not kept:
             raise CorpusError(
                 f"{outside.folder}: no record of its part {name} is left beside the validation and test parts of "
-                f"{corpus.folder}; give the pretraining more packages, or larger parts in its split"
+                f"{held_out.corpus.folder if held_out else 'no corpus'}; give the pretraining more packages, or larger "
+                "parts in its split"
             )
         part = made.part(name)
         write_jsonl(part.path, (record.as_dict() for record, _ in kept))

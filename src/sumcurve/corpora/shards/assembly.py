@@ -12,7 +12,7 @@ from sumcurve.corpora.candidates import line_of
 from sumcurve.corpora.parts import BEYOND, SHARED_GROUP, SHARED_ID
 from sumcurve.corpora.prepare import DUPLICATE_ID, counts_of
 from sumcurve.corpora.shards.mapping import OF_SPLIT, PLACE, SPLITS
-from sumcurve.corpora.shards.reduction import IN_ORDER, PARTS_OF_CORPUS, dropped_by, reduce
+from sumcurve.corpora.shards.reduction import IN_ORDER, PARTS_OF_CORPUS, dropped_by, groups_of, reduce
 from sumcurve.corpora.shards.work import BATCH, Work, answers, bucket, engine, planned
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.settings.corpus import Preparation
@@ -44,6 +44,7 @@ def assemble(content: Content, settings: Preparation, work: Work, folder: Path) 
     with engine(folder) as connection, TemporaryDirectory(prefix="dropped-", dir=folder) as dropped_folder:
         shared = reduce(connection, content, settings, work)
         counts = Counter(dropped_by(connection))
+        groups = groups_of(connection) if settings.split.shared_groups else None
         (read,) = connection.execute("SELECT count(*) FROM rows").fetchall()[0]
         cleaning = cleaning_of(connection)
         write_dropped(connection, work, Path(dropped_folder))
@@ -81,6 +82,8 @@ def assemble(content: Content, settings: Preparation, work: Work, folder: Path) 
         }
     if shared is not None:
         statistics["shared"] = shared
+    if groups is not None:
+        statistics["groups"] = groups
     write_json(corpus.statistics_path, statistics)
     return statistics
 

@@ -7,6 +7,7 @@ kept, less those that left so far; `kept` and their parts.
 import json
 from array import array
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,12 +63,13 @@ def reduce(
     if not of_split:
         raise CorpusError(nothing_left(content, *first_dropped(connection)))
     if content.ready is not None:
-        drop_shared(connection)
-    near, exact = settings.prepare.near_duplicates is not None, settings.prepare.duplicates == "drop"
-    if near or exact:
-        drop_duplicates(connection, work, exact, near)
+        drop_shared(connection, settings.split.shared_groups)
+    near, duplicates = settings.prepare.near_duplicates is not None, settings.prepare.duplicates
+    if near or duplicates != "keep":
+        exact = {"drop": [0, 1], "sources": [0], "keep": []}[duplicates]
+        drop_duplicates(connection, work, [*exact, *([2] if near else [])])
     shared = None
-    if content.ready is not None and not exact:
+    if content.ready is not None and duplicates == "keep":
         shared = shared_by(connection)
         of_split = dict(run(f"SELECT {SPLIT}, count(*) FROM candidates GROUP BY ALL").fetchall())
         check_shared(content.path, shared, {part: of_split.get(SPLITS.index(part), 0) for part in PRECEDENCE})
@@ -111,7 +113,7 @@ def dropped_by(connection: "DuckDBPyConnection") -> dict[tuple[str | None, str],
     return {(SPLITS[split], reason): count for split, reason, count in counts.fetchall()}
 
 
-def drop_shared(connection: "DuckDBPyConnection") -> None:
+def drop_shared(connection: "DuckDBPyConnection", shared_groups: bool) -> None:
     """Of parts that are ready, a record whose id or group an earlier part has leaves: `prepare.without_shared`."""
     query = """SELECT row, '{reason}' AS reason, owner FROM candidates JOIN (
             SELECT {field}, min(row) AS owner FROM candidates WHERE {which} GROUP BY ALL HAVING count(*) > 1
@@ -120,18 +122,34 @@ def drop_shared(connection: "DuckDBPyConnection") -> None:
     by_group = query.format(reason=SHARED_GROUP, field="unit", which=f"state > {CANDIDATE}", bits=OF_SPLIT)
     connection.execute(f"CREATE TEMP TABLE of_groups AS {by_group}")
     connection.execute(f"INSERT INTO drops {by_id}")
-    connection.execute("INSERT INTO drops SELECT * FROM of_groups ANTI JOIN drops USING (row)")
+    if not shared_groups:
+        connection.execute("INSERT INTO drops SELECT * FROM of_groups ANTI JOIN drops USING (row)")
 
 
-def drop_duplicates(connection: "DuckDBPyConnection", work: Work, exact: bool, near: bool) -> None:
-    """One candidate after another, in the order of `prepare.without_duplicates`.
+def groups_of(connection: "DuckDBPyConnection") -> dict[str, dict[str, int]]:
+    """`prepare.groups_of`, of the candidates that are left."""
+    has = {part: f"bool_or({SPLIT} = {SPLITS.index(part)}) AS in_{part}" for part in PARTS}
+    connection.execute(
+        f"""CREATE TEMP TABLE parts_of_groups AS SELECT {", ".join(has.values())} FROM candidates
+        WHERE state > {CANDIDATE} GROUP BY unit"""
+    )
+    counts = "SELECT count(*), count(*) FILTER (in_train) FROM parts_of_groups WHERE in_{part}"
+    of_parts = {part: connection.execute(counts.format(part=part)).fetchall()[0] for part in ("valid", "test")}
+    return {part: {"groups": groups, "in_train": in_train} for part, (groups, in_train) in of_parts.items()}
+
+
+def drop_duplicates(connection: "DuckDBPyConnection", work: Work, kinds: Sequence[int]) -> None:
+    """One candidate after another, in the order of `prepare.without_duplicates`: by their sources (kind 0), their
+    targets (1), and what their sources are near (2).
 
     Only those that share a source or target with others, or are near another, are looked at: no other one can change
     what becomes of them. The first kept row that a row repeats or is near is the only one to compare with: where it
     gives way to none of its part, it gives way to no later one, since these are of the same part or a later one.
     """
     run = connection.execute
-    pairs = np.concatenate([np.empty((0, 2), np.int64), *map(np.load, work.pieces("pairs.npy", near) if near else [])])
+    pairs = np.concatenate(
+        [np.empty((0, 2), np.int64), *map(np.load, work.pieces("pairs.npy", True) if 2 in kinds else [])]
+    )
     both = np.concatenate([pairs, pairs[:, ::-1]])
     register(connection, "pairs", first=both[:, 0], second=both[:, 1])
     # Sources are those of all rows that passed the filters: who stands for a source may leave for its id.
@@ -150,10 +168,9 @@ def drop_duplicates(connection: "DuckDBPyConnection", work: Work, exact: bool, n
     )
     looked_at = f"""SELECT row, of_source, of_target, others FROM candidates
         LEFT JOIN sources USING (source) LEFT JOIN targets USING (target) LEFT JOIN neighbours USING (of_source)
-        WHERE of_source IS NOT NULL OR {exact} AND of_target IS NOT NULL ORDER BY row"""
+        WHERE of_source IS NOT NULL OR {1 in kinds} AND of_target IS NOT NULL ORDER BY row"""
     counts = [run(f"SELECT count(*) FROM {table}").fetchall()[0][0] for table in ("sources", "targets", "sources")]
     owners = [array("q", [-1]) * count for count in counts]  # the first kept row of each source, target, near source
-    kinds = [*([0, 1] if exact else []), *([2] if near else [])]
     reasons = [SAME_SOURCE, SHARED_SOURCE, SAME_TARGET, SHARED_TARGET, NEAR_DUPLICATE, NEAR_SHARED]
     left, given_way_to, why = array("q"), array("q"), array("b")
     for row, source, target, others in answers(connection, looked_at):

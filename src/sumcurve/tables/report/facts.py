@@ -154,8 +154,9 @@ def effect(row: Record, column: str, sign: int = 1) -> Effect | None:
 def best(corpus: Corpus) -> Iterator[Fact]:
     """Of every metric and size with two methods or more: who is best, and whether all others are significantly worse.
 
-    `against` are the methods that the outcome is about, the effect is the lead over the nearest that is behind. All
-    are in the order of their means. Where the others ignore their source, the one that is ranked, or none, is "alone".
+    `against` are the methods that the outcome is about, the effect is the lead over the nearest of them, where one
+    leads. All are in the order of their means. Where the others ignore their source, the one that is ranked, or none,
+    is "alone".
     """
     for metric in corpus.metrics:
         for size in corpus.sizes:
@@ -183,10 +184,14 @@ def best(corpus: Corpus) -> Iterator[Fact]:
                 outcome,
                 (size,),
                 tuple(row["method"] for row in (behind if outcome == "better" else level)),
-                effect(behind[0], "behind_best") if behind else None,
+                _lead(behind if outcome == "better" or not level else level, leaders),
                 single=tuple(row["method"] for row in single),
                 next_single=effect(others[0], "behind_best") if single and others[0] is single[0] else None,
             )
+
+
+def _lead(against: Sequence[Record], leaders: Sequence[str]) -> Effect | None:
+    return effect(against[0], "behind_best") if against and len(leaders) == 1 else None
 
 
 def _ignores(row: Record) -> bool:

@@ -146,6 +146,11 @@ def _own(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
             yield Finding(corpus.name, head, text, table, rank, tuple(behind))
 
 
+def about_baselines(finding: Finding) -> bool:
+    """Whether it says how methods stand against the best untrained baseline."""
+    return bool(finding.facts) and finding.facts[0].question == "baseline"
+
+
 Said = tuple[str, str, Sequence[Fact]]  # head, text and the facts that they say
 
 
@@ -179,6 +184,9 @@ def leader(fact: Fact, titles: Titles) -> tuple[str, str]:
         text = f"{first} in the mean; a single run, not tested."
     else:
         level = titles.all(fact.against or fact.methods)
+        if fact.against and fact.effect is not None:
+            nearest = titles[fact.against[0]]
+            level = f"{nearest} (lead {interval(fact.effect)} {fact.metric}){level.removeprefix(nearest)}"
         text = f"{first} in the mean{runner_up}, with no significant difference from {level}{untested}."
     return f"Best with {number(fact.records[0])} records", text
 

@@ -1,6 +1,6 @@
 """The leaderboard of a corpus: every method at its largest size, with its score, parameters and training time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sumcurve.scores.references import JACKKNIFE
@@ -14,6 +14,7 @@ JACKKNIFED = (
     "Jackknife: the mean over references of the best of the others. People are compared with systems by it, since they "
     "have a reference less (table references)."
 )
+APART = "As printed elsewhere, not ranked"  # the heading of results of others
 
 
 @dataclass(frozen=True)
@@ -126,3 +127,54 @@ def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> lis
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A result of others below a leaderboard, `score` as printed; nobody compares or ranks it.
+
+    `scored` says by what and against which references, `comparable` what of it can be compared with ours and what
+    cannot; `note` explains a mark of the title.
+    """
+
+    title: str
+    score: str
+    scored: str
+    source: str
+    comparable: str
+    parameters: int | None = None
+    records: int | None = None
+    note: str = ""
+
+
+Brought = Callable[[Corpus], Iterable[Printed]]  # a capability's results of others
+
+
+def printed(corpus: Corpus, brought: Sequence[Brought]) -> list[Printed]:
+    """What stands below the leaderboard of a corpus; `brought` are those of capabilities."""
+    return [row for rows in brought for row in rows(corpus)]
+
+
+def printed_notes(rows: Sequence[Printed]) -> str:
+    """What is comparable, each sentence once behind the titles that it is about, and what marks mean."""
+    titles: dict[str, list[str]] = {}
+    for row in rows:
+        titles.setdefault(row.comparable, []).append(row.title)
+    notes = [f"{', '.join(of_sentence)}: {sentence}" for sentence, of_sentence in titles.items()]
+    return " ".join([*notes, *dict.fromkeys(row.note for row in rows if row.note)])
+
+
+def printed_markdown(rows: Sequence[Printed], metric: str) -> list[str]:
+    """The lines of a Markdown table of its own, with its notes; none without rows."""
+    from sumcurve.tables.table import number, significant, without_markup
+
+    if not rows:
+        return []
+    heads = [APART, "parameters", "records", metric, "scorer", "source"]
+    lines = [f"| {' | '.join(heads)} |", "| --- | ---: | ---: | ---: | --- | --- |"]
+    for row in rows:
+        title, scored, source = (without_markup(text) for text in (row.title, row.scored, row.source))
+        parameters = f"{significant(row.parameters / 1e6)} M" if row.parameters else ""
+        records = number(row.records) if row.records else ""
+        lines.append(f"| *{title}* | {parameters} | {records} | {row.score} | {scored} | {source} |")
+    return ["", *lines, "", without_markup(printed_notes(rows))]

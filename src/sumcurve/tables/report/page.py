@@ -23,8 +23,26 @@ from sumcurve.store.records import write_text
 from sumcurve.tables.figures import FIGURES, looks_of
 from sumcurve.tables.report.chart import charts, javascript
 from sumcurve.tables.report.facts import Corpus, rows_of, source
-from sumcurve.tables.report.findings import SHOWN, UNSEEN, Finding, Titles, counted, headed, interval
-from sumcurve.tables.report.leaderboard import JACKKNIFED, Entry, leaderboard
+from sumcurve.tables.report.findings import (
+    SHOWN,
+    UNSEEN,
+    Finding,
+    Titles,
+    about_baselines,
+    counted,
+    headed,
+    interval,
+)
+from sumcurve.tables.report.leaderboard import (
+    APART,
+    JACKKNIFED,
+    Brought,
+    Entry,
+    Printed,
+    leaderboard,
+    printed,
+    printed_notes,
+)
 from sumcurve.tables.report.readme import OVERLAP, SIGNIFICANCE, first_sentence, ignored, question, same_scores
 from sumcurve.tables.report.sizes import Size, sizes
 from sumcurve.tables.report.summaries import RUN, Reading, spaced
@@ -57,7 +75,7 @@ class Shown:
 class Board:
     """The leaderboard of a corpus; `scale` is the place of a score on its bars, in percent.
 
-    `held_out` says of a test part that is held out whole what it has.
+    `held_out` says of a test part that is held out whole what it has; `printed` are results of others, below ours.
     """
 
     corpus: str
@@ -66,6 +84,11 @@ class Board:
     entries: Sequence[Entry]
     scale: Scale
     notes: str
+    printed: Sequence[Printed] = ()
+
+    @property
+    def printed_notes(self) -> str:
+        return printed_notes(self.printed)
 
 
 def write_page(
@@ -75,9 +98,13 @@ def write_page(
     findings: Sequence[Finding],
     figures: Mapping[str, bytes],
     study_name: str,
+    brought: Sequence[Brought] = (),
 ) -> None:
-    """Write the page; `figures` are the SVG images that a browser without scripts shows, by name."""
-    write_text(path, page(results, tables, findings, figures, study_name))
+    """Write the page; `figures` are the SVG images that a browser without scripts shows, by name.
+
+    `brought` are capabilities' results of others, which stand below leaderboards.
+    """
+    write_text(path, page(results, tables, findings, figures, study_name, brought))
 
 
 def page(
@@ -86,6 +113,7 @@ def page(
     findings: Sequence[Finding],
     figures: Mapping[str, bytes],
     study_name: str,
+    brought: Sequence[Brought] = (),
 ) -> str:
     """The page as HTML; all that comes from records is escaped."""
     scores, records = tables["scores"].frame(), rows_of(tables)
@@ -125,11 +153,13 @@ def page(
         parts=[(identity, title) for identity, (title, content) in parts.items() if content],
         question=question(results.study.title, records, findings),
         findings=findings,
+        baseline=[finding for finding in findings[1:] if about_baselines(finding) and finding.corpus == corpora[0]],
         headed=headed(findings),
         shown=SHOWN,
         several=len(corpora) > 1,
         significance=" ".join(filter(None, (counted(findings, len(findings)), SIGNIFICANCE))),
-        boards=[board for corpus in corpora if (board := _board(Corpus(corpus, records), titles)).entries],
+        boards=[board for corpus in corpora if (board := _board(Corpus(corpus, records), titles, brought)).entries],
+        apart=APART,
         charts=[corpus for corpus in corpora if corpus in drawn],
         worth=worth,
         worth_untold=any(results.reads(system) is False for system in results.systems),
@@ -166,7 +196,7 @@ def page(
     )
 
 
-def _board(corpus: Corpus, titles: Titles) -> Board:
+def _board(corpus: Corpus, titles: Titles, brought: Sequence[Brought] = ()) -> Board:
     entries = leaderboard(corpus, titles)
     most = max((entry.score.high or entry.score.value for entry in entries if entry.score), default=1.0)
     notes = [
@@ -179,7 +209,8 @@ def _board(corpus: Corpus, titles: Titles) -> Board:
         JACKKNIFED if any(entry.jackknife for entry in entries) else "",
     ]
     held_out = UNSEEN if corpus.name.endswith(HELD_OUT) else ""
-    return Board(corpus.name, held_out, corpus.metric, entries, _scale(most), " ".join(filter(None, notes)))
+    notes_below = " ".join(filter(None, notes))
+    return Board(corpus.name, held_out, corpus.metric, entries, _scale(most), notes_below, printed(corpus, brought))
 
 
 def _scale(most: float) -> Scale:

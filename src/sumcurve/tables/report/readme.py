@@ -10,7 +10,15 @@ from types import MappingProxyType
 from sumcurve.tables.evidence import Examples
 from sumcurve.tables.report.facts import Corpus, Record, Records, detectable, identical, source
 from sumcurve.tables.report.findings import IGNORES, SHOWN, Finding, Titles, counted, headed, ignoring
-from sumcurve.tables.report.leaderboard import JACKKNIFED, leaderboard, markdown, shortened
+from sumcurve.tables.report.leaderboard import (
+    JACKKNIFED,
+    Brought,
+    leaderboard,
+    markdown,
+    printed,
+    printed_markdown,
+    shortened,
+)
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import listed, number, without_markup
 
@@ -40,11 +48,12 @@ def page(
     folder: str = "",
     corpora: Mapping[str, str] = MappingProxyType({}),
     described: str = "",
+    brought: Sequence[Brought] = (),
 ) -> list[str]:
     """The lines of a page; `study` is what commands call it, `captions` are of its tables, which are below `folder`.
 
     `corpora` says what each corpus is, and so the task. Where the page `described` has what tables are, captions are
-    left out.
+    left out. `brought` are capabilities' results of others, which stand below the leaderboard.
 
     Holds no measured time, so that equal evidence gives equal bytes.
     """
@@ -70,7 +79,7 @@ def page(
         notes += [JACKKNIFED] if any(entry.jackknife for entry in entries) else []
         if (effect := detectable(corpus)) is not None:
             notes.append(f"Minimum detectable effect (80 % power): about {number(effect, 1)} {corpus.metric}.")
-        lines += [" ".join([*notes, *remarks]), ""]
+        lines += [" ".join([*notes, *remarks]), *printed_markdown(printed(corpus, brought), corpus.metric), ""]
     lines += ["## Findings", ""]
     for finding in headed(findings[:SHOWN]):
         link = f"([{finding.table}]({folder}{finding.table}.{'md' if finding.table in captions else 'csv'}))"

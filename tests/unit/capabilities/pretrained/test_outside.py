@@ -1,11 +1,15 @@
 """What nothing may overlap: planted copies are removed and counted, and everything else is kept."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from sumcurve.capabilities.pretrained.outside import NEAR, OVERLAP, bare, write_outside
+from sumcurve.capabilities.pretrained.bart import make, write_subwords
+from sumcurve.capabilities.pretrained.outside import NEAR, OVERLAP, HeldOut, bare, write_outside
+from sumcurve.capabilities.pretrained.overlap import write_overlap
 from sumcurve.corpora.store import PARTS, Corpus
+from sumcurve.settings.study import Architecture
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, Text, read_jsonl, write_jsonl
 
@@ -61,7 +65,7 @@ def test_a_planted_copy_is_removed_and_counted(planted: str, part: str, study: C
     own = [record(name, *told) for name, told in KEPT.items()]
     outside = corpus(tmp_path / "outside", **{part: [*own, record(planted, *PLANTED[planted])]})
     (made := tmp_path / "made").mkdir()
-    found = write_outside(outside, study, 8, 0.5, made)
+    found = write_outside(outside, HeldOut(study, 8, 0.5), made)
     assert found["read"] == sum(len(one) for one in outside.parts)
     assert found["kept"] == found["read"] - 1
     assert sum(found["removed"].values()) == 1
@@ -81,11 +85,11 @@ def test_what_overlaps_by_words_in_a_row_and_what_is_a_near_duplicate_are_told_a
         tmp_path / "outside", train=[record("near", [" ".join(gaps)], "mine"), record("kept", ["a b c"], "d e")]
     )
     (made := tmp_path / "made").mkdir()
-    assert write_outside(outside, study, 8, 0.4, made)["removed"] == {NEAR: 1}
+    assert write_outside(outside, HeldOut(study, 8, 0.4), made)["removed"] == {NEAR: 1}
     (again := tmp_path / "again").mkdir()
-    assert write_outside(outside, study, 6, 0.4, again)["removed"] == {OVERLAP: 1}
+    assert write_outside(outside, HeldOut(study, 6, 0.4), again)["removed"] == {OVERLAP: 1}
     (none := tmp_path / "none").mkdir()
-    assert write_outside(outside, study, 8, 1.0, none)["removed"] == {}
+    assert write_outside(outside, HeldOut(study, 8, 1.0), none)["removed"] == {}
 
 
 def test_bodies_hold_no_sentence_that_is_a_summary_of_any_record(study: Corpus, tmp_path: Path) -> None:
@@ -98,7 +102,7 @@ def test_bodies_hold_no_sentence_that_is_a_summary_of_any_record(study: Corpus, 
         ],
     )
     (made := tmp_path / "made").mkdir()
-    found = write_outside(outside, study, 8, 1.0, made)
+    found = write_outside(outside, HeldOut(study, 8, 1.0), made)
     bodies = {row["id"]: row["sentences"] for row in read_jsonl(made / "train.bodies.jsonl")}
     assert bodies == {"own": ["First it waits.", "Then it ends."], "others": ["Left."]}
     assert found["sentences_removed"] == 4
@@ -113,9 +117,33 @@ def test_the_same_bytes_come_twice_and_a_part_of_which_nothing_is_left_is_named(
     said = []
     for name in ("one", "two"):
         (made := tmp_path / name).mkdir()
-        write_outside(outside, study, 8, 0.5, made)
+        write_outside(outside, HeldOut(study, 8, 0.5), made)
         said.append({path.name: path.read_bytes() for path in made.iterdir()})
     assert said[0] == said[1]
     copies = corpus(tmp_path / "copies", valid=[record("copy", [words("x", 30)], "mine")])
     with pytest.raises(CorpusError, match="no record of its part valid is left"):
-        write_outside(copies, study, 8, 0.5, tmp_path / "one")
+        write_outside(copies, HeldOut(study, 8, 0.5), tmp_path / "one")
+
+
+def test_of_a_shared_pretraining_nothing_is_removed_and_the_same_records_are_counted(study, tmp_path) -> None:
+    rows = [record(name, *told) for name, told in (KEPT | PLANTED).items()]
+    outside = corpus(tmp_path / "outside", train=rows)
+    apart, shared, folder = (tmp_path / name for name in ("apart", "shared", "overlap"))
+    for made in (apart, shared, folder):
+        made.mkdir()
+    removed = write_outside(outside, HeldOut(study, 8, 0.5), apart)["removed"]
+    assert write_outside(outside, None, shared)["removed"] == {}
+    assert Corpus(shared).part("train").ids == [one.id for one, _ in rows]
+    bodies = [row["sentences"] for row in read_jsonl(shared / "train.bodies.jsonl")]
+    write_subwords((sentence for body in bodies for sentence in body), 400, True, tmp_path / "bpe")
+    sizes = {"width": 8, "heads": 2, "feedforward": 8, "encoder_layers": 1, "decoder_layers": 1}
+    model = make(tmp_path / "bpe", Architecture(**sizes), 0.0, True, 1)
+    counts = write_overlap(Corpus(shared), model, 20, HeldOut(study, 8, 0.5), folder)
+    assert counts == json.loads((folder / "overlap.json").read_text())
+    assert (counts["overlapping"], counts["read"]) == (removed, sum(len(part) for part in outside.parts))
+    assert list(read_jsonl(folder / "overlap.jsonl")) == list(read_jsonl(apart / "removed.jsonl"))
+    tokenizer = model.subwords.tokenizer
+    pieces = [sum(len(tokenizer.tokenize(sentence)) for sentence in body) for body in bodies]
+    assert counts["subwords"] == sum(min(20, each) for each in pieces)
+    words_here = [text.source[0] for text in study.part("train").text]
+    assert counts["of_a_word_here"] == sum(len(tokenizer.tokenize(one)) for one in words_here) / 30

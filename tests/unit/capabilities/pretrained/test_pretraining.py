@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 
-from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings
+from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings, Shared
 from sumcurve.capabilities.pretrained.tables.pretraining import sentences
 from sumcurve.settings.study import Bootstrap, Question
 from sumcurve.study.tables import made
@@ -125,3 +125,23 @@ def test_where_there_is_no_pretraining_there_is_no_table_and_a_question_is_not_k
     (row,) = made("questions", found).frame().itertuples()
     assert (row.answer, row.why) == (NOT_KNOWN, UNASKED)
     assert made("answers", found).notes[0] == f"{asked.question} {NOT_KNOWN} ({UNASKED})."
+
+
+def test_of_a_shared_pretraining_the_table_says_what_it_has_read_and_what_overlaps(results, rows) -> None:
+    shared = Shared("runs/made-once", "Invented texts.", 4000, 50_000, 2.5, 8, 1.25, 1.75)
+    made_once = dataclasses.replace(MADE, shared=shared)
+    study = dataclasses.replace(results.study, evidence={"pretrained": Pretrainings([made_once])})
+    table = made("pretraining", Results(study, results.settings))
+    assert table.csv() == made("pretraining", results).csv()
+    (note,) = (note for note in table.notes if "runs/made-once" in note)
+    for value in ("on: Invented texts. 9,000 texts of 50,000 subwords, of a vocabulary of 4,000", "in 1,234 seconds"):
+        assert value in note
+    for value in (
+        "500 updates (2.5 passes, 125,000 subwords)",
+        "of 10,000 records",
+        "7 for an overlap",
+        "1.25",
+        "1.75",
+    ):
+        assert value in note
+    assert "Nothing was removed for this corpus" in note

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sumcurve.capabilities.pretrained.evidence import BETTER, LEVEL_WITH, WORSE, Pretraining, pretrainings_of
+from sumcurve.capabilities.pretrained.evidence import BETTER, LEVEL_WITH, WORSE, Pretraining, Shared, pretrainings_of
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables import efficiency
 from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
@@ -56,7 +56,7 @@ def table(results: Results) -> Table:
         f"brackets: pointwise {results.share} intervals. θ: of the step from the size before (table efficiency).",
         "Seconds: of training, up to the selected checkpoint, geometric mean over seeds; pretraining is paid once, "
         f"whatever the sizes and seeds{f'; left out: {refusal}' if refusal else ''}.",
-        *(_made(pretraining) for pretraining in pretrainings_of(results)),
+        *(_made(pretraining, refusal) for pretraining in pretrainings_of(results)),
         f"{results.seeds_note} {results.caveat}",
         results.marks_note,
         *results.corpora_notes,
@@ -83,14 +83,32 @@ def sentences(results: Results) -> list[str]:
     return lines
 
 
-def _made(pretraining: Pretraining) -> str:
+def _made(pretraining: Pretraining, refusal: str) -> str:
     removed = "; ".join(f"{count:,} for {reason}" for reason, count in pretraining.removed.items()) or "none"
+    if pretraining.shared is not None:
+        return _made_once(pretraining, pretraining.shared, removed, refusal)
     return (
         f"{pretraining.corpus}: pretrained on {pretraining.texts:,} texts of other packages in {pretraining.updates:,} "
         f"updates, to a loss of {pretraining.nll:.2f} nats a subword on texts that chose nothing. Of "
         f"{pretraining.read:,} records these were removed because they overlap the validation or test part: {removed}. "
         f"Of {pretraining.sentences:,} sentences of their bodies "
         f"{pretraining.sentences_removed:,} are some record's summary and were removed."
+    )
+
+
+def _made_once(pretraining: Pretraining, shared: Shared, removed: str, refusal: str) -> str:
+    """`refusal`: why no measured time may be said."""
+    seconds = "" if refusal else f", in {pretraining.seconds:,.0f} seconds"
+    title = shared.title.rstrip(".") or "texts from elsewhere"
+    return (
+        f"{pretraining.corpus}: pretrained once, for every study that names {shared.key}, on: {title}. "
+        f"{pretraining.texts:,} texts of {shared.subwords:,} subwords, of a vocabulary of {shared.vocabulary:,}, in "
+        f"{pretraining.updates:,} updates ({shared.passes:.1f} passes, {shared.passes * shared.subwords:,.0f} "
+        f"subwords){seconds}, to a loss of {pretraining.nll:.2f} nats a subword on texts that chose nothing. Of "
+        f"{pretraining.sentences:,} sentences {pretraining.sentences_removed:,} are some record's summary and were "
+        f"removed. Nothing was removed for this corpus: of {pretraining.read:,} records these have {shared.overlap} "
+        f"tokens in a row in common with its validation or test part, or are near-duplicates: {removed}. A word has "
+        f"{shared.of_a_word:.2f} subwords there, and {shared.of_a_word_here:.2f} in this corpus's sources."
     )
 
 

@@ -1,0 +1,1 @@
+"""Results as papers print them, beside a study's own."""
