@@ -74,7 +74,6 @@ def trial(name: str, corpus: Path, questions: Path, seed: int) -> dict[str, Any]
         "over_best": round(known.difference.mean, 2),
         "low": round(known.difference.low, 2) if known.difference.low is not None else "",
         "high": round(known.difference.high, 2) if known.difference.high is not None else "",
-        "update": training["selected"]["update"] if "selected" in training else "",
         "updates": training["updates"],
         "seconds": round(seconds),
     }

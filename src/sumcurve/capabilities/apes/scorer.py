@@ -146,6 +146,8 @@ class AnswersQuestions(Needing):
         """Who answers, with which seeds, and how entities are numbered; the sizes are part of the folder's name."""
         reader = self.settings.reader
         size = f"-{reader.embedding}-{reader.hidden}" if isinstance(reader, AttentiveSettings) else ""
+        if isinstance(reader, AttentiveSettings) and reader.answer != "markers":
+            size = f"-{reader.answer}{size}"
         seeds = ".".join(map(str, self.settings.seeds[:readers]))
         numbers = "first-occurrence" if self.settings.renumber else "the-article's"
         return f"reader:{reader.kind}{size}|seeds:{seeds}|entities:{numbers}"

@@ -71,6 +71,8 @@ def test_the_mean_over_items_is_the_share_of_all_questions(score) -> None:
     assert found.values["apes_salient"] == [2, 2]
     assert found.counts == {"empty": 0, "without_entity": 0, "questions": 6, "not_asked": 1}
     assert found.signature == "reader:attentive-100-128|seeds:3.8|entities:first-occurrence"
+    by_mentions = apes.AnswersQuestions(Apes(reader=AttentiveSettings(answer="mentions"), seeds=[1]))
+    assert by_mentions.signature(1) == "reader:attentive-mentions-100-128|seeds:1|entities:first-occurrence"
 
 
 def test_what_names_nobody_scores_nothing_and_is_counted(score) -> None:
