@@ -42,7 +42,7 @@ class AnswersQuestions(Needing):
 
     Settings = Apes
     together: ClassVar[bool] = True
-    metrics = (
+    metrics: ClassVar[Sequence[Metric]] = (
         Metric("apes", "APES", "APES", "% of questions"),
         Metric("apes_documents", "APES by document", "by document", "% of questions", ranks=False),
         Metric("apes_named", "answer named", "named", "% of questions", ranks=False),
@@ -56,7 +56,7 @@ class AnswersQuestions(Needing):
     def __init__(self, settings: Apes) -> None:
         super().__init__(settings)
         if settings.reader.guessers:
-            self.metrics = (*type(self).metrics, BY_OVERLAP)
+            self.metrics = (*type(self).metrics, BY_OVERLAP)  # type: ignore[misc]  # of this study's
 
     def inputs(
         self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
