@@ -10,7 +10,7 @@ import pytest
 
 from sumcurve.capabilities.apes import scorer as apes
 from sumcurve.capabilities.apes.answers import read_reader
-from sumcurve.capabilities.apes.levels import Reader, level
+from sumcurve.capabilities.apes.levels import Answered, Reader, level
 from sumcurve.capabilities.apes.reader import train_reader
 from sumcurve.capabilities.apes.settings import Apes, AttentiveSettings
 from sumcurve.corpora.store import Corpus
@@ -147,13 +147,15 @@ def test_the_readers_beat_guessing_by_an_interval(trained) -> None:
             return np.array([float(row[name]) for row in rows])
 
         groups = tuple(row["group"] for row in rows)
-        columns = [column(name) for name in ("reader", "majority", "frequency")]
+        baselines = {name: column(name) for name in ("majority", "frequency")}
+        held_out = Answered(groups, column("reader"), baselines)
         chance = float(column("chance").mean())
         several = np.ones(len(rows), dtype=bool)  # a town's record names several
-        known.append(Reader("towns", seed, groups, *columns, several, chance, {}, {}, None, None))
+        known.append(Reader("towns", seed, held_out, several, chance, {}, {}, None, None))
     found = level("towns", known, 0.95)
     assert found.beats, found
     assert "NOT TO BE READ" not in found.sentence()
-    blind = [replace(one, right=one.majority) for one in known[:1]]
+    guessed = known[0].held_out
+    blind = [replace(known[0], held_out=replace(guessed, right=guessed.baselines["majority"]))]
     assert not level("towns", blind, 0.95).beats
     assert "NOT TO BE READ" in level("towns", blind, 0.95).sentence()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PLACEHOLDER = "@placeholder"
 MARK = re.compile(r"@(?:entity\d+|placeholder)")  # what a text may hold by chance, or to be taken for an entity
-RULES = "rules"
+RULES, NAMES = "rules", "names"  # of ours, for texts about code and for others
 HYPHEN = re.compile(r"(?<=\w)-+(?=\w)")  # inside a token; not those of -lrb-
 
 # The paper's five types as spaCy's pipelines call them; FACILITY in old ones.
@@ -37,6 +37,7 @@ TYPES = frozenset({"PERSON", "ORG", "NORP", "GPE", "FAC", "FACILITY"})
 # What the rules find.
 IDENTIFIER, DOTTED, NAME, LITERAL = "IDENTIFIER", "DOTTED", "NAME", "LITERAL"
 RULE_TYPES = frozenset({IDENTIFIER, DOTTED, NAME, LITERAL})
+RULE_SETS = {RULES: RULE_TYPES, NAMES: frozenset({IDENTIFIER, NAME})}
 
 POSSESSIVE = re.compile(r"(?<=\w)['’]s$", re.IGNORECASE)
 USA = frozenset({"us", "usa", "u . s", "u . s .", "u . s . a", "u . s . a ."})
@@ -66,8 +67,8 @@ def annotate(corpus_folder: Path, folder: Path, pipeline: str = RULES, hyphenate
     `entities`, `questions` and `salient_token_share` (0..1, of the sources' tokens); `pipeline` is the name and version
     of what found the entities.
 
-    `pipeline` is "rules", made for texts about code, or the name or path of an installed spaCy pipeline with a
-    component "ner" that knows `TYPES`. EntityError if there is none.
+    `pipeline` is "rules", made for texts about code, "names", of them those that find names, or the name or path of an
+    installed spaCy pipeline with a component "ner" that knows `TYPES`. EntityError if there is none.
     """
     finder = load(pipeline)
     parts = {}
@@ -287,9 +288,11 @@ def load(pipeline: str) -> Finder:
     """The rules, or the installed spaCy pipeline of that name or path; EntityError with the remedy."""
     import spacy
 
-    if pipeline == RULES:
-        return Finder(rules(), RULE_TYPES, {"name": RULES, "spacy": spacy.__version__})
-    remedy = f"set the corpus's `entities` to an installed pipeline that recognises entities, or to {RULES!r}"
+    if types := RULE_SETS.get(pipeline):
+        return Finder(rules(types), types, {"name": pipeline, "spacy": spacy.__version__})
+    remedy = (
+        f"set the corpus's `entities` to an installed pipeline that recognises entities, or to {RULES!r} or {NAMES!r}"
+    )
     try:
         nlp = spacy.load(pipeline)
     except OSError as error:
@@ -312,18 +315,18 @@ def load(pipeline: str) -> Finder:
     return Finder(nlp, TYPES, {**facts, "spacy": spacy.__version__})
 
 
-# --- the rules, for texts about code
+# --- the rules, for texts about code; of them those for names
 
 
-def rules() -> "Language":
-    """English without any data package: an entity ruler for what `patterns` describes."""
+def rules(types: Collection[str] = RULE_TYPES) -> "Language":
+    """English without any data package: an entity ruler for what `patterns` describes, of these types."""
     import spacy
     from spacy.pipeline import EntityRuler
 
     nlp = spacy.blank("en")
     ruler = nlp.add_pipe("entity_ruler", name="ner")
     assert isinstance(ruler, EntityRuler)
-    ruler.add_patterns(list(patterns()))
+    ruler.add_patterns([pattern for pattern in patterns() if pattern["label"] in types])
     return nlp
 
 

@@ -230,7 +230,9 @@ class CorpusSettings(Preparation):
     target: Literal["titles", "summaries"] = "summaries"
     """What the targets are; titles are one sentence, so that no sentence-by-sentence extract is made for them."""
     entities: str = "rules"
-    """What finds entities in references: our rules, or an installed spaCy pipeline's name."""
+    """What finds entities in references: `rules`, ours for texts about code; `names`, those of them that find names and
+    coined words, for other texts; or an installed spaCy pipeline's name.
+    """
     hyphenated: Literal["whole", "parts"] = "whole"
     """What tokens with hyphens inside are where entities are named: whole words; or their parts, so that "Qaeda" is a
     mention of "al-Qaeda" (Eyal et al. 2019). Tokenizers that leave them joined are `ptb` and `blanks`.

@@ -5,6 +5,7 @@ sentences, and these above the reference's words in random order, all of which t
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, ClassVar
 
@@ -49,12 +50,26 @@ class Gold(Bound):
             yield list(item.record.target)
 
 
+class ShuffledSettings(SystemSettings):
+    reference: Positive = 1
+    """The number of the reference whose words they are; 1 is the target. Where questions are about the first, those of
+    another one leak none of its words.
+    """
+
+
 class ShuffledGold(Bound):
+    Settings: ClassVar[type[SystemSettings]] = ShuffledSettings
     title: ClassVar[str] = "the reference's words in random order"
 
+    @classmethod
+    def specify(cls, settings: Any, corpus: CorpusSettings) -> dict[str, Any]:
+        return {} if settings.reference == 1 else {"reference": settings.reference}
+
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
+        """RecordError for an item that lacks this reference."""
+        number = self.settings.get("reference", 1)
         for item in items:
-            yield shuffled(item.record)
+            yield shuffled(replace(item.record, target=written(item.record, number)))
 
 
 class HumanSettings(SystemSettings):
@@ -74,13 +89,17 @@ class Human(Bound):
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
         """RecordError for an item that lacks this reference, or any other to compare it with."""
-        number = self.settings["reference"]
         for item in items:
-            references = item.record.all_references
-            if len(references) < max(2, number):
-                lack = f"no reference {number}" if number > 1 else "none to compare it with"
-                raise RecordError(
-                    f"test item {item.record.id} has references: {len(references)}, and so {lack}; name the corpora "
-                    "that have it below the system's `corpora:`, or leave the system out"
-                )
-            yield list(references[number - 1])
+            yield written(item.record, self.settings["reference"], least=2)
+
+
+def written(record: Record, number: int, least: int = 1) -> list[str]:
+    """A test item's reference of this number, from 1; RecordError where it has not so many, or fewer than `least`."""
+    references = record.all_references
+    if len(references) < max(least, number):
+        lack = f"no reference {number}" if number > 1 else "none to compare it with"
+        raise RecordError(
+            f"test item {record.id} has references: {len(references)}, and so {lack}; name the corpora that have it "
+            "below the system's `corpora:`, or leave the system out"
+        )
+    return list(references[number - 1])

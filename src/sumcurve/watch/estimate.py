@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sumcurve.corpora.entities import RULE_SETS, RULES
 from sumcurve.corpora.store import Corpus
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import CorpusSettings, Preparation
@@ -330,7 +331,7 @@ def _corpus_of(plan: Plan, folder: Folder) -> str:
 def _unmeasured(plan: Plan, folder: Folder) -> str:
     """Why no measured job tells what the folder costs, whatever its size; empty where some do."""
     specification = folder.specification
-    if specification.get("pipeline", "rules") != "rules":
+    if specification.get("pipeline", RULES) not in RULE_SETS:
         return OF_RECOGNISERS
     runs = [specification["run"]] if "run" in specification else specification.get("runs", [])
     trained = plan.folder(runs[0]).specification if runs else specification

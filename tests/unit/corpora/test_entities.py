@@ -288,3 +288,14 @@ def test_a_pipeline_that_is_not_there_or_finds_no_entities_is_an_error(tmp_path)
     ]:
         with pytest.raises(EntityError, match=message):
             load(pipeline)
+
+
+def test_names_alone_are_joined_by_no_full_stop() -> None:
+    """A turn of a dialogue is one sentence of several: what is a dotted name in texts about code is none there."""
+    spoken = record(cased := ["Yes . I met Marta Lind in Oslo . Bergen is far , with an MP3 player ."])
+    found = {}
+    for name in ("rules", "names"):
+        ((_, entities),) = load(name).read([(spoken, cased)])
+        found[name] = {mention for mentions in entities for mention in mentions}
+    assert "oslo . bergen" in found["rules"]
+    assert found["names"] == {"marta lind", "oslo", "mp3"}

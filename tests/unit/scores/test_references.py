@@ -12,7 +12,7 @@ from sumcurve.scores.references import References, SeveralRouge
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings.study import Rouge
 from sumcurve.store.records import Record, RecordError, write_jsonl
-from sumcurve.systems.bounds import Human
+from sumcurve.systems.bounds import Human, ShuffledGold
 from sumcurve.systems.system import Item
 
 WORDS = ["fox", "foxes", "hen", "hens", "ran", "running", "home", "the", "a", "slept", "well"]
@@ -175,3 +175,15 @@ def test_all_rules_are_scored_so_that_none_is_chosen():
     titles = [metric.title for metric in References.metrics]
     assert len(set(titles)) == len(titles) == 12
     assert not any(metric.ranks for metric in References.metrics)
+
+
+def test_shuffled_words_are_those_of_the_reference_that_is_named():
+    records, _ = corpus(6, [3, 2])
+    items = [Item(record, None) for record in records]
+    first, second = (list(ShuffledGold(told, {}).summarize(items)) for told in ({}, {"reference": 2}))
+    for record, texts in zip(records, zip(first, second, strict=True), strict=True):
+        for text, reference in zip(texts, record.all_references, strict=False):
+            assert sorted(" ".join(text).split()) == sorted(" ".join(reference).split())
+            assert [len(line.split()) for line in text] == [len(line.split()) for line in reference]
+    with pytest.raises(RecordError, match=r"test item r1 has references: 2, and so no reference 3"):
+        list(ShuffledGold({"reference": 3}, {}).summarize(items[1:]))

@@ -4,3 +4,4 @@
 RIGHT, ANSWERS = "right_", "answers_"
 NOBODY = "-"
 QUESTIONS = "questions"  # the column with how many there are
+OVERLAP = "overlap"  # the column with how many word overlap answers, where guessers are asked

@@ -20,6 +20,7 @@ from sumcurve.capabilities.apes.settings import AttentiveSettings
 
 Text = Sequence[str]  # words, entities as @entityN
 TOKENS = 8_192  # of documents, or of questions, that are read together, padding included; answers do not depend on it
+NOBODY = -1  # the number of no entity
 WEIGHTS, WORDS = "weights.safetensors", "words.json"
 
 
@@ -61,11 +62,14 @@ class AttentiveAnswers:
         for place, (document, texts) in enumerate(zip(documents, questions, strict=True)):
             if texts and any(entity_in(word) is not None for word in document):
                 read.append(self._read(place, document, texts))
-        put = self._asked([question for reading in read for question in reading.questions])
+        every = [question for reading in read for question in reading.questions]
+        put, shown = self._asked(every), self._shown(every)
         starts = [0, *accumulate(len(reading.questions) for reading in read)]
         for batch in self._batches([len(reading.document) for reading in read]):
-            vectors = [put[starts[row] : starts[row + 1]] for row in batch]
-            for row, given in zip(batch, self._answered([read[row].document for row in batch], vectors), strict=True):
+            places = [slice(starts[row], starts[row + 1]) for row in batch]
+            vectors, theirs = [put[place] for place in places], [shown[place] for place in places if len(shown)]
+            given_to = self._answered([read[row].document for row in batch], vectors, theirs)
+            for row, given in zip(batch, given_to, strict=True):
                 reading = read[row]
                 answers[reading.place] = [reading.numbers.get(answer) for answer in given[: len(reading.questions)]]
         return answers
@@ -99,12 +103,28 @@ class AttentiveAnswers:
             vectors[batch] = model.bilinear(model.ask(ids, lengths))
         return vectors
 
-    def _answered(self, read: Sequence[list[int]], vectors: Sequence[Tensor]) -> list[list[int]]:
-        """The reader's answers to the questions of D documents, as many of each as of the one with most."""
+    def _shown(self, questions: Sequence[list[int]]) -> Tensor:
+        """Which entities each of N questions names, [N, K], where that decides answers."""
+        if not self.model.by_mentions:
+            return torch.empty(0)
+        return torch.stack([self.model.present(torch.tensor([question]))[0] for question in questions]).to(self.device)
+
+    def _answered(
+        self, read: Sequence[list[int]], vectors: Sequence[Tensor], shown: Sequence[Tensor]
+    ) -> list[list[int]]:
+        """The reader's answers to the questions of D documents, as many of each as of the one with most; NOBODY where
+        a question names all entities of its document.
+        """
         model = self.model
         documents, lengths = (tensor.to(self.device) for tensor in padded(read))
         states = model.read(documents, lengths)  # [D, S, 2H]
         grid = nn.utils.rnn.pad_sequence(list(vectors), batch_first=True)  # [D, Q, 2H]
+        if model.by_mentions:
+            theirs = nn.utils.rnn.pad_sequence(list(shown), batch_first=True)  # [D, Q, K]
+            allowed = model.present(documents).unsqueeze(1) & ~theirs
+            scores = model.named(grid @ states.transpose(1, 2), documents, allowed)
+            answers: list[list[int]] = scores.argmax(2).where(allowed.any(2), NOBODY).tolist()
+            return answers
         padding = torch.arange(states.shape[1], device=self.device) >= lengths.unsqueeze(1)  # [D, S]
         weights = (grid @ states.transpose(1, 2)).masked_fill(padding.unsqueeze(1), float("-inf")).softmax(2)
         scores = model.answer(weights @ states)  # [D, Q, S] @ [D, S, 2H] -> [D, Q, K]

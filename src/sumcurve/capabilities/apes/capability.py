@@ -9,6 +9,7 @@ from sumcurve.capabilities.apes.folders import KINDS, QuestionsSpecification
 from sumcurve.capabilities.apes.scorer import AnswersQuestions
 from sumcurve.capabilities.apes.settings import CorpusKeys
 from sumcurve.capabilities.capability import Capability, Folders
+from sumcurve.corpora.entities import RULE_SETS
 from sumcurve.settings.base import MODEL_FILES
 from sumcurve.sources.pinned import File
 from sumcurve.sources.questions import PATTERNS
@@ -76,8 +77,10 @@ class QuestionAnswering(Capability):
             files = [File(recogniser.sha256, recogniser.path, shards=shards)]
         else:
             specification["pipeline"] = corpus.settings.entities
-            named = [corpus.settings.entities] if corpus.settings.entities != "rules" else []
+            named = [corpus.settings.entities] if corpus.settings.entities not in RULE_SETS else []
             specification["versions"] = versions("spacy", *named)
+        if cloze.never:
+            specification["never"] = list(cloze.never)
         if cloze.salient != "names":
             specification["salient"] = cloze.salient
         if corpus.settings.hyphenated != "whole":

@@ -7,6 +7,7 @@ entities enough to be asked about, how many questions a source can answer, and h
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,14 +41,17 @@ def ask(
     recogniser: Recogniser,
     salient: Salient = "names",
     hyphenated: Hyphenated = "whole",
+    never: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Write the questions about every reference by the entities that the recogniser finds; returns the statistics."""
+    """Write the questions about every reference by the entities that the recogniser finds; returns the statistics.
+
+    Words in which one of the patterns `never` occurs are no part of an entity (`settings.Cloze.never`).
+    """
+    read = partial(recogniser.read, never=never) if never else recogniser.read
 
     def rows(part: Part) -> Iterator[tuple[Record, Asked]]:
-        targets = recogniser.read(parted(in_own_case(record, text), hyphenated) for record, text in part.with_text)
-        sources = recogniser.read(
-            parted(map(own_case, text.source, record.source), hyphenated) for record, text in part.with_text
-        )
+        targets = read(parted(in_own_case(record, text), hyphenated) for record, text in part.with_text)
+        sources = read(parted(map(own_case, text.source, record.source), hyphenated) for record, text in part.with_text)
         for record, target, source in zip(part, targets, sources, strict=True):
             names = numbered(target.names)
             lemmas = {name: of for name, of in target.names.items() if name != of}

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sumcurve.capabilities.apes.answered import ANSWERS, NOBODY
-from sumcurve.capabilities.apes.levels import SCORER, SHARE, Array, Level, Reader, levels, share_of
+from sumcurve.capabilities.apes.levels import (
+    BASELINES,
+    BY_OVERLAP,
+    SCORER,
+    SHARE,
+    Answered,
+    Array,
+    Level,
+    Reader,
+    levels,
+    share_of,
+)
 from sumcurve.capabilities.apes.questions import GUESSES, NOT_ASKED, entity_in, read_questions
 from sumcurve.capabilities.capability import Folders
 from sumcurve.corpora.entities import PLACEHOLDER
@@ -22,7 +33,7 @@ if TYPE_CHECKING:
     from sumcurve.tables.results import Results
     from sumcurve.tables.systems import System
 
-HELD_OUT_FILE = "held_out.csv"  # of a reader's run
+HELD_OUT_FILE, VALIDATION_FILE = "held_out.csv", "validation.csv"  # of a reader's run
 GAP = "____"  # what is hidden in a question
 NOT_BEYOND_GUESSING = "its readers are not shown to beat guessing"
 
@@ -88,7 +99,7 @@ class Questions(Evidence):
         return [level.sentence() for level in self.reader_levels(results).values() if not level.beats]
 
     def ratio(self, metric: str, items: Items) -> tuple[Array, Array] | None:
-        return share_of(items) if metric == SHARE else None
+        return share_of(items, metric) if metric in (SHARE, BY_OVERLAP) else None
 
     def questions(self, corpus: str) -> Mapping[str, Sequence[tuple[str, str]]]:
         return {
@@ -171,9 +182,7 @@ def reader(corpus: str, folders: Folders, folder: "Folder") -> Reader:
     """What a reader learned from and answers of held-out questions."""
     results, run = folders.results, folders.results / folder.key
     training, rows = json.loads((run / "training.json").read_text()), read_csv(run / HELD_OUT_FILE)
-
-    def column(name: str) -> Array:
-        return np.array([float(row[name]) for row in rows])
+    validation = read_csv(run / VALIDATION_FILE) if (run / VALIDATION_FILE).is_file() else []
 
     of_summaries = {
         reference.item
@@ -184,17 +193,23 @@ def reader(corpus: str, folders: Folders, folder: "Folder") -> Reader:
     return Reader(
         corpus=corpus,
         seed=folder.specification["seed"],
-        groups=tuple(row["group"] for row in rows),
-        right=column("reader"),
-        majority=column("majority"),
-        frequency=column("frequency"),
+        held_out=answered_of(rows),
         several=np.array([row["id"] in of_summaries for row in rows], dtype=bool),
-        chance=float(column("chance").mean()),
+        chance=float(np.mean([float(row["chance"]) for row in rows])),
         questions=training["questions"],
         left_out=training["left_out"]["train"],
         updates=training["updates"] if trained else None,
         seconds=folders.timing(folder.key).seconds if trained else None,
+        of_sources=training.get("of_sources", 0),
+        validation=answered_of(validation) if validation else None,
     )
+
+
+def answered_of(rows: Sequence[Mapping[str, str]]) -> Answered:
+    """What held_out.csv, or validation.csv, of a reader's run says."""
+    columns = {name: np.array([float(row[name]) for row in rows]) for name in ("reader", *BASELINES) if name in rows[0]}
+    right = columns.pop("reader")
+    return Answered(tuple(row["group"] for row in rows), right, columns)
 
 
 def items(folder: Path, shown: set[str]) -> dict[str, AboutItem]:

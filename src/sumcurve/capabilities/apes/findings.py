@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from sumcurve.capabilities.apes.levels import BASELINES
 from sumcurve.tables.report.facts import Corpus, Fact, effect
 from sumcurve.tables.report.findings import Finding, Titles, interval
 from sumcurve.tables.table import number
@@ -12,13 +13,13 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     readers = corpus.rows("readers")
     if not readers:
         return
-    over = [gain for name in ("over_majority", "over_frequency") if (gain := effect(readers[0], name)) is not None]
+    over = [gain for name in BASELINES if (gain := effect(readers[0], f"over_{name}")) is not None]
     weakest = min(over, key=lambda gain: gain.value)
     right = number(sum(float(row["accuracy"]) for row in readers) / len(readers), 1)
     if any(gain.low is None or gain.low <= 0 for gain in over):
         text = (
             f"not reported, since its readers are not shown to beat guessing: {right} % right, "
-            f"{interval(weakest)} points above the better guess."
+            f"{interval(weakest)} points above the {'best' if len(over) > 2 else 'better'} guess."
         )
         yield Finding(corpus.name, "Question answering (APES)", text, "apes", 9.0)
         return

@@ -17,6 +17,7 @@ class QuestionsSpecification(TypedDict):
     pipeline: NotRequired[str]  # "rules", or a spaCy pipeline's name; or
     recogniser: NotRequired[Block]  # kind, sha256 of its folder, types; or
     files: NotRequired[Block]  # sha256 of ready-made questions, and the corpus's tokenizer and case
+    never: NotRequired[list[str]]  # patterns of names that are no entities; without it none
     salient: NotRequired[Literal["names", "words"]]  # without it names
     hyphenated: NotRequired[Literal["whole", "parts"]]  # without it whole
     versions: NotRequired[Block]  # of what recognises entities
@@ -46,7 +47,7 @@ def questions(specification: QuestionsSpecification, inputs: Inputs, stage: Stag
                 recogniser = pipeline(str(folder)) if spacy else classifier(folder, block.get("types") or None)
             else:
                 recogniser = pipeline(specification["pipeline"])
-            statistics = ask(corpus, stage.folder, recogniser, *how)
+            statistics = ask(corpus, stage.folder, recogniser, *how, never=specification.get("never", ()))
     except EntityError as error:
         raise CorpusError(f"{stage.name}: {error}") from error
     for part, counts in statistics["parts"].items():
@@ -116,7 +117,7 @@ KINDS: dict[str, Kind] = {
         minutes=240,
         gpu=True,
         together=True,
-        packed=(*PACKED_OF_RUNS, "held_out.csv"),
+        packed=(*PACKED_OF_RUNS, "held_out.csv", "validation.csv"),
         leads_pack=True,
     ),
 }

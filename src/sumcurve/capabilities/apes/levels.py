@@ -3,13 +3,13 @@
 A reader that does not beat guessing on held-out questions measures nothing: then APES is not to be read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sumcurve.capabilities.apes.answered import QUESTIONS, RIGHT
+from sumcurve.capabilities.apes.answered import OVERLAP, QUESTIONS, RIGHT
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import Estimate, estimate
 from sumcurve.tables.evidence import Items
@@ -18,42 +18,73 @@ from sumcurve.tables.table import number, span
 Array = NDArray[np.float64]
 SCORER = "apes"  # whose metrics these readers answer for
 SHARE = "apes"  # of these the one that is a ratio of sums: the share of all questions
+BY_OVERLAP = "apes_overlap"  # the same by word overlap in place of readers
 POINTS = 100
 READER = "reader"
-BASELINES = {"majority": "the training questions' most frequent answer", "frequency": "the most frequent entity"}
+BASELINES = {  # what may stand beside a reader, by column of held_out.csv
+    "majority": "the training questions' most frequent answer",
+    "frequency": "the most frequent entity",
+    "first": "the first entity",
+    "overlap": "the entity whose sentence shares most words with the question",
+}
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Questions of which each is answered (1) or not (0) by a reader, and by what needs none.
+
+    `right` is the reader's, `baselines` those of `BASELINES` that are known, in one order for all readers of a corpus;
+    `groups` names the group of each question's item.
+    """
+
+    groups: tuple[str, ...]
+    right: Array
+    baselines: Mapping[str, Array]
 
 
 @dataclass(frozen=True)
 class Reader:
     """A reader of a corpus's questions: what it learned from, and what it answers of held-out questions.
 
-    Of these `right`, `majority` and `frequency` say for each whether it is answered (0 or 1) by the reader, by the
-    training questions' most frequent answer and by the document's most frequent entity, in one order for all readers of
-    a corpus; `groups` names the group of its item, and `several` says whether its reference names entities enough for
-    summaries to be asked about it, as sources are of one, too; `chance` is the mean probability of a guess. `questions`
-    counts those of each part, `left_out` those of the training part that teach nothing. One that was not trained has no
+    `several` says of each of these whether its reference names entities enough for summaries to be asked about it, as
+    sources are of one, too; `chance` is the mean probability of a guess. `questions` counts those of each part, of
+    them `of_sources` training questions about sources, `left_out` those of the training part that teach nothing.
+    `validation` are answers to validation questions, where guessers are asked them. One that was not trained has no
     updates and seconds.
     """
 
     corpus: str
     seed: int
-    groups: tuple[str, ...]
-    right: NDArray[np.float64]
-    majority: NDArray[np.float64]
-    frequency: NDArray[np.float64]
+    held_out: Answered
     several: NDArray[np.bool_]
     chance: float
     questions: Mapping[str, int]
     left_out: Mapping[str, int]
     updates: int | None
     seconds: float | None
+    of_sources: int = 0
+    validation: Answered | None = None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """How often a corpus's readers are right on its validation questions, in %, beside the best of the guessers.
+
+    `difference` is the readers' share minus that of the guesser `best`.
+    """
+
+    questions: int
+    accuracy: float
+    best: str
+    share: float
+    difference: Estimate
 
 
 @dataclass(frozen=True)
 class Level:
     """How often a corpus's readers are right on held-out questions, in %, beside what needs no reader.
 
-    `differences` are the readers' share minus that of each of `BASELINES`, with intervals over groups of items and
+    `differences` are the readers' share minus that of each of `baselines`, with intervals over groups of items and
     readers. `several` are the questions about references that summaries are asked about, too, and `right_of_several`
     what readers and baselines have of these alone, in %; empty where there are none. `readers_of` is the corpus that
     they learned from, where it is another.
@@ -67,6 +98,7 @@ class Level:
     several: int
     right_of_several: dict[str, float]
     readers_of: str = ""
+    validation: Checked | None = None
 
     @property
     def beats(self) -> bool:
@@ -76,8 +108,8 @@ class Level:
     def sentence(self) -> str:
         """What is said of APES where the corpus is shown."""
         guesses = []
-        for name, title in BASELINES.items():
-            apart = self.differences[name]
+        for name, apart in self.differences.items():
+            title = BASELINES[name]
             why = f" ({apart.why})" if apart.why else ""
             share, ends = number(self.baselines[name], 1), span(apart.mean, apart.low, apart.high, 1)
             guesses.append(f"{share} % for {title}, a difference of {ends}{why}")
@@ -92,7 +124,7 @@ class Level:
         few = ""
         if 0 < self.several < self.questions:
             others = "; ".join(
-                f"{number(self.right_of_several[name], 1)} % for {BASELINES[name]}" for name in BASELINES
+                f"{number(self.right_of_several[name], 1)} % for {BASELINES[name]}" for name in self.baselines
             )
             few = (
                 f" The other {number(self.questions - self.several)} are about references of one entity, of which no "
@@ -101,7 +133,19 @@ class Level:
             )
         return (
             f"{self.corpus}: {verdict}. On {number(self.questions)} held-out questions that sources answer they "
-            f"are right in {number(self.accuracy, 1)} %, against {'; '.join(guesses)}.{few}"
+            f"are right in {number(self.accuracy, 1)} %, against {'; '.join(guesses)}.{few}{self._checked()}"
+        )
+
+    def _checked(self) -> str:
+        """What is said of validation questions."""
+        if self.validation is None:
+            return ""
+        known = self.validation
+        ends = span(known.difference.mean, known.difference.low, known.difference.high, 1)
+        return (
+            f" On {number(known.questions)} validation questions, by which settings are chosen, they are right in "
+            f"{number(known.accuracy, 1)} %, against {number(known.share, 1)} % for the best of these there, "
+            f"{BASELINES[known.best]}, a difference of {ends}."
         )
 
 
@@ -115,36 +159,56 @@ def right_of(items: Items) -> tuple[dict[str, Array], Array]:
     return right, np.array([float(count) for count in items.details[QUESTIONS]])
 
 
-def share_of(items: Items) -> tuple[Array, Array]:
-    """Of the share of all questions the items' values, and its value by each reader, in %.
+def share_of(items: Items, metric: str = SHARE) -> tuple[Array, Array]:
+    """Of the share of all questions the items' values, and its value by each reader, or by word overlap, in %.
 
     The mean of the values is the share, and they vary as that ratio of sums does: by what each item adds to right
     answers beyond its share of the questions.
     """
     right, questions = right_of(items)
-    mean = np.mean(list(right.values()), axis=0)
+    columns = list(right.values())
+    if metric == BY_OVERLAP:
+        columns = [np.array([float(count) for count in items.details[OVERLAP]])]
+    mean = np.mean(columns, axis=0)
     share = mean.sum() / questions.sum()
     values = share + (mean - share * questions) / questions.mean()
-    by_reader = np.array([column.sum() for column in right.values()]) / questions.sum()
+    by_reader = np.array([column.sum() for column in columns]) / questions.sum()
     return POINTS * values, POINTS * by_reader
 
 
 def level(corpus: str, readers: list[Reader], confidence: float) -> Level:
     """Of the readers of one corpus."""
-    right = POINTS * np.stack([reader.right for reader in readers])  # [readers, questions]
-    baselines, differences = {}, {}
-    for name in BASELINES:
-        known = POINTS * np.asarray(getattr(readers[0], name))
-        baselines[name] = float(known.mean())
-        apart = Replicates(
-            "reader", None, (), (right.mean(axis=0) - known)[None], (right.mean(axis=1) - known.mean())[None]
-        )
-        design = Design([apart], readers[0].groups, None, confidence)
-        differences[name] = estimate(design, ("reader", None))
-    several = readers[0].several
-    of_all = {READER: right, **{name: POINTS * np.asarray(getattr(readers[0], name)) for name in BASELINES}}
+    right, known = _in_points([reader.held_out for reader in readers])
+    baselines = {name: float(values.mean()) for name, values in known.items()}
+    groups, several = readers[0].held_out.groups, readers[0].several
+    differences = {name: _above(right, values, groups, confidence) for name, values in known.items()}
+    of_all = {READER: right, **known}
     shares = {name: float(values[..., several].mean()) for name, values in of_all.items()} if several.any() else {}
-    return Level(corpus, right.shape[1], float(right.mean()), baselines, differences, int(several.sum()), shares)
+    validations = [reader.validation for reader in readers if reader.validation is not None]
+    checked = against_best(validations, confidence) if len(validations) == len(readers) else None
+    mean, count = float(right.mean()), int(several.sum())
+    return Level(corpus, right.shape[1], mean, baselines, differences, count, shares, validation=checked)
+
+
+def _in_points(answered: Sequence[Answered]) -> tuple[Array, dict[str, Array]]:
+    """Of every reader its answers, [readers, questions], and those of each baseline [questions], right ones as 100."""
+    right = POINTS * np.stack([of_reader.right for of_reader in answered])
+    return right, {name: POINTS * np.asarray(values) for name, values in answered[0].baselines.items()}
+
+
+def _above(right: Array, known: Array, groups: Sequence[str], confidence: float) -> Estimate:
+    """The readers' share minus a baseline's, paired in questions and in groups of items."""
+    shares = (right.mean(axis=1) - known.mean())[None]
+    apart = Replicates(READER, None, (), (right.mean(axis=0) - known)[None], shares)
+    return estimate(Design([apart], groups, None, confidence), (READER, None))
+
+
+def against_best(answered: Sequence[Answered], confidence: float) -> Checked:
+    """What readers of one corpus are right in, beside the best of what needs no reader, on the same questions."""
+    right, known = _in_points(answered)
+    best = max(known, key=lambda name: known[name].mean())
+    difference = _above(right, known[best], answered[0].groups, confidence)
+    return Checked(right.shape[1], float(right.mean()), best, float(known[best].mean()), difference)
 
 
 def levels(readers: list[Reader], confidence: float) -> dict[str, Level]:

@@ -27,6 +27,7 @@ MARKER = re.compile(r"@entity(\d+)")
 FEWEST = 2  # distinct entities of a reference that is asked about: of one alone any summary that names it is right
 NOT_ASKED = "no entity", "one entity", "no question"  # why nothing is asked about a reference
 GUESSES = "chance", "majority", "frequency"  # what guesses an answer without reading
+GUESSERS = "frequency", "first", "overlap"  # what guesses among entities that the question does not name
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,18 @@ class Asked:
     lemmas: Mapping[str, str] = field(default_factory=dict)
     salient: tuple[tuple[int, int], ...] = ()
     hyphenated: Hyphenated = "whole"
+
+    def about_source(self, record: Record) -> Iterator[tuple[list[str], list[str], int]]:
+        """Of every sentence of the record's source and entity in it: the other sentences, anonymised, the question, and
+        the number of the answer.
+
+        A sentence that says the same is no other one. The other sentences need not name the answer.
+        """
+        sentences = [list(self.anonymised([sentence])) for sentence in record.source]
+        for row in questions_about(self.parted(record.source), by_number(self.source_names)):
+            hidden = sentences[row["sentence"]]
+            others = [word for sentence in sentences if sentence != hidden for word in sentence]
+            yield others, row["text"].split(" "), row["answer"]
 
     @property
     def source_names(self) -> dict[str, int]:
@@ -202,6 +215,29 @@ def most_frequent(document: Iterable[str]) -> int | None:
     """The entity that occurs most often in the document, the first of several; None where there is none."""
     there = candidates(document)
     return max(there, key=there.__getitem__) if there else None
+
+
+def guesses(sentences: Iterable[Sequence[str]], question: Sequence[str]) -> dict[str, int | None]:
+    """What each of `GUESSERS` answers of a document, given as its anonymised sentences.
+
+    "frequency" says the entity that occurs most often, "first" the first one, "overlap" the one with a sentence that
+    shares most distinct words with the question, markers and signs included; of several the first. None names an entity
+    that the question names, since all mentions of its answer are hidden; None where no other is there.
+    """
+    shown, words = candidates(question), set(question)
+    counts: Counter[int] = Counter()
+    shared: dict[int, int] = {}
+    for sentence in sentences:
+        common = len(words.intersection(sentence))
+        for number, count in candidates(sentence).items():
+            if number not in shown:
+                counts[number] += count
+                shared[number] = max(common, shared.get(number, 0))
+    return {
+        "frequency": max(counts, key=counts.__getitem__, default=None),
+        "first": next(iter(counts), None),
+        "overlap": max(shared, key=shared.__getitem__, default=None),
+    }
 
 
 def majority(answers: Iterable[int]) -> int | None:

@@ -1,15 +1,17 @@
 """Training of the reader that answers cloze questions: `fit` with its History, patience and resume.
 
 It learns from the questions about the references of a corpus's whole training part, each asked of the record's source
-with entities numbered by their first occurrence. A source that does not name the answer, or names one entity alone,
-teaches nothing and is left out, counted.
+with entities numbered by their first occurrence, and where its settings say so from questions about the sentences of
+these sources, each asked of the others. A document that does not name the answer, or names one entity alone, teaches
+nothing and is left out, counted.
 """
 
 import hashlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -25,6 +27,7 @@ from sumcurve.capabilities.apes.questions import (
     by_number,
     candidates,
     chance,
+    guesses,
     majority,
     most_frequent,
     renumbered,
@@ -43,7 +46,7 @@ from sumcurve.capabilities.apes.settings import AttentiveSettings
 from sumcurve.corpora.entities import questions as questions_about
 from sumcurve.corpora.store import Corpus
 from sumcurve.scores.scorer import group_of
-from sumcurve.settings.training import PhaseSettings, Training
+from sumcurve.settings.training import PhaseSettings
 from sumcurve.store.records import Record, RecordError, write_csv, write_json
 from sumcurve.training.history import History
 from sumcurve.training.learner import Learner
@@ -51,20 +54,26 @@ from sumcurve.training.place import Place
 from sumcurve.training.run import begun, fitted, write_run
 
 HELD_OUT = "held_out.csv"
+VALIDATION = "validation.csv"  # the same of validation questions, where three guessers stand beside the reader
 TOGETHER = 64  # questions of a batch from which nothing is learned; answers do not depend on it
 ANSWERING = ("phase", "update", "updates", "examples", "epoch", "rate", "train_loss", "nll", "accuracy", "best")
 NOT_THERE, ONE_ENTITY = "the source does not name the answer", "the source names one entity alone"
+NOT_AGAIN = "no other sentence of the source names the answer"
 
 
 @dataclass(frozen=True, slots=True)
 class Posed:
-    """A question about a reference, asked of its source; entities are numbered by their first occurrence."""
+    """A question about a reference, asked of its source; entities are numbered by their first occurrence.
+
+    `guesses` are by guesser, where they are asked.
+    """
 
     item: str
     group: str
     document: tuple[str, ...]
     question: tuple[str, ...]
     answer: int
+    guesses: Mapping[str, int | None] = field(default_factory=dict)
 
 
 def history_rows(history: History) -> list[dict[str, Any]]:
@@ -72,10 +81,11 @@ def history_rows(history: History) -> list[dict[str, Any]]:
     return [{column: getattr(row, column) for column in ANSWERING} for row in history]
 
 
-def posed(pairs: Iterable[tuple[Record, Asked]], dropped: Counter[str]) -> Iterator[Posed]:
+def posed(pairs: Iterable[tuple[Record, Asked]], dropped: Counter[str], guessing: bool = False) -> Iterator[Posed]:
     """The questions about the references of a part that can be asked of its sources; adds to `dropped`, by reason.
 
-    Other than of a summary, one is asked about a reference of one entity, too, since sources have others.
+    Other than of a summary, one is asked about a reference of one entity, too, since sources have others. Guessers are
+    asked where there is `guessing`.
     """
     for record, reference in pairs:
         if not reference.names:
@@ -85,6 +95,7 @@ def posed(pairs: Iterable[tuple[Record, Asked]], dropped: Counter[str]) -> Itera
         if not about:
             rows = questions_about(reference.parted(record.target), by_number(reference.names))
             about = [(tuple(row["text"].split(" ")), row["answer"]) for row in rows]
+        sentences = [reference.anonymised([sentence]) for sentence in record.source] if guessing else []
         for words, hidden in about:
             document, question, numbers = renumbered(source, words)
             there = candidates(document)
@@ -94,7 +105,26 @@ def posed(pairs: Iterable[tuple[Record, Asked]], dropped: Counter[str]) -> Itera
             elif len(there) == 1:
                 dropped[ONE_ENTITY] += 1
             else:
-                yield Posed(record.id, group_of(record), document, question, answer)
+                guessed = guesses(sentences, words) if guessing else {}
+                known = {name: numbers.get(number) if number is not None else None for name, number in guessed.items()}
+                yield Posed(record.id, group_of(record), document, question, answer, known)
+
+
+def posed_of_sources(pairs: Iterable[tuple[Record, Asked]], dropped: Counter[str]) -> Iterator[Posed]:
+    """The questions about single sentences of the sources of a part, asked of the other sentences of each.
+
+    Adds to `dropped`, by reason. The references are not read.
+    """
+    for record, reference in pairs:
+        for others, words, hidden in reference.about_source(record):
+            document, question, numbers = renumbered(others, words)
+            there = candidates(document)
+            if numbers.get(hidden) not in there:
+                dropped[NOT_AGAIN] += 1
+            elif len(there) == 1:
+                dropped[ONE_ENTITY] += 1
+            else:
+                yield Posed(record.id, group_of(record), document, question, numbers[hidden])
 
 
 def in_ids(questions: Iterable[Posed], words: Words) -> list[Posing]:
@@ -181,15 +211,20 @@ def levels(questions: Sequence[Posed], answers: Sequence[int | None], frequent: 
     """Of each held-out question whether the reader answers it, and what needs no reader does (0 or 1).
 
     `majority` always says `frequent`, the most frequent answer of the training questions; `frequency` the document's
-    most frequent entity; `chance` is the probability that a guess among the document's entities is right.
+    most frequent entity; `chance` is the probability that a guess among the document's entities is right. Where
+    guessers were asked, what they say stands in place of these two.
     """
     return [
         {
             "id": question.item,
             "group": question.group,
             "reader": int(answer == question.answer),
-            "majority": int(frequent == question.answer),
-            "frequency": int(most_frequent(question.document) == question.answer),
+            **{
+                name: int(guess == question.answer)
+                for name, guess in (
+                    question.guesses or {"majority": frequent, "frequency": most_frequent(question.document)}
+                ).items()
+            },
             "chance": round(chance(question.document, question.answer), 6),
         }
         for question, answer in zip(questions, answers, strict=True)
@@ -198,27 +233,39 @@ def levels(questions: Sequence[Posed], answers: Sequence[int | None], frequent: 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a reader learns and is tested by; `frequent` is the training questions' most frequent answer."""
+    """What a reader learns and is tested by; `frequent` is the training questions' most frequent answer.
+
+    `of_sources` counts the training questions that are about sources. `checked` are the validation questions, all of
+    them, that guessers answer, too.
+    """
 
     words: Words
     train: list[Posing]
+    of_sources: int
     valid: list[Posing]
+    checked: list[Posed]
     test: list[Posed]
     frequent: int | None
     left_out: Mapping[str, Counter[str]]  # questions, by part and reason
 
 
-def lesson(corpus: Path, questions: Path, training: Training) -> Lesson:
+def lesson(corpus: Path, questions: Path, settings: AttentiveSettings) -> Lesson:
     """Of a corpus's folder and that of its questions; RecordError where a part has no question."""
+    training = settings.training()
     dropped: dict[str, Counter[str]] = {part: Counter() for part in ("train", "valid", "test")}
     answers: Counter[int] = Counter()
 
     def of_part(part: str) -> Iterator[Posed]:
-        dropped[part].clear()
-        return posed(asked_of(Corpus(corpus).part(part), questions), dropped[part])
+        guessing = settings.guessers and part != "train"
+        return posed(asked_of(Corpus(corpus).part(part), questions), dropped[part], guessing)
+
+    def learned(origin: str) -> Iterator[Posed]:
+        if origin == "references":
+            return of_part("train")
+        return posed_of_sources(asked_of(Corpus(corpus).part("train"), questions), dropped["train"])
 
     def texts() -> Iterator[Sequence[str]]:
-        for question in of_part("train"):
+        for question in chain.from_iterable(map(learned, settings.learns)):
             answers[question.answer] += 1
             yield question.document
             yield question.question
@@ -227,15 +274,20 @@ def lesson(corpus: Path, questions: Path, training: Training) -> Lesson:
         words = Words.counted(texts(), training.vocabulary, training.min_count)
     except ValueError as error:
         raise RecordError(f"{questions}, train: {error}; remove the corpus's `cloze`") from error
-    train = in_ids(of_part("train"), words)
-    valid = in_ids(of_part("valid"), words)[: training.valid_records]
+    dropped["train"].clear()
+    by_origin = {origin: in_ids(learned(origin), words) for origin in settings.learns}
+    train = list(chain.from_iterable(by_origin.values()))
+    checked = list(of_part("valid"))
+    valid = in_ids(checked, words)[: training.valid_records]
     test = list(of_part("test"))
     if not valid or not test:
         raise RecordError(
             f"{questions}: {len(train)} training, {len(valid)} validation and {len(test)} test questions can be asked "
             "of sources, and a reader needs some of each; remove the corpus's `cloze`"
         )
-    return Lesson(words, train, valid, test, majority(answers.elements()), dropped)
+    checked = checked if settings.guessers else []
+    of_sources = len(by_origin.get("sources", ()))
+    return Lesson(words, train, of_sources, valid, checked, test, majority(answers.elements()), dropped)
 
 
 def train_reader(
@@ -249,11 +301,12 @@ def train_reader(
     """Train a reader and write weights, words, History, measured time, training.json and held_out.csv.
 
     `corpus` and `questions` are folders, `vectors` is a file of words to start from. training.json counts the questions
-    that were left out, by part and reason. RecordError where a part has no question.
+    that were left out, by part and reason. With guessers validation.csv is written, too. RecordError where a part has
+    no question.
     """
     device, group = begun(specification, place)
     training = settings.training()
-    learned = lesson(corpus, questions, training)
+    learned = lesson(corpus, questions, settings)
     words, train = learned.words, learned.train
     model = build(words, settings, specification["seed"])
     started = 0
@@ -271,12 +324,16 @@ def train_reader(
     learner.load(trained.weights)
     rows = levels(learned.test, answers_of(model, words, learned.test), learned.frequent)
     write_csv(place.folder / HELD_OUT, list(rows[0]), rows)
+    if settings.guessers:
+        checked = levels(learned.checked, answers_of(model, words, learned.checked), learned.frequent)
+        write_csv(place.folder / VALIDATION, list(checked[0]), checked)
     further = {
         "entities": words.entities,
         "words_started": started,
         "questions": {"train": len(train), "valid": len(learned.valid), "test": len(learned.test)},
         "left_out": {part: dict(sorted(of.items())) for part, of in learned.left_out.items()},
         "majority": learned.frequent,
+        **({"of_sources": learned.of_sources} if "sources" in settings.learns else {}),
     }
     write_json(place.folder / WORDS, words.to_json())
     history = trained.history

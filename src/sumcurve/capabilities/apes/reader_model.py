@@ -2,7 +2,10 @@
 
 A document and a question are read by two bidirectional GRUs over shared embeddings; attention between them is bilinear,
 and what it gathers of the document is mapped to all entity markers, of which those can be answered that the document
-has. Documents and questions are words in which entities are markers (`@entity3`) and one is hidden (`@placeholder`).
+has. Or each entity is as probable as the attention to its mentions is in sum (Kadlec, Schmid, Bajgar and Kleindienst
+2016), among entities of the document that the question does not name.
+
+Documents and questions are words in which entities are markers (`@entity3`) and one is hidden (`@placeholder`).
 """
 
 from collections import Counter
@@ -23,6 +26,7 @@ PAD, UNK, PLACEHOLDER = 0, 1, 2
 MARKS = ("<pad>", "<unk>", "@placeholder")
 _SATURATED = 1e4
 IMPOSSIBLE = -1e9
+LEAST = 1e-9  # added to a sum of attention, whose logarithm is taken
 
 
 class Words:
@@ -150,9 +154,9 @@ class BiGRU(nn.GRU):
 
 
 class AttentiveReader(nn.Module):
-    """Chen et al. 2016, section 3.2: p(a | d, q) over the entities of the document.
+    """Chen et al. 2016, section 3.2: p(a | d, q) over the entities of the document; by mentions, Kadlec et al. 2016.
 
-    Shapes: B questions, S tokens of a document, K entities, H a direction's width.
+    Shapes: B questions, S tokens of a document, K entities, H a direction's width, D documents of Q questions each.
     """
 
     def __init__(self, words: int, entities: int, settings: AttentiveSettings) -> None:
@@ -165,7 +169,9 @@ class AttentiveReader(nn.Module):
         self.document = BiGRU(settings.embedding, settings.hidden)
         self.question = BiGRU(settings.embedding, settings.hidden)
         self.bilinear = nn.Linear(width, width, bias=False)
-        self.answer = nn.Linear(width, entities, bias=False)
+        self.by_mentions = settings.answer == "mentions"
+        if not self.by_mentions:
+            self.answer = nn.Linear(width, entities, bias=False)
 
     def read(self, documents: Tensor, lengths: Tensor) -> Tensor:
         """Documents [B, S] -> their states [B, S, 2H]."""
@@ -192,15 +198,31 @@ class AttentiveReader(nn.Module):
 
     def scores(self, states: Tensor, lengths: Tensor, questions: Tensor, present: Tensor) -> Tensor:
         """Log-probability of each entity of the document, [B, K]; those it lacks have a value near IMPOSSIBLE."""
-        weights = self.attention(states, lengths, questions)
+        weights = self.attention(states, lengths, questions)  # [B, S]
         gathered = torch.einsum("bs,bsh->bh", weights, states)
         return self.answer(gathered).masked_fill(~present, IMPOSSIBLE).log_softmax(1)
+
+    def named(self, scores: Tensor, documents: Tensor, allowed: Tensor) -> Tensor:
+        """Log-probability of each allowed entity, [D, Q, K], by the scores of tokens [D, Q, S] of documents [D, S].
+
+        `allowed` is [D, Q, K]; the others have IMPOSSIBLE. Attention is to mentions of allowed entities alone.
+        """
+        entities = torch.arange(self.entities, device=documents.device) + len(MARKS)
+        mentions = (documents.unsqueeze(2) == entities).to(scores.dtype)  # [D, S, K]
+        read = (allowed.to(scores.dtype) @ mentions.transpose(1, 2)) > 0  # [D, Q, K] @ [D, K, S] -> [D, Q, S]
+        weights = scores.masked_fill(~read, IMPOSSIBLE).softmax(2)
+        return (weights @ mentions + LEAST).log().masked_fill(~allowed, IMPOSSIBLE)
 
     def forward(self, batch: ClozeBatch) -> Tensor:
         """Log-probabilities [B, K]."""
         states = self.read(batch.documents, batch.lengths)
         questions = self.ask(batch.questions, batch.question_lengths)
-        return self.scores(states, batch.lengths, questions, self.present(batch.documents))
+        present = self.present(batch.documents)
+        if not self.by_mentions:
+            return self.scores(states, batch.lengths, questions, present)
+        scores = torch.einsum("bsh,bh->bs", states, self.bilinear(questions))
+        allowed = present & ~self.present(batch.questions)
+        return self.named(scores.unsqueeze(1), batch.documents, allowed.unsqueeze(1)).squeeze(1)
 
 
 def build(words: Words, settings: AttentiveSettings, seed: int) -> AttentiveReader:

@@ -5,6 +5,7 @@ local folder of Hugging Face transformers with weights as safetensors; nothing i
 run.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, tee
@@ -40,6 +41,11 @@ class Named:
         words = {word: of for word, of in self.lemmas.items() if of in names or of in self.names}
         return words | self.names
 
+    def without(self, never: re.Pattern[str]) -> "Named":
+        """The same without names that have a word in which the pattern occurs."""
+        kept = {name: of for name, of in self.names.items() if not any(map(never.search, name.split(" ")))}
+        return Named(kept, self.lemmas)
+
 
 @dataclass(frozen=True)
 class Recogniser:
@@ -53,8 +59,16 @@ class Recogniser:
         """What it is: its name, and versions."""
         return self.finder.facts
 
-    def read(self, texts: Iterable[Sequence[str]]) -> Iterator[Named]:
-        """The names of every text, given as its sentences of blank-separated tokens in their own case."""
+    def read(self, texts: Iterable[Sequence[str]], never: Sequence[str] = ()) -> Iterator[Named]:
+        """The names of every text, given as its sentences of blank-separated tokens in their own case.
+
+        Words in which, in lower case, one of the patterns `never` occurs are no part of a name.
+        """
+        if never:
+            pattern = re.compile("|".join(f"(?:{source})" for source in never))
+            for named in self.read(_small(text, pattern) for text in texts):
+                yield named.without(pattern)
+            return
         for_docs, for_words = tee(texts)
         for doc, text in zip(self.tag(map(self.finder.doc, for_docs)), for_words, strict=True):
             lowered = [sentence.lower() for sentence in text]
@@ -65,6 +79,14 @@ class Recogniser:
                 if not token.is_stop and (of := lemma(token)) != word
             }
             yield Named(self.finder.lemmas(doc, Record("", [], lowered)), others)
+
+
+def _small(text: Sequence[str], never: re.Pattern[str]) -> list[str]:
+    """A text with the words in small letters in which the pattern occurs then."""
+    return [
+        " ".join(small if never.search(small := word.lower()) else word for word in sentence.split(" "))
+        for sentence in text
+    ]
 
 
 def pipeline(name: str) -> Recogniser:

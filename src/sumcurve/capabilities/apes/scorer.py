@@ -13,12 +13,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sumcurve.capabilities.apes.answered import ANSWERS, NOBODY, QUESTIONS, RIGHT
-from sumcurve.capabilities.apes.questions import Asked, candidates, read_questions
+from sumcurve.capabilities.apes.answered import ANSWERS, NOBODY, OVERLAP, QUESTIONS, RIGHT
+from sumcurve.capabilities.apes.questions import Asked, candidates, guesses, read_questions
 from sumcurve.capabilities.apes.settings import Apes, AttentiveSettings, CorpusKeys, reader_settings
 from sumcurve.corpora.entities import is_marker
 from sumcurve.scores.needs import Need, Needing
-from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
+from sumcurve.scores.scorer import Metric, Scores, group_of, own_reference, summaries_of
 from sumcurve.settings.base import MODEL_FILES
 from sumcurve.settings.study import StudySettings
 from sumcurve.store.records import Record, RecordError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 POINTS = 100
 TEST = "test"
+BY_OVERLAP = Metric("apes_overlap", "APES by word overlap", "by overlap", "% of questions", ranks=False)
 
 
 class AnswersQuestions(Needing):
@@ -35,12 +36,13 @@ class AnswersQuestions(Needing):
 
     The value of `apes` of an item is its right answers over the mean number of questions of an item, so that the mean
     over items is the share of all questions; so is that of `apes_named`, the questions whose answer the summary names,
-    which no reader exceeds.
+    which no reader exceeds. Where three guessers stand beside the reader, `apes_overlap` is what word overlap answers.
+    Who wrote the first reference, which the questions are about, is not asked; who wrote another one is.
     """
 
     Settings = Apes
     together: ClassVar[bool] = True
-    metrics = (
+    metrics: ClassVar[Sequence[Metric]] = (
         Metric("apes", "APES", "APES", "% of questions"),
         Metric("apes_documents", "APES by document", "by document", "% of questions", ranks=False),
         Metric("apes_named", "answer named", "named", "% of questions", ranks=False),
@@ -50,6 +52,17 @@ class AnswersQuestions(Needing):
         Metric("apes_none", "none answered", "none", "% of summaries", higher_is_better=False, ranks=False),
     )
     settings: Apes
+
+    def __init__(self, settings: Apes) -> None:
+        super().__init__(settings)
+        if settings.reader.guessers:
+            self.metrics = (*type(self).metrics, BY_OVERLAP)  # type: ignore[misc]  # of this study's
+
+    def inputs(
+        self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
+    ) -> Mapping[str, Any] | None:
+        """No further folder; None of who wrote the first reference."""
+        return None if own_reference(specifications[output]) == 1 else {}
 
     def needs(self, corpus: str, study: StudySettings) -> Sequence[Need] | None:
         corpora = [name for name, keys in study.corpora.items() if isinstance(keys, CorpusKeys) and keys.cloze]
@@ -89,13 +102,19 @@ class AnswersQuestions(Needing):
         right, answers = self._answers(readers, references, documents)
         counts = [len(reference.questions) for reference in references]
         named = [candidates(document) for document in documents]
+        values = _values(references, named, list(right.values()))
+        beside: dict[str, list[int]] = {}
+        if self.settings.reader.guessers:
+            lines = [rows[place]["summary"] for place in places]
+            beside[OVERLAP] = [by_overlap(*pair) for pair in zip(references, lines, strict=True)]
+            values[BY_OVERLAP.name] = [POINTS * count * len(counts) / sum(counts) for count in beside[OVERLAP]]
         markers = sum(is_marker(word) for text in words for word in text)  # which name nobody
         return Scores(
             ids=[reference.item for reference in references],
             groups=[group_of(records[place]) for place in places],
-            values=_values(references, named, list(right.values())),
+            values=values,
             signature=self.signature(len(readers)),
-            details={QUESTIONS: counts, **right, **answers},
+            details={QUESTIONS: counts, **right, **answers, **beside},
             counts={
                 "empty": sum(not text for text in words),
                 "without_entity": sum(not there for there in named),
@@ -127,6 +146,8 @@ class AnswersQuestions(Needing):
         """Who answers, with which seeds, and how entities are numbered; the sizes are part of the folder's name."""
         reader = self.settings.reader
         size = f"-{reader.embedding}-{reader.hidden}" if isinstance(reader, AttentiveSettings) else ""
+        if isinstance(reader, AttentiveSettings) and reader.answer != "markers":
+            size = f"-{reader.answer}{size}"
         seeds = ".".join(map(str, self.settings.seeds[:readers]))
         numbers = "first-occurrence" if self.settings.renumber else "the-article's"
         return f"reader:{reader.kind}{size}|seeds:{seeds}|entities:{numbers}"
@@ -156,6 +177,12 @@ def _values(
         "apes_perfect": share(counts),
         "apes_none": share([0] * len(counts)),
     }
+
+
+def by_overlap(reference: Asked, summary: Sequence[str]) -> int:
+    """The questions about a reference that word overlap with a summary, given as its sentences, answers."""
+    sentences = [reference.anonymised(line.split()) for line in summary]
+    return sum(guesses(sentences, question.words)[OVERLAP] == question.answer for question in reference.questions)
 
 
 def _named(path: str, key: str) -> str:

@@ -1,9 +1,10 @@
 """What a study may say of questions about references, and of who answers them."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from sumcurve.settings.base import Boolean, Dropout, Once, Positive, Seed, Settings, Sha256
 from sumcurve.settings.training import Optimizer, PhaseSettings, Stop, Training
@@ -49,6 +50,11 @@ class Cloze(Settings):
     """What finds the entities; null: what the corpus's `entities` names."""
     files: QuestionFiles | None = None
     """Ready-made questions in place of those that are made of references; null: there are none."""
+    never: Annotated[tuple[str, ...], Field(exclude_if=lambda patterns: not patterns)] = ()
+    """Words that are no part of an entity, whatever recognises them: regular expressions, as `person\\d` where a corpus
+    calls its speakers so, searched in single tokens in lower case. Such words are recognised in small letters, and a
+    name that has one all the same is none.
+    """
     salient: Literal["names", "words"] = "names"
     """Which source words are salient, where ENT learns them from the questions: whole mentions of answers, or every
     word of their names wherever it stands, as the authors' code has it.
@@ -58,7 +64,19 @@ class Cloze(Settings):
     def one_source(self) -> Self:
         if self.recogniser is not None and self.files is not None:
             raise ValueError("ready-made `files` name their entities: leave `recogniser` out")
+        if self.never and self.files is not None:
+            raise ValueError("ready-made `files` name their entities: leave `never` out")
         return self
+
+    @field_validator("never")
+    @classmethod
+    def patterns(cls, never: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in never:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is no regular expression ({error}): correct it") from error
+        return never
 
 
 class CorpusKeys(Settings):
@@ -85,10 +103,29 @@ class Vectors(Settings):
     """Of the file."""
 
 
-class AttentiveSettings(Settings):
+class Answerer(Settings):
+    """What is said of every reader."""
+
+    guessers: Annotated[Boolean, Field(exclude_if=lambda guessers: not guessers)] = False
+    """Whether three guessers stand beside it, on validation questions, too: the most frequent, the first, and by word
+    overlap, which is also asked of summaries. Without, two do on test questions.
+    """
+
+
+class AttentiveSettings(Answerer):
     """The attentive reader and its training; sizes are Chen et al.'s (2016), for news."""
 
     kind: Literal["attentive"] = "attentive"
+    learns: Annotated[
+        tuple[Literal["references", "sources"], ...],
+        Field(min_length=1, exclude_if=lambda origins: origins == ("references",)),
+        Once,
+    ] = ("references",)
+    """What it learns from: questions about references, and about each sentence of a source, asked of the others."""
+    answer: Annotated[Literal["markers", "mentions"], Field(exclude_if=lambda answer: answer == "markers")] = "markers"
+    """How attention becomes an answer: by a layer over all markers (Chen et al. 2016), or as its sum over an entity's
+    mentions (Kadlec et al. 2016), of entities that the question does not name, since its answer is hidden everywhere.
+    """
     embedding: Positive = 100
     """Width of a word."""
     hidden: Positive = 128
@@ -121,7 +158,7 @@ class AttentiveSettings(Settings):
         )
 
 
-class SpanReaderSettings(Settings):
+class SpanReaderSettings(Answerer):
     """An extractive question-answering model of Hugging Face transformers, a local folder's, which is not trained."""
 
     kind: Literal["transformers"]

@@ -2,14 +2,14 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from sumcurve.capabilities.apes.questions import asked_of, majority
-from sumcurve.capabilities.apes.reader import HELD_OUT, Posed, levels, posed
+from sumcurve.capabilities.apes.reader import HELD_OUT, VALIDATION, Posed, levels, posed
 from sumcurve.capabilities.apes.settings import SpanReaderSettings
 from sumcurve.capabilities.apes.spans import MODEL, SpanAnswers
 from sumcurve.corpora.store import Corpus
@@ -34,15 +34,21 @@ def take_over(
     left_out: dict[str, Counter[str]] = {part: Counter() for part in ("train", "test")}
 
     def of_part(part: str) -> Iterator[Posed]:
-        return posed(asked_of(Corpus(corpus).part(part), questions), left_out[part])
+        guessing = settings.guessers and part != "train"
+        return posed(asked_of(Corpus(corpus).part(part), questions), left_out.setdefault(part, Counter()), guessing)
+
+    def rows_of(part: Sequence[Posed]) -> list[dict[str, Any]]:
+        answers = reader.answers([question.document for question in part], [[question.question] for question in part])
+        return levels(part, [answer for (answer,) in answers], frequent)
 
     frequent = majority(question.answer for question in of_part("train"))
     test = list(of_part("test"))
     if not test:
         raise RecordError(f"{questions}: no test question can be asked of sources; remove the corpus's `cloze`")
-    answers = reader.answers([question.document for question in test], [[question.question] for question in test])
-    rows = levels(test, [answer for (answer,) in answers], frequent)
+    rows = rows_of(test)
     write_csv(stage / HELD_OUT, list(rows[0]), rows)
+    if settings.guessers and (checked := rows_of(list(of_part("valid")))):
+        write_csv(stage / VALIDATION, list(checked[0]), checked)
     (stage / MODEL).mkdir()
     for path in sorted({path for pattern in MODEL_FILES for path in model.glob(pattern)}):
         shutil.copyfile(path, stage / MODEL / path.name)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from sumcurve.corpora.entities import RULE_SETS
 from sumcurve.corpora.folders import (
     AnnotateSpecification,
     CorpusSpecification,
@@ -80,7 +81,7 @@ def plan_entities(plan: "Plan", corpus: PlannedCorpus) -> str:
     specification: EntitiesSpecification = {
         "corpus": corpus.prepared,
         "pipeline": pipeline,
-        "versions": versions("spacy", *([pipeline] if pipeline != "rules" else [])),
+        "versions": versions("spacy", *([pipeline] if pipeline not in RULE_SETS else [])),
     }
     if corpus.settings.hyphenated != "whole":
         specification["hyphenated"] = corpus.settings.hyphenated

@@ -22,7 +22,7 @@ from sumcurve.capabilities.apes.questions import (
     chance,
     most_frequent,
 )
-from sumcurve.capabilities.apes.recognisers import Named, Recogniser
+from sumcurve.capabilities.apes.recognisers import Named, Recogniser, pipeline
 from sumcurve.corpora.entities import read_salient
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokenizers import tokenizer
@@ -172,6 +172,29 @@ def test_a_hyphen_ends_a_word_where_the_corpus_says_so(tmp_path: Path, monkeypat
     assert spans["joined", "parts"] == ["qaeda", "pro-qaeda", "qaeda-bergen", "al-qaeda"]
     assert asked["joined", "whole"][1] == {"qaeda": 2}  # another entity
     assert spans["joined", "whole"] == ["al-qaeda"]
+
+
+def test_words_that_are_never_entities_hide_no_name_beside_them(tmp_path: Path, monkeypatch) -> None:
+    """Speakers' names are neither asked for nor listed, alone or in one with another name; what is beside them is."""
+    target = ["Speaker2 tells Bergen that Speaker1 Oslo left .", "Speaker1'll miss Bergen ."]
+    source = ["Speaker1 : we met Bergen , Oslo .", "Speaker2 : Speaker2 and Oslo said so ."]
+    for part in ("train", "valid", "test"):
+        monkeypatch.setitem(TARGETS, part, [target])
+        monkeypatch.setitem(SOURCES, part, [source])
+    corpus = make_corpus(tmp_path / "corpus")
+    asked = {}
+    for never in ((), (r"speaker\d", "^x$")):
+        (folder := tmp_path / f"asked{len(never)}").mkdir()
+        ask(corpus, folder, pipeline("names"), never=never)
+        ((_, asked[bool(never)]),) = asked_of(corpus.part("test"), folder)
+    assert any("speaker1" in name for name in asked[False].names)
+    assert asked[True].names == {"bergen": 0, "oslo": 1}
+    assert asked[True].further == {}
+    assert [" ".join(question.words) for question in asked[True].questions] == [
+        "speaker2 tells @placeholder that speaker1 @entity1 left .",
+        "speaker2 tells @entity0 that speaker1 @placeholder left .",
+        "speaker1'll miss @placeholder .",
+    ]
 
 
 def test_what_a_corpus_holds_out_has_no_training_part_to_learn_a_majority_from(tmp_path: Path) -> None:

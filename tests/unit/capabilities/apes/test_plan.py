@@ -56,6 +56,26 @@ def test_where_vectors_lie_is_no_part_of_a_name_and_what_they_are_is(config):
     assert [file.path for file in moved.files] == ["b.txt"]
 
 
+def test_what_a_reader_learns_and_who_stands_beside_it_are_in_names_where_they_are_said(config):
+    keys = {}
+    changes = {
+        "plain": {},
+        "said": {"learns": ["references"], "answer": "markers", "guessers": False},
+        "sources": {"learns": ["references", "sources"]},
+        "mentions": {"answer": "mentions"},
+        "guessers": {"guessers": True},
+    }
+    for name, told in changes.items():
+        add_apes(config, reader={"kind": "attentive", **told}, seeds=[1])
+        plan = smoke(config)
+        (reader,) = plan.named("runs", "reader")
+        keys[name] = reader.key
+        metrics = {metric.name for metric in plan.scorers["apes"].metrics}
+        assert ("apes_overlap" in metrics) == (name == "guessers")
+    assert keys["plain"] == keys["said"]
+    assert len(set(keys.values())) == 4
+
+
 @pytest.mark.parametrize(
     ("corpora", "told", "message"),
     [
@@ -84,10 +104,11 @@ def test_what_is_asked_is_named_by_what_finds_it_not_by_where_that_lies(config):
     found = {}
     moved = {"recogniser": {**TAGGER["recogniser"], "path": "elsewhere"}}
     cases = {"rules": {}, "files": CLOZE, "tagger": TAGGER, "moved": moved, "words": {"salient": "words"}}
+    cases["never"] = {"never": ["x"]}
     for name, told in cases.items():
         (found[name],) = asking(config, cloze=told).named("annotations", "questions")
     assert found["moved"].key == found["tagger"].key
-    assert len({folder.key for folder in found.values()}) == 4
+    assert len({folder.key for folder in found.values()}) == 5
     assert [file.sha256 for file in found["files"].files] == ["cd" * 32]
     assert found["files"].specification["files"] == {"sha256": "cd" * 32, "tokenizer": "words", "lower": True}
     assert [file.path for file in found["moved"].files] == ["elsewhere"]
@@ -116,6 +137,8 @@ def test_salient_entities_are_the_questions_answers_where_the_corpus_says_so(con
         ({"salient": "cloze"}, "`salient: cloze` needs questions: add `cloze: {}`"),
         ({"cloze": {**CLOZE, **TAGGER}}, "ready-made `files` name their entities: leave `recogniser` out"),
         ({"cloze": {"recogniser": {**TAGGER["recogniser"], "kind": "spacy"}}}, "`types` are labels of a token"),
+        ({"cloze": {**CLOZE, "never": ["x"]}}, "ready-made `files` name their entities: leave `never` out"),
+        ({"cloze": {"never": ["("]}}, r"'\(' is no regular expression \(.*\): correct it"),
         ({"cloze": {"files": {"path": "x"}}}, "cloze.files.sha256: Field required"),
     ],
 )

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumcurve.capabilities.apes.questions import (
+    GUESSERS,
     Asked,
     Question,
     anonymise,
@@ -15,6 +16,7 @@ from sumcurve.capabilities.apes.questions import (
     candidates,
     chance,
     entity_in,
+    guesses,
     majority,
     merged,
     most_frequent,
@@ -167,6 +169,47 @@ def test_levels_of_guessing() -> None:
     assert most_frequent(["nobody"]) is None
     assert majority([3, 1, 3, 1, 0]) == 1
     assert majority([]) is None
+
+
+@pytest.mark.parametrize(
+    ("document", "question", "expected"),
+    [
+        # 4 comes first, 2 twice, and the question's words stand beside 7
+        ("@entity4 saw @entity2 . / @entity2 left . / a man met @entity7 .", "a man met @placeholder .", (2, 4, 7)),
+        # 2 is named by the question, and so is no answer
+        ("@entity4 saw @entity2 . / @entity2 left @entity4 . / it rained .", "@entity2 left @placeholder .", (4, 4, 4)),
+        # of equals the first; a word counts once
+        ("@entity3 and @entity5 met / and and @entity8 .", "@placeholder and and", (3, 3, 3)),
+        ("it rained .", "@placeholder .", (None, None, None)),
+        ("@entity1 .", "@entity1 saw @placeholder .", (None, None, None)),
+    ],
+)
+def test_guessers_say_the_most_frequent_the_first_and_the_one_beside_the_question_s_words(
+    document: str, question: str, expected: tuple[int | None, ...]
+) -> None:
+    sentences = [sentence.split(" ") for sentence in document.split(" / ")]
+    assert guesses(sentences, question.split(" ")) == dict(zip(GUESSERS, expected, strict=True))
+
+
+def test_a_question_about_a_source_is_asked_of_the_other_sentences() -> None:
+    source = ["ann met bob in oslo .", "bob 's dog bit ann .", "ann met bob in oslo .", "it rained on ann ."]
+    record = Record("r", source, ["cid left ."])
+    asking = Asked("r", {"cid": 0}, (), {"ann": 1, "bob": 2, "oslo": 3})
+    texts = [(" ".join(others), " ".join(words), answer) for others, words, answer in asking.about_source(record)]
+    rest = "@entity2 's dog bit @entity1 . it rained on @entity1 ."
+    first = [
+        (rest, "@placeholder met @entity2 in @entity3 .", 1),
+        (rest, "@entity1 met @placeholder in @entity3 .", 2),
+        (rest, "@entity1 met @entity2 in @placeholder .", 3),  # which no other sentence names
+    ]
+    assert texts[:3] == first == texts[5:8]
+    assert texts[3][1:] == ("@entity2 's dog bit @placeholder .", 1)
+    assert texts[4][1:] == ("@placeholder 's dog bit @entity1 .", 2)
+    for others, words, answer in texts:
+        sentence = words.replace("@placeholder", f"@entity{answer}")
+        assert sentence not in others
+        assert f"@entity{answer}" not in words.split(" ")
+    assert len(texts) == 3 + 2 + 3 + 1
 
 
 @given(WORDS)

@@ -1,7 +1,9 @@
 """A reader's questions are accounted for, and a killed training goes on to the same bytes."""
 
+import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +11,23 @@ import pytest
 
 from sumcurve.capabilities.apes import reader as training
 from sumcurve.capabilities.apes.questions import Asked, asked_about, write_questions
-from sumcurve.capabilities.apes.reader import NOT_THERE, ONE_ENTITY, levels, posed, train_reader
+from sumcurve.capabilities.apes.reader import (
+    NOT_AGAIN,
+    NOT_THERE,
+    ONE_ENTITY,
+    levels,
+    posed,
+    posed_of_sources,
+    train_reader,
+)
 from sumcurve.capabilities.apes.settings import AttentiveSettings
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.devices import Lease
 from sumcurve.settings.training import Optimizer, Stop
-from sumcurve.store.records import Record, RecordError, read_csv
+from sumcurve.store.records import Record, RecordError, read_csv, write_jsonl
 from sumcurve.training import run as training_run
 from sumcurve.training.place import Place
-from towns import write_towns
+from towns import NAMES, write_towns
 
 SETTINGS = AttentiveSettings(
     embedding=8,
@@ -64,6 +74,38 @@ def test_levels_say_what_needs_no_reader() -> None:
     assert found == [(1, 0, 1, 0.5), (0, 0, 0, 0.5)]
 
 
+def test_guesses_stand_in_place_of_the_two_where_they_are_asked() -> None:
+    guessed = {"frequency": 1, "first": 0, "overlap": None}
+    one = training.Posed("a", "g", ("@entity0", "@entity1", "@entity1"), ("@placeholder",), 1, guessed)
+    (row,) = levels([one], [0], frequent=0)
+    assert row == {"id": "a", "group": "g", "reader": 0, "frequency": 1, "first": 0, "overlap": 0, "chance": 0.5}
+
+
+def test_questions_about_sources_name_their_answer_in_the_rest_and_nowhere_else() -> None:
+    talk = record("talk", "ann met bob in oslo . / dan likes bob . / so does ann , of oslo .", "eve left .")
+    asking = Asked("talk", {"eve": 0}, (), {"ann": 1, "bob": 2, "oslo": 3, "dan": 4})
+    alone = record("alone", "ann met bob . / ann left .", "ann left .")
+    both = [asking, Asked("alone", {"ann": 0}, (), {"bob": 1})]
+    first = "@entity0 likes @entity1 . so does @entity2 , of @entity3 ."
+    last = "@entity0 met @entity1 in @entity2 . @entity3 likes @entity1 ."
+    dropped: Counter[str] = Counter()
+    found = list(posed_of_sources(zip([talk, alone], both, strict=True), dropped))
+    assert [(" ".join(one.document), " ".join(one.question), one.answer) for one in found] == [
+        (first, "@placeholder met @entity1 in @entity3 .", 2),
+        (first, "@entity2 met @placeholder in @entity3 .", 1),
+        (first, "@entity2 met @entity1 in @placeholder .", 3),
+        ("@entity0 met @entity1 in @entity2 . so does @entity0 , of @entity2 .", "@entity3 likes @placeholder .", 1),
+        (last, "so does @placeholder , of @entity2 .", 0),
+        (last, "so does @entity0 , of @placeholder .", 2),
+        ("@entity0 met @entity1 .", "@placeholder left .", 0),
+    ]
+    assert dropped == {NOT_AGAIN: 2, ONE_ENTITY: 1}  # dan, and bob; ann is all that is left beside "ann met bob"
+    for one in found:
+        assert f"@entity{one.answer}" in one.document
+        assert f"@entity{one.answer}" not in one.question
+        assert one.question not in [one.document[start : start + len(one.question)] for start in range(20)]
+
+
 Train = Callable[..., Path]
 
 
@@ -90,6 +132,33 @@ def train(tmp_path: Path) -> Train:
         return stage
 
     return run
+
+
+def test_validation_and_its_guessers_are_written_where_they_are_asked(train: Train, tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path / "towns" / "corpus")
+    for part in corpus.parts:  # whose people are named once
+        again = [
+            replace(of, source=[*of.source, *(f"then {name} slept ." for name in NAMES if name in of.source_tokens)])
+            for of in part
+        ]
+        write_jsonl(part.path, (of.as_dict() for of in again))
+    both = ("references", "sources")
+    folder = train("both", "both", learns=both, answer="mentions", guessers=True)
+    plain = train("plain", "plain", answer="mentions")
+    counts = json.loads((folder / "training.json").read_text())
+    assert counts["questions"]["train"] > counts["of_sources"] > 0
+    one = json.loads((plain / "training.json").read_text())
+    assert counts["questions"]["train"] - counts["of_sources"] == one["questions"]["train"]
+    assert "of_sources" not in one
+    rows = read_csv(folder / "validation.csv")
+    assert len(rows) == counts["questions"]["valid"]
+    assert list(rows[0]) == ["id", "group", "reader", "frequency", "first", "overlap", "chance"]
+    history = read_csv(folder / "history.csv")
+    selected = max(float(row["accuracy"]) for row in history)
+    assert sum(int(row["reader"]) for row in rows) / len(rows) == pytest.approx(selected, abs=1e-4)
+    assert [row["id"] for row in read_csv(folder / "held_out.csv")] == [
+        row["id"] for row in read_csv(plain / "held_out.csv")
+    ]
 
 
 class KilledError(Exception):

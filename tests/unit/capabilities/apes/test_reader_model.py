@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from sumcurve.capabilities.apes.questions import entity_in
 from sumcurve.capabilities.apes.reader_model import BiGRU, Posing, Words, build, collate, read_vectors, start_from
 from sumcurve.capabilities.apes.settings import AttentiveSettings
 from sumcurve.store.records import RecordError
@@ -55,6 +56,31 @@ def test_scores_are_probabilities_of_the_documents_entities_whatever_the_batch()
         assert torch.allclose(together[row], model(collate([one]))[0], atol=1e-5)
     assert torch.allclose(together.exp()[:, [0, 2]].sum(1), torch.ones(3), atol=1e-5)
     assert (together.exp()[:, [1, 3]] == 0).all()
+
+
+def test_by_mentions_an_entity_is_as_probable_as_the_attention_to_its_mentions() -> None:
+    """Against a loop over tokens, of which those of entities that the question names do not count."""
+    made = words()
+    model = build(made, SMALL.model_copy(update={"answer": "mentions"}), seed=3).eval()
+    texts = {
+        "@entity2 met @entity0 and @entity2": "@placeholder met the",
+        "the @entity1 met @entity3 and @entity0 and @entity3": "@entity1 met @placeholder",
+    }
+    posed = [Posing(made.ids(text.split()), made.ids(asked.split()), 0) for text, asked in texts.items()]
+    batch = collate(posed)
+    probabilities = model(batch).exp()
+    states, asked = model.read(batch.documents, batch.lengths), model.ask(batch.questions, batch.question_lengths)
+    for row, (text, question) in enumerate(texts.items()):
+        shown = {entity_in(word) for word in question.split()}
+        attention, total = dict.fromkeys(range(made.entities), 0.0), 0.0
+        for place, word in enumerate(text.split()):
+            number = entity_in(word)
+            if number is not None and number not in shown:
+                weight = torch.exp(states[row, place] @ model.bilinear(asked)[row]).item()
+                attention[number] += weight
+                total += weight
+        expected = torch.tensor([attention[number] / total for number in range(made.entities)])
+        assert torch.allclose(probabilities[row], expected, atol=1e-5)
 
 
 def test_vectors_of_a_file_start_known_words(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from sumcurve.capabilities.apes import scorer as apes
 from sumcurve.capabilities.apes.questions import Asked, asked_about, entity_in, write_questions
-from sumcurve.capabilities.apes.settings import Apes
+from sumcurve.capabilities.apes.settings import Apes, AttentiveSettings
 from sumcurve.scores.scorer import Scores
 from sumcurve.store.records import Record, RecordError, write_jsonl
 
@@ -46,12 +46,13 @@ def score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     write_questions(questions, "test", asked)
     told = {questions: "questions", tmp_path / "two": {"seed": 8}, tmp_path / "one": {"seed": 3}}
 
-    def run(*summaries: list[str], records: Sequence[Record] = RECORDS) -> Scores:
+    def run(*summaries: list[str], records: Sequence[Record] = RECORDS, guessers: bool = False) -> Scores:
         output = tmp_path / f"output-{len(list(tmp_path.iterdir()))}"
         output.mkdir()
         rows = zip(RECORDS, summaries, strict=True)
         write_jsonl(output / "summaries.jsonl", ({"id": one.id, "summary": text} for one, text in rows))
-        return apes.AnswersQuestions(Apes(seeds=[3, 8])).score(output, records, told)
+        settings = Apes(seeds=[3, 8], reader=AttentiveSettings(guessers=guessers))
+        return apes.AnswersQuestions(settings).score(output, records, told)
 
     yield run
     apes._asked.cache_clear()
@@ -70,6 +71,8 @@ def test_the_mean_over_items_is_the_share_of_all_questions(score) -> None:
     assert found.values["apes_salient"] == [2, 2]
     assert found.counts == {"empty": 0, "without_entity": 0, "questions": 6, "not_asked": 1}
     assert found.signature == "reader:attentive-100-128|seeds:3.8|entities:first-occurrence"
+    by_mentions = apes.AnswersQuestions(Apes(reader=AttentiveSettings(answer="mentions"), seeds=[1]))
+    assert by_mentions.signature(1) == "reader:attentive-mentions-100-128|seeds:1|entities:first-occurrence"
 
 
 def test_what_names_nobody_scores_nothing_and_is_counted(score) -> None:
@@ -99,3 +102,27 @@ def test_a_test_part_of_which_nothing_is_asked_is_refused(score, tmp_path: Path)
     apes._asked.cache_clear()
     with pytest.raises(RecordError, match=r"no test reference has two entities.* remove the corpus's `cloze`"):
         score(["ann ."], ["ann ."], ["dan ."])
+
+
+def test_word_overlap_answers_beside_readers_where_guessers_do(score) -> None:
+    summaries = ["bob came .", "ann met ."], ["ann ."], ["cid met dan .", "eve ate ."]
+    found, plain = score(*summaries, guessers=True), score(*summaries)
+    # "@placeholder met bob .": ann; "ann met @placeholder .": bob. "@placeholder met dan .": cid; "cid met _": dan;
+    # "_ met cid .": dan, of the sentence with more words of the question; "eve met _ .": cid, the first of two
+    assert found.details["overlap"] == [2, 3]
+    assert found.values["apes_overlap"] == pytest.approx([100 * 2 / 3, 100 * 3 / 3])
+    assert sum(found.values["apes_overlap"]) / 2 == pytest.approx(100 * 5 / 6)
+    assert "overlap" not in plain.details
+    assert found.values.keys() - plain.values.keys() == {"apes_overlap"}
+    assert all(found.values[name] == values for name, values in plain.values.items())
+
+
+def test_who_wrote_the_reference_that_is_asked_about_is_not_asked() -> None:
+    written = {name: {"system": "human", "told": {"reference": number}} for number, name in ((1, "one"), (2, "two"))}
+    written["gold"] = {"system": "gold", "told": {}}
+    scorer = apes.AnswersQuestions(Apes())
+    assert {name: scorer.inputs(name, list(written), written) for name in written} == {
+        "one": None,
+        "two": {},
+        "gold": {},
+    }

@@ -8,9 +8,10 @@ import pytest
 
 from sumcurve.capabilities.apes import levels
 from sumcurve.capabilities.apes.evidence import AskedOfPart, Questions
-from sumcurve.capabilities.apes.levels import Reader
-from sumcurve.capabilities.apes.scorer import AnswersQuestions
+from sumcurve.capabilities.apes.levels import Answered, Reader
+from sumcurve.capabilities.apes.scorer import BY_OVERLAP, AnswersQuestions
 from sumcurve.capabilities.apes.tables import apes, apes_order, apes_readers, readers
+from sumcurve.scores.scorer import Metric
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.intervals import estimate
@@ -67,9 +68,10 @@ def known(right, groups=20, seed=1):
     generator = np.random.default_rng(seed)
     guessed = (generator.random(120) < 0.4).astype(float)
     of_groups = tuple(f"module{number % groups}" for number in range(120))
-    shares = ((generator.random(120) < right).astype(float), guessed, guessed[::-1].copy())
+    baselines = {"majority": guessed, "frequency": guessed[::-1].copy()}
+    held_out = Answered(of_groups, (generator.random(120) < right).astype(float), baselines)
     counts = {"train": 900, "valid": 50, "test": 120}, {"the source does not name the answer": 400}
-    return Reader("notes", seed, of_groups, *shares, np.arange(120) % 3 == 0, 0.3, *counts, 300, 12.5)
+    return Reader("notes", seed, held_out, np.arange(120) % 3 == 0, 0.3, *counts, 300, 12.5)
 
 
 @pytest.fixture
@@ -237,10 +239,98 @@ def test_what_readers_know_of_what_summaries_are_asked_is_said_apart():
     told = [known(0.8, seed=seed) for seed in (1, 2, 3)]
     sentence = levels.levels(told, 0.95)["notes"].sentence()
     every = np.arange(120) % 3 == 0
-    for column in (np.mean([one.right for one in told], axis=0), told[0].majority, told[0].frequency):
+    right = np.mean([one.held_out.right for one in told], axis=0)
+    for column in (right, *told[0].held_out.baselines.values()):
         assert f"{100 * column[every].mean():.1f} %" in sentence
     alone = [dataclasses.replace(one, several=np.ones(120, dtype=bool)) for one in told]
     assert "of one entity" not in levels.levels(alone, 0.95)["notes"].sentence()
+
+
+# --- guessers beside readers
+
+
+def guessed(right, seed=1, share=0.55):
+    """The same reader beside three guessers, on validation questions, too."""
+    plain, generator = known(right, seed=seed), np.random.default_rng(99)
+    shares = {"frequency": 0.4, "first": share, "overlap": 0.5}
+    baselines = {name: (generator.random(120) < of).astype(float) for name, of in shares.items()}
+    held_out = dataclasses.replace(plain.held_out, baselines=baselines)
+    return dataclasses.replace(plain, held_out=held_out, validation=held_out, of_sources=500)
+
+
+def with_guessers(results, *told):
+    """The same study with these readers, and answers of word overlap."""
+    outputs = []
+    for output in results.study.outputs:
+        items = output.scores["apes"]
+        counts = np.minimum(QUESTIONS, np.random.default_rng(len(output.method)).integers(0, 4, 40))
+        overlap = 100 * counts / QUESTIONS.mean()
+        more = dataclasses.replace(
+            items,
+            metrics=(*METRICS, BY_OVERLAP),
+            values=np.vstack([items.values, overlap]),
+            details={**items.details, "overlap": tuple(map(str, counts))},
+        )
+        outputs.append(dataclasses.replace(output, scores={**output.scores, "apes": more}))
+    return Results(dataclasses.replace(results.study, outputs=outputs, evidence=answered(told)), Bootstrap())
+
+
+def test_a_reader_stands_beside_the_best_of_three_guessers_on_validation(results):
+    told = [guessed(0.8, seed) for seed in (1, 2, 3)]
+    rows = readers.table(with_guessers(results, *told)).frame()
+    held = told[0].held_out
+    best = max(held.baselines, key=lambda name: held.baselines[name].mean())
+    mean = np.mean([one.held_out.right.mean() for one in told])
+    assert set(rows.best_guesser) == {readers.SHORT[best]}
+    assert rows.best_guess[0] == pytest.approx(100 * held.baselines[best].mean())
+    assert rows.over_best[0] == pytest.approx(100 * (mean - held.baselines[best].mean()))
+    assert (rows.over_best_low < rows.over_best).all()
+    assert (rows.over_best < rows.over_best_high).all()
+    assert list(rows.of_sources) == [500] * 3
+    assert {"over_frequency", "over_first", "over_overlap"} <= set(rows.columns)
+    assert "majority" not in rows.columns
+    sentence = levels.levels(told, 0.95)["notes"].sentence()
+    assert f"{rows.best_guess[0]:.1f} % for the best of these there" in sentence
+    assert levels.levels(told, 0.95)["notes"].beats
+    assert not levels.levels([guessed(0.8, seed, share=0.78) for seed in (1, 2, 3)], 0.95)["notes"].beats
+
+
+def test_word_overlap_has_its_own_order_beside_the_readers(results):
+    both = with_guessers(results, *(guessed(0.8, seed) for seed in (1, 2, 3)))
+    frame = apes_order.table(both).frame()
+    assert list(frame.metric) == ["APES"] * 3 + ["APES by word overlap"] * 3
+    shares = {}
+    for row in apes_readers.table(both).rows:
+        if row["reader"] == apes.WORD_OVERLAP:
+            shares[row["method"]] = row["apes"]
+    assert set(shares) == set(LEVELS)
+    (gold,) = (output.scores["apes"] for output in both.outputs if output.method == "gold")
+    total = sum(map(int, gold.details["questions"]))
+    assert shares["gold"] == pytest.approx(100 * sum(map(int, gold.details["overlap"])) / total)
+    differences = frame.difference[3:].tolist()
+    order = [shares[name] for name in apes.ORDER]
+    assert differences == pytest.approx([first - second for first, second in itertools.pairwise(order)])
+    rows = {row["method"]: row["overlap"] for row in apes.table(both).rows}
+    assert rows == pytest.approx(shares)
+    trained = list(apes_order.table(results).frame().difference)
+    assert frame.difference[:3].tolist() == pytest.approx(trained)
+
+
+def test_gold_of_the_order_is_who_wrote_the_second_reference(results, invented):
+    (gold,) = (output for output in results.outputs if output.method == "gold")
+    again = []
+    for number in (2, 3):
+        human = asked(invented("notes", f"human-{number}", None, None, 30), 0.8)
+        first = human.scores["rouge"]
+        metric = Metric("rouge1_jackknife", "ROUGE-1, jackknife", "1", "points", ranks=False)
+        of_number = {"own_reference": (str(number),) * 40}
+        items = dataclasses.replace(first, metrics=(metric,), values=first.values[:1], details=of_number)
+        again.append(dataclasses.replace(human, scores={"references": items, "apes": human.scores["apes"]}))
+    study = dataclasses.replace(results.study, outputs=[*results.study.outputs, *again[::-1]])
+    rows = apes_order.table(Results(study, Bootstrap())).rows
+    assert (rows[0]["first"], rows[0]["second"]) == ("human-2", "source")
+    assert len(rows) == 3
+    assert gold.method not in {name for row in rows for name in (row["first"], row["second"])}
 
 
 # --- questions about references

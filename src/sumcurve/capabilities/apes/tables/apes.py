@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sumcurve.capabilities.apes.answered import OVERLAP
 from sumcurve.capabilities.apes.evidence import questions_of
-from sumcurve.capabilities.apes.levels import SCORER, SHARE, right_of, share_of
+from sumcurve.capabilities.apes.levels import BY_OVERLAP, SCORER, SHARE, right_of, share_of
 from sumcurve.statistics.coefficients import coefficient
 from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.family import Tested, family
@@ -28,6 +29,7 @@ from sumcurve.tables.table import Column, Name, Table, Value, number, span
 Array = NDArray[np.float64]
 BESIDE = ("rouge1", "rouge2", "rougeLsum")  # of the study's metrics
 ORDER = ("gold", "source", "lead", "shuffled-gold")  # as a measure of content has them, the best first
+WORD_OVERLAP = "word overlap"  # as a reader
 ABOVE, BELOW, NOT_SHOWN = "above", "below", "not shown"
 BOUND = " (a bound)"
 GOLD_POSITIONS = re.compile(r"\+entity[\d.]+-gold")  # in a search's signature: it is told where salient entities stand
@@ -68,15 +70,28 @@ def scores_of(results: Results, system: System) -> tuple[Estimate, dict[str, flo
     return _estimate(results, system, SHARE), dict(zip(right_of(items[0])[0], by_reader, strict=True))
 
 
-def order(results: Results, corpus: str) -> list[tuple[Tested, str]]:
-    """Every two neighbours of `ORDER` that a corpus has, one family of tests, and what each says."""
-    here = {system.method: system for system in systems_asked(results, corpus) if system.method in ORDER}
-    design = results.design(corpus, SHARE) if len(here) > 1 else None
+def overlap_of(system: System) -> dict[str, float]:
+    """The share of all questions that word overlap answers, in %, mean over trainings; empty where it is not asked."""
+    shares = [share_of(items, BY_OVERLAP)[1] for items in system.scored(SCORER) if OVERLAP in items.details]
+    return {WORD_OVERLAP: float(np.mean(shares))} if shares else {}
+
+
+def order(results: Results, corpus: str, metric: str = SHARE) -> list[tuple[Tested, str]]:
+    """Every two neighbours of `ORDER` that a corpus has, one family of tests, and what each says.
+
+    Gold is who wrote the second reference, or a later one, where somebody did: the questions are about the first.
+    """
+    systems = [system for system in systems_asked(results, corpus) if metric == SHARE or overlap_of(system)]
+    here = {system.method: system for system in systems if system.method in ORDER}
+    others = [system for system in systems if (system.own_reference or 0) > 1]
+    if others:
+        here[ORDER[0]] = min(others, key=lambda system: system.own_reference or 0)
+    design = results.design(corpus, metric) if len(here) > 1 else None
     if design is None:
         return []
     pairs = list(pairwise(here[name].cell for name in ORDER if name in here))
     tests = family(design, pairs, seed=results.settings.seed, level=LEVEL).tests
-    unread = bool(results.unread(corpus, SHARE))
+    unread = metric == SHARE and bool(results.unread(corpus, SHARE))
     return [(tested, _says(tested, unread)) for tested in tests]
 
 
@@ -152,6 +167,7 @@ def table(results: Results) -> Table:
         Column("apes", "APES", "number", 2, interval=True),
         *(Column(name, known[name].title, "number", 2) for name in BESIDE if name in known),
         Column("named", "answer named (%)", "number", 1),
+        *([Column("overlap", "by word overlap", "number", 2)] if any("overlap" in row for row in rows) else []),
         Column("entities", "entities", "number", 2),
         Column("salient", "salient", "number", 2),
         Column("documents", "by document", "number", 2),
@@ -205,6 +221,8 @@ def _row(results: Results, system: System) -> dict[str, Any]:
     names |= {"perfect": "apes_perfect", "none": "apes_none"}
     for column, name in names.items():
         row[column] = _mean(system, name)
+    if shares := overlap_of(system):
+        row["overlap"] = shares[WORD_OVERLAP]
     for column in ("perfect", "none"):
         weights = np.concatenate([_values(output, f"apes_{column}") for output in system.outputs])
         entities = np.concatenate([_values(output, "apes_entities") for output in system.outputs])

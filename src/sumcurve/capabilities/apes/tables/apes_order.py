@@ -1,13 +1,14 @@
 """Whether APES has gold above the source, the source above lead, and lead above the reference's words at random."""
 
-from sumcurve.capabilities.apes.levels import SHARE
+from sumcurve.capabilities.apes.levels import BY_OVERLAP, SHARE
 from sumcurve.capabilities.apes.tables.apes import order
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table, Value
 
 
 def table(results: Results) -> Table:
-    """A row for every two neighbours of that order that a corpus has: one family of tests for each corpus.
+    """A row for every two neighbours of that order that a corpus has: one family of tests for each corpus, and where
+    word overlap stands beside the readers another one for it.
 
     The ends of `difference` are those of the test that decides; `pointwise_low` and `pointwise_high` of its own.
     """
@@ -15,7 +16,7 @@ def table(results: Results) -> Table:
     rows = [
         {
             "corpus": corpus,
-            "metric": results.titled(corpus, metric_of[SHARE]),
+            "metric": results.titled(corpus, metric_of[metric]),
             "first": tested.first[0],
             "second": tested.second[0],
             "difference": Value(tested.difference.mean, low, high, why=tested.difference.why),
@@ -26,7 +27,8 @@ def table(results: Results) -> Table:
             "interval_covers": tested.difference.covers,
         }
         for corpus in results.corpora
-        for tested, says in order(results, corpus)
+        for metric in (SHARE, BY_OVERLAP)
+        for tested, says in order(results, corpus, metric)
         for low, high in [tested.interval or (None, None)]
     ]
     columns = [

@@ -1,6 +1,6 @@
 """APES of every system by each reader."""
 
-from sumcurve.capabilities.apes.tables.apes import named, scores_of, systems_asked
+from sumcurve.capabilities.apes.tables.apes import named, overlap_of, scores_of, systems_asked
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table
 
@@ -19,7 +19,7 @@ def table(results: Results) -> Table:
         }
         for corpus in results.corpora
         for system in systems_asked(results, corpus)
-        for seed, share in scores_of(results, system)[1].items()
+        for seed, share in (scores_of(results, system)[1] | overlap_of(system)).items()
     ]
     columns = [
         Column("corpus", "corpus"),
