@@ -92,7 +92,9 @@ def run_power(arguments: argparse.Namespace) -> None:
     )
     if arguments.json:
         write_json(arguments.json, result.to_dict())
-    print("\n".join(result.sentences[:1] if arguments.quiet else result.sentences))
+    warnings = [sentence for sentence in result.sentences if sentence.startswith("WARNING")]
+    answers = [*warnings, *(row["answer"] for row in result.answers)]
+    print("\n".join(answers if arguments.quiet else result.sentences))
 
 
 @dataclass
