@@ -36,6 +36,7 @@ from typing import Any, Literal
 
 import zstandard
 
+from sumcurve.machine.spelling import no_file
 from sumcurve.store.records import open_bytes
 
 JSON_NAMES = (".jsonl", ".ndjson", ".json")
@@ -164,6 +165,7 @@ def _table(path: Path, role: Role, key: str | None, ids: str | None, separator: 
     csv.field_size_limit(2**31 - 1)  # a column may hold whole sources
     rows = csv.reader(_lines(path), delimiter=separator, strict=True)
     texts = Texts(path)
+    line = 1  # in which the row begins
     try:
         heads = next(rows, [])
         if heads:
@@ -184,7 +186,8 @@ def _table(path: Path, role: Role, key: str | None, ids: str | None, separator: 
             texts.check_marks(text)
             line = rows.line_num + 1
     except csv.Error as error:
-        raise TextError(f"{path}:{rows.line_num}: no row of a table ({error}); write it by a CSV library") from None
+        begin = "" if rows.line_num == line else f", in line {rows.line_num} of the row that begins here"
+        raise TextError(f"{path}:{line}: no row of a table ({error}{begin}); write it by a CSV library") from None
     return texts
 
 
@@ -338,6 +341,8 @@ def _lines(path: Path) -> Iterator[str]:
                     yield line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:
                     raise TextError(f"{path}:{number}: not UTF-8 ({error}); convert the file to UTF-8") from None
+    except FileNotFoundError:
+        raise TextError(no_file(path)) from None
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         raise TextError(f"{path} cannot be read: {error}; copy it again") from error
 

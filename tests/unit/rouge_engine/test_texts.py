@@ -87,12 +87,13 @@ TABLES = [  # content, key, message
     ('id,target\n1,"b\nb"\n\n2,c\n', None, r"t\.csv:4: 0 cells, but line 1 has 2; .*remove empty lines"),
     ('id,target\n1,"b" c\n', None, r"t\.csv:2: no row of a table"),
     ('id,target\n1,"b\n', None, r"t\.csv:2: no row of a table"),
+    ('id,target\n1,b\n2,"c\n3,d\n4,e\n', None, r"t\.csv:3: no row of a table .*in line 5 of the row that begins here"),
     ("id,target\n1,\"['b', 'c']\"\n", None, r"t\.csv:2: a list in a cell of 'target'; write lists as JSON lines"),
     ("id,target\n", None, "t.csv is empty; it needs one item a line below the heads"),
     ("", None, "t.csv is empty"),
 ]
 REFUSED: list[tuple[str, str | bytes | None, str]] = [  # name, content, message
-    ("nowhere.txt", None, r"nowhere\.txt cannot be read"),
+    ("nowhere.txt", None, r"nowhere\.txt: no such file; correct its name"),
     ("broken.gz", b"no gzip", r"broken\.gz cannot be read"),
     ("cut.gz", gzip.compress(b"text", mtime=0)[:-9], r"cut\.gz cannot be read.*; copy it again"),
     ("packed.txt", gzip.compress(b"text", mtime=0), r"packed\.txt is compressed: rename it to packed\.txt\.gz"),
@@ -279,3 +280,11 @@ def test_no_files_are_joined_by_order_where_a_column_shows_another(file, name, o
         return
     with pytest.raises(TextError, match=rf"second\.jsonl: {refused} .*first\.jsonl holds, in another order.*--item"):
         in_order_of(first, second)
+
+
+def test_a_missing_file_is_called_missing_with_the_nearest_name(file, tmp_path) -> None:
+    file("a\n", "summaries.txt")
+    with pytest.raises(TextError, match=r"sumaries\.txt: no such file; did you mean summaries\.txt\?$"):
+        read_texts(tmp_path / "sumaries.txt", "candidate")
+    with pytest.raises(TextError, match="no such file; there is no folder .*nowhere$"):
+        read_texts(tmp_path / "nowhere" / "a.txt", "candidate")
