@@ -286,5 +286,5 @@ def test_a_missing_file_is_called_missing_with_the_nearest_name(file, tmp_path) 
     file("a\n", "summaries.txt")
     with pytest.raises(TextError, match=r"sumaries\.txt: no such file; did you mean summaries\.txt\?$"):
         read_texts(tmp_path / "sumaries.txt", "candidate")
-    with pytest.raises(TextError, match="no such file; there is no folder .*nowhere$"):
+    with pytest.raises(TextError, match=r"no such file; there is no folder .*nowhere$"):
         read_texts(tmp_path / "nowhere" / "a.txt", "candidate")
