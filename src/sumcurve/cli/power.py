@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sumcurve.cli.rouge import METRICS, POINTS
 from sumcurve.machine.arguments import CommandError, Verbs, add_printing, check_written, positive
+from sumcurve.machine.spelling import no_file
 from sumcurve.store.records import write_json
 
 ROUNDING = 1e-12  # share of a score, below which a spread is none
@@ -92,7 +93,9 @@ def run_power(arguments: argparse.Namespace) -> None:
     )
     if arguments.json:
         write_json(arguments.json, result.to_dict())
-    print("\n".join(result.sentences[:1] if arguments.quiet else result.sentences))
+    warnings = [sentence for sentence in result.sentences if sentence.startswith("WARNING")]
+    answers = [*warnings, *(row["answer"] for row in result.answers)]
+    print("\n".join(answers if arguments.quiet else result.sentences))
 
 
 @dataclass
@@ -166,6 +169,8 @@ def _systems(path: Path, column: str, alone: bool) -> list[ItemScores]:
                         scores[key], lines[name, kind, key] = score, reader.line_num
                 if len(system.by_id) not in (0, len(system.by_number)):
                     raise CommandError(f"{where}: {name} has ids in some rows only; write the file anew")
+    except FileNotFoundError:
+        raise CommandError(no_file(path)) from None
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from error
     if len(systems) > 2:

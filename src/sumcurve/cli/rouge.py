@@ -44,8 +44,8 @@ Files hold one item a line, plain or in .gz or .zst: plain text, in which <t> ..
 (sentences end at line breaks or are marked), a list of sentences, or an object with such a text under "candidate" or
 "summary" (not both), and under "reference", "references", "target" or "summary" for the references; several references
 are a list of lists. A table has columns of these names, or one beside "id". --column and --reference-column name
-another key or column. One file may hold both. Items of files that have ids ("id") are joined by them, others by their
-order.
+another key or column. One file may hold both. Items of files that have ids ("id", else "item" or "doc_id", or --item)
+are joined by them, others by their order.
 
 An item without a word in its references, or in its summary, scores 0 and stays, as in rouge-score and ROUGE-1.5.5; such
 items are counted in the first lines.
@@ -87,6 +87,7 @@ def add_parser(verbs: Verbs) -> None:
     )
     rouge.add_argument("--compare-column", action=Once, metavar="NAME", help="of C2's (default: --column)")
     rouge.add_argument("--reference-column", action=Once, metavar="NAME", help="of R's")
+    rouge.add_argument("--item", action=Once, metavar="NAME", help="of all files' ids (default: id, item, doc_id)")
     rouge.add_argument("--mode", choices=MODES, default="rouge-score", help="whose scores (default: %(default)s)")
     rouge.add_argument("--stem", action="store_true", help="with the mode's stemmer (1.5.5: -m)")
     rouge.add_argument(
@@ -159,11 +160,12 @@ def _files(arguments: argparse.Namespace) -> "list[Texts]":
         raise CommandError(f"--compare-column {arguments.compare_column}: no --compare, whose column it is; add it")
     try:
         files = [
-            read_texts(arguments.references, "reference", arguments.reference_column),
-            *(read_texts(path, "candidate", arguments.column) for path in arguments.candidates),
+            read_texts(arguments.references, "reference", arguments.reference_column, arguments.item),
+            *(read_texts(path, "candidate", arguments.column, arguments.item) for path in arguments.candidates),
         ]
         if arguments.compare:
-            files.append(read_texts(arguments.compare, "candidate", arguments.compare_column or arguments.column))
+            column = arguments.compare_column or arguments.column
+            files.append(read_texts(arguments.compare, "candidate", column, arguments.item))
         first = next((file for file in files if file.named), files[0])
         return [in_order_of(first, file) for file in files]
     except TextError as error:
@@ -299,7 +301,7 @@ def _report(
     for system, scored, intervals in zip(systems, outcome.scored, outcome.intervals, strict=True):
         if len(systems) > len(SYSTEMS):
             break
-        joined = "id" if system.by_id else "order"
+        joined = system.id_column if system.by_id else "order"
         yield f"{_named(system)}: {counted(items, 'item')}, {int(scored.empty.sum()):,} empty, joined by {joined}"
         yield f"{'':10} {'P':>7} {'R':>7} {'F':>7}   {level} interval of F"
         for metric, interval in intervals.items():

@@ -66,7 +66,10 @@ def compare(
         for name, one_metric in zip(names, made, strict=True)
     ]
     decimals = {name: one_metric.decimals for name, one_metric in zip(names, made, strict=True)}
-    notes = list(dict.fromkeys(note for one_metric in made for note in one_metric.notes))
+    shares = all(0 <= value <= 1 for row in rows for value in row.values.values())
+    points = ", 0 to 1: `sumcurve rouge` and `power` speak of points, 100 times as much" if shares else ""
+    notes = [f"Unit: that of the scores{points}."]
+    notes += list(dict.fromkeys(note for one_metric in made for note in one_metric.notes))
     tables = [
         _pairs_table([row for one_metric in made for row in one_metric.pairs], decimals, notes),
         _systems_table([row for one_metric in made for row in one_metric.systems], decimals),

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 from sumcurve.curves.results_file import NO_SCORES, Line
 from sumcurve.interface.sheets import Sheet, is_number, sheet_of
 from sumcurve.machine.arguments import CommandError
+from sumcurve.rouge_engine.texts import IDS
 
 if TYPE_CHECKING:
     pass
 
-ITEM = ("item", "id", "doc_id", "item_id", "example_id", "question_id")  # names of columns, whatever their case
-SYSTEM = ("system", "model", "method")
+SYSTEM = ("system", "model", "method")  # names of columns, whatever their case
 SEED, GROUP, RECORDS = ("seed",), ("group", "cluster"), ("records",)
-KEYS = {*ITEM, *SYSTEM, *SEED, *GROUP, *RECORDS, *NO_SCORES, "empty"}  # never taken for scores
+KEYS = {*IDS, *SYSTEM, *SEED, *GROUP, *RECORDS, *NO_SCORES, "empty"}  # never taken for scores
 HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}  # of its samples
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
 SAMPLES = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl")
@@ -131,7 +131,7 @@ def _long(sheet: Sheet, columns: Columns, system: str | None, name: str) -> Item
     """A row for every item of every system; without a column of systems all are of the one named."""
     if system is not None:
         system = sheet.column(system, SYSTEM, "system", "--system")
-    item = sheet.column(columns.item, ITEM, "item", "--item")
+    item = sheet.column(columns.item, IDS, "item", "--item")
     keys = _keys(sheet, columns, item, system)
     metrics = _metrics(sheet, columns.metrics, (item, system, *keys.values()))
     scores = [
@@ -144,7 +144,7 @@ def _long(sheet: Sheet, columns: Columns, system: str | None, name: str) -> Item
 
 def _wide(sheet: Sheet, columns: Columns) -> Items:
     """A column of scores for every system."""
-    item = sheet.column(columns.item, ITEM, "item", "--item")
+    item = sheet.column(columns.item, IDS, "item", "--item")
     keys = _keys(sheet, columns, item, None)
     systems = _metrics(sheet, columns.metrics, (item, *keys.values()))
     if len(systems) < 2:

@@ -21,6 +21,7 @@ from sumcurve.statistics.power import power as power_of
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table
 
+MANY_SDS = 3  # of the items' differences, beyond which no effect of two real systems lies
 SEEDS = (2, 3, 5, 10, 20)  # for which the items needed are listed
 
 
@@ -85,10 +86,16 @@ def _sentences(noise: Noise, aim: Aim, rows: list[dict[str, Any]]) -> list[str]:
     points = "point" if aim.effect == 1 else "points"
     grouped = f" and a design effect of {noise.design_effect:g}" if noise.design_effect != 1 else ""
     pairing = "paired " if noise.paired else ""
+    times = aim.effect / noise.sd_items
+    warning = (
+        f"WARNING: a difference of {aim.effect:g} {points} is {times:.3g} times the items' SD of {noise.sd_items:.4g}: "
+        "the units may not agree; give both in points (100 times scores in 0 to 1)"
+    )
     lines = [
+        *([warning] if times > MANY_SDS else []),
         f"To see a difference of {aim.effect:g} {points} with power {aim.power:g} in a t-test of level {aim.level:g},",
-        f"where items' differences have SD {noise.sd_items:.4g}{grouped} and mean scores between {pairing}seeds SD "
-        f"{noise.sd_seed:.4g}:",
+        f"where items' differences have SD {noise.sd_items:.4g} points{grouped} and mean scores between {pairing}seeds "
+        f"SD {noise.sd_seed:.4g} points:",
         *(f"  {row['answer']}" for row in rows),
     ]
     if not noise.sd_seed:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sumcurve.curves.results_file import Line, read_lines
 from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.spelling import no_file
 from sumcurve.store.records import open_bytes
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def sheet_of(source: "str | Path | pd.DataFrame | Sequence[Mapping[str, Any]]") 
 def read_sheet(path: Path) -> Sheet:
     """The rows of a file; CommandError or ResultsError names file, line and remedy."""
     if not path.is_file():
-        raise CommandError(f"{path}: no such file")
+        raise CommandError(no_file(path))
     plain = path.with_suffix("") if path.suffix in (".gz", ".zst") else path
     if plain.suffix.lower() not in JSON_NAMES:
         header, lines = read_lines(path)

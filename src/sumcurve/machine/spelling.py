@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 
 def meant(given: object, known: Iterable[str]) -> str:
@@ -14,3 +15,11 @@ def there_are(given: object, known: Iterable[str]) -> str:
     """What stands behind "no method 'x'; " in an error: the nearest name, if one is near, and all names."""
     names = list(known)
     return " ".join(filter(None, (meant(given, names), f"there are: {', '.join(names) or 'none'}")))
+
+
+def no_file(path: Path) -> str:
+    """The error of a file that is missing, with the nearest name in its folder, if one is near."""
+    if not path.parent.is_dir():
+        return f"{path}: no such file; there is no folder {path.parent}"
+    near = meant(path.name, (other.name for other in path.parent.iterdir()))
+    return f"{path}: no such file; {near or 'correct its name'}"

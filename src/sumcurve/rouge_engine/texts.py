@@ -15,13 +15,14 @@ JSON lines: a line is a text, or an object that holds one under a key.
   sentences. Under "references" a list of strings is several references; elsewhere it is the sentences of one. Beside
   "target", "references" holds further ones, as in a prepared record. Without a key, a list of lists is several
   references, too.
-- Other keys are not read, but for "id".
+- Ids lie under "id" or "_id", else under another name of IDS; other keys only show whether an order is the same.
 
 Tables: line 1 names the columns, which stand for the keys of an object, but that a cell is always one text, like a
 string above. Quotes are those of RFC 4180, so that a quoted cell may hold line breaks. Without a column of such a name
 the only one beside "id" is taken. A caller may name key or column itself.
 
-Files whose items have ids are joined by them, others by the order of their items.
+Files whose items have ids are joined by them, others by the order of their items, unless a column of both shows that
+the order is not the same.
 """
 
 import csv
@@ -35,6 +36,7 @@ from typing import Any, Literal
 
 import zstandard
 
+from sumcurve.machine.spelling import no_file
 from sumcurve.store.records import open_bytes
 
 JSON_NAMES = (".jsonl", ".ndjson", ".json")
@@ -45,6 +47,7 @@ KEYS = {  # of an object, by role
 }
 OPTIONS = {"candidate": "--column", "reference": "--reference-column"}  # of `sumcurve rouge`, by role
 MANY_CELLS = 4_000_000_000  # of a table of longest common subsequences: half a gigabyte and some seconds
+IDS = ("item", "id", "_id", "doc_id", "docid", "item_id", "example_id", "question_id")  # whatever their case
 PACKED = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}  # how such files begin
 MARK = re.compile(r"</?t>")
 LIST = re.compile(r"""\s*\[+\s*["'].*["']\s*\]+\s*""", re.DOTALL)  # as pandas and json write one into a cell
@@ -66,6 +69,10 @@ class Texts:
     ids: list[str | None] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)  # in which the items begin
     column: str | None = None  # of a table
+    id_column: str | None = None  # or key, as it was first written
+    columns: dict[str, dict[int, None]] = field(
+        default_factory=dict
+    )  # hashes, of beside the texts what differs by item
     by_id: bool = False  # put into another file's order
     unpaired: int | None = None  # the first line whose marks are no pairs
 
@@ -81,19 +88,31 @@ class Texts:
         self.ids.append(name)
         self.lines.append(line)
 
+    def note(self, row: Mapping[str, Any]) -> None:
+        """Keep what the last item has beside its texts, in columns that no item lacks and no two share a value of."""
+        if len(self.items) == 1:
+            self.columns = {name: {} for name in row}
+        for name, values in [*self.columns.items()]:
+            value = row.get(name)
+            key = hash(str(value))
+            if value is None or value == "" or key in values:
+                del self.columns[name]
+            else:
+                values[key] = None
+
     def check_marks(self, text: str) -> None:
         """Note the line of the last item, of which this is the text, where its marks are no pairs."""
         if self.unpaired is None and text.count("<t>") != text.count("</t>"):
             self.unpaired = self.lines[-1]
 
 
-def read_texts(path: Path, role: Role, key: str | None = None) -> Texts:
-    """All items of a file, in order; the texts lie under `key`, a column or a key of objects, if one is given.
+def read_texts(path: Path, role: Role, key: str | None = None, ids: str | None = None) -> Texts:
+    """All items of a file, in order; texts lie under `key`, ids under `ids`, columns or keys of objects, if given.
 
     TextError where a line is no item, or where there is no line.
     """
     separator = separator_of(path)
-    texts = _table(path, role, key, separator) if separator else _by_line(path, role, key)
+    texts = _table(path, role, key, ids, separator) if separator else _by_line(path, role, key, ids)
     if not texts.items:
         raise TextError(f"{path} is empty; it needs one item a line{' below the heads' if separator else ''}")
     return texts
@@ -108,7 +127,7 @@ def _unpacked(path: Path) -> str:
     return path.name.removesuffix(path.suffix if path.suffix in (".gz", ".zst") else "").lower()
 
 
-def _by_line(path: Path, role: Role, key: str | None) -> Texts:
+def _by_line(path: Path, role: Role, key: str | None, ids: str | None) -> Texts:
     texts = Texts(path)
     form, json_lines = None, _unpacked(path).endswith(JSON_NAMES)
     for number, line in enumerate(_lines(path), start=1):
@@ -120,6 +139,8 @@ def _by_line(path: Path, role: Role, key: str | None) -> Texts:
                 raise TextError(f"{place}: a JSON object, but line 1 is plain text; write all lines in one form")
             if key is not None:
                 raise TextError(f"{place}: plain text, which has no {key!r}; leave {OPTIONS[role]} out")
+            if ids is not None:
+                raise TextError(f"{place}: plain text, which has no {ids!r}; leave --item out")
             texts.add(number, [sentences(line)], None)
             texts.check_marks(line)
             continue
@@ -129,21 +150,26 @@ def _by_line(path: Path, role: Role, key: str | None) -> Texts:
             raise TextError(f"{place}: the key {error.args[0]!r} stands twice in an object; keep one") from None
         except ValueError as error:
             raise TextError(f"{place}: not JSON ({error}); in JSON lines every line is one JSON value") from None
-        item, form_here, name = _item(value, role, key, place)
+        item, form_here, beside = _item(value, role, key, place)
+        column = _id_column([name for name, own in beside.items() if own is not None], ids, place)
         form = form or form_here
         if form_here and form_here != form:
             raise TextError(f"{place}: {form_here}, but earlier lines are {form}; write all lines in one form")
-        texts.add(number, item, name)
+        texts.add(number, item, None if column is None else str(beside[column]))
+        texts.id_column = texts.id_column or column
+        texts.note(beside)
     return texts
 
 
-def _table(path: Path, role: Role, key: str | None, separator: str) -> Texts:
+def _table(path: Path, role: Role, key: str | None, ids: str | None, separator: str) -> Texts:
     csv.field_size_limit(2**31 - 1)  # a column may hold whole sources
     rows = csv.reader(_lines(path), delimiter=separator, strict=True)
     texts = Texts(path)
+    line = 1  # in which the row begins
     try:
         heads = next(rows, [])
-        texts.column = _column(heads, role, key, f"{path}:1") if heads else None
+        if heads:
+            texts.column, texts.id_column = _columns(heads, role, key, ids, f"{path}:1")
         line = rows.line_num + 1
         for row in rows:
             if len(row) != len(heads):
@@ -155,26 +181,28 @@ def _table(path: Path, role: Role, key: str | None, separator: str) -> Texts:
             text = cells[texts.column or ""]
             if LIST.fullmatch(text):
                 raise TextError(f"{path}:{line}: a list in a cell of {texts.column!r}; write lists as JSON lines")
-            texts.add(line, [sentences(text)], next((cells[name] for name in heads if _names_items(name)), "") or None)
+            texts.add(line, [sentences(text)], cells.get(texts.id_column or "") or None if texts.id_column else None)
+            texts.note({name: cell for name, cell in cells.items() if name != texts.column})
             texts.check_marks(text)
             line = rows.line_num + 1
     except csv.Error as error:
-        raise TextError(f"{path}:{rows.line_num}: no row of a table ({error}); write it by a CSV library") from None
+        begin = "" if rows.line_num == line else f", in line {rows.line_num} of the row that begins here"
+        raise TextError(f"{path}:{line}: no row of a table ({error}{begin}); write it by a CSV library") from None
     return texts
 
 
-def _column(heads: Sequence[str], role: Role, wanted: str | None, place: str) -> str:
-    """The column that holds the texts."""
+def _columns(
+    heads: Sequence[str], role: Role, wanted: str | None, ids: str | None, place: str
+) -> tuple[str, str | None]:
+    """The columns that hold the texts and the ids."""
     columns = _keys(heads, role, wanted)
-    ids = [name for name in heads if _names_items(name)]
-    if not columns and wanted is None and ids:  # without it line 1 may be no heads
-        columns = [name for name in heads if name not in ids]
-    if len(ids) > 1:
-        raise TextError(f"{place}: the columns {' and '.join(map(repr, ids))} may both be the ids'; rename all but one")
+    id_column = _id_column([name for name in heads if name not in columns], ids, place)
+    if not columns and wanted is None and id_column is not None:  # without it line 1 may be no heads
+        columns = [name for name in heads if name != id_column]
     if len(columns) == 1 and heads.count(columns[0]) > 1:
         raise TextError(f"{place}: column {columns[0]!r} stands {heads.count(columns[0])} times; rename all but one")
     if len(columns) == 1:
-        return columns[0]
+        return columns[0], id_column
     what = f"column {wanted!r}" if wanted is not None else f"one column of {role}s"
     raise TextError(
         f"{place}: not {what} among {', '.join(map(repr, heads))}; call the texts' column {KEYS[role][0]!r} and the "
@@ -182,16 +210,27 @@ def _column(heads: Sequence[str], role: Role, wanted: str | None, place: str) ->
     )
 
 
-def _names_items(name: str) -> bool:
-    """Whether a column, or a key of objects, holds ids: "id", as spreadsheets and databases write it, too."""
-    return name.strip().casefold() in ("id", "_id")
+def _id_column(names: Sequence[str], wanted: str | None, place: str) -> str | None:
+    """The column, or key of objects, that holds ids: the one wanted, "id" however it is written, else one of IDS."""
+    if wanted is not None:
+        if wanted not in names:
+            raise TextError(f"{place}: no {wanted!r} among {', '.join(map(repr, names)) or 'no key'}; correct --item")
+        return wanted
+    known = [name for name in names if name.strip().casefold() in IDS]
+    columns = [name for name in known if name.strip().casefold() in ("id", "_id")] or known
+    if len(columns) > 1:
+        raise TextError(
+            f"{place}: the columns {' and '.join(map(repr, columns))} may both be the ids'; rename all but one, or "
+            "name it (`sumcurve rouge`: --item)"
+        )
+    return columns[0] if columns else None
 
 
 def in_order_of(first: Texts, second: Texts) -> Texts:
     """The second file's items in the order of the first's: by id where both have ids, else as they stand.
 
-    TextError that names file, line and id where one of them is missing, doubled or not in the first, and where the
-    files have other numbers of items.
+    TextError that names file, line and id where one of them is missing, doubled or not in the first, where the files
+    have other numbers of items, and where without ids a column of both shows another order.
     """
     if first.path == second.path:
         return second
@@ -207,7 +246,21 @@ def in_order_of(first: Texts, second: Texts) -> Texts:
             f"{first.path} has {len(first)} items, {second.path} {len(second)}: {shorter.path} ends before item "
             f"{len(shorter) + 1}; give both the same items, or ids"
         )
+    _check_order(first, second)
     return second
+
+
+def _check_order(first: Texts, second: Texts) -> None:
+    """TextError where two columns hold the same values, one an item, in another order; counts are of one name."""
+    counts = {hash(str(number)) for number in range(len(first) + 1)}
+    for name, values in first.columns.items():
+        for other, theirs in second.columns.items():
+            alike = name.strip().casefold() == other.strip().casefold() or not values.keys() <= counts
+            if alike and values.keys() == theirs.keys() and [*values] != [*theirs]:
+                raise TextError(
+                    f"{second.path}: {other!r} holds what {name!r} of {first.path} holds, in another order, so that "
+                    f"items cannot be joined by order; call both 'id' (`sumcurve rouge`: --item {name})"
+                )
 
 
 def long_item(candidates: Texts, references: Texts, whole: bool, words: Callable[[str], int]) -> str | None:
@@ -288,6 +341,8 @@ def _lines(path: Path) -> Iterator[str]:
                     yield line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:
                     raise TextError(f"{path}:{number}: not UTF-8 ({error}); convert the file to UTF-8") from None
+    except FileNotFoundError:
+        raise TextError(no_file(path)) from None
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         raise TextError(f"{path} cannot be read: {error}; copy it again") from error
 
@@ -314,14 +369,13 @@ def _is_object(line: str) -> bool:
         return False
 
 
-def _item(value: Any, role: Role, key: str | None, place: str) -> tuple[list[Text], str, str | None]:
-    """The texts of a JSON value, its form in words (empty where the value fits several), and its id."""
+def _item(value: Any, role: Role, key: str | None, place: str) -> tuple[list[Text], str, dict[str, Any]]:
+    """The texts of a JSON value, its form in words (empty where it fits several), and what is beside the texts."""
     if not isinstance(value, dict):
         if key is not None:
             raise TextError(f"{place}: no object, which could have {key!r}; leave {OPTIONS[role]} out")
         texts, form = _texts(value, role, "", place)
-        return texts, form, None
-    name = next((str(own) for other, own in value.items() if _names_items(other) and own is not None), None)
+        return texts, form, {}
     keys = _keys(list(value), role, key)
     if not keys:
         wanted = " or ".join(map(repr, dict.fromkeys((*KEYS[role], "summary")) if key is None else (key,)))
@@ -334,12 +388,13 @@ def _item(value: Any, role: Role, key: str | None, place: str) -> tuple[list[Tex
             f"{place}: both {keys[0]!r} and {keys[1]!r} may be the {role}; keep one, or name it (`sumcurve rouge`: "
             f"{OPTIONS[role]})"
         )
+    beside = {name: own for name, own in value.items() if name not in keys}
     texts, form = _texts(value[keys[-1]], role, keys[-1], place)
     if len(keys) > 1:
         texts += _texts(value["references"], role, "references", place)[0]
     if not texts:
         raise TextError(f"{place}: no reference; every item needs one")
-    return texts, form and f"objects with {keys[-1]!r}: {form}", name
+    return texts, form and f"objects with {keys[-1]!r}: {form}", beside
 
 
 def _keys(names: Sequence[str], role: Role, wanted: str | None) -> list[str]:

@@ -419,7 +419,7 @@ def test_power_alone_and_in_a_family_of_paired_seeds(sumcurve, tmp_path) -> None
         (["--sd-items", "9", "--paired"], "--paired: without noise of seeds"),
         (["--sd-items", "9", "--seeds", "3"], "--seeds: without noise of seeds"),
         (["--sd-items", "9", "--metric", "rouge2"], "--metric rouge2: no --per-item"),
-        (["--per-item", "nowhere.csv"], r"nowhere\.csv cannot be read"),
+        (["--per-item", "nowhere.csv"], r"nowhere\.csv: no such file"),
         (["--per-item", "a", "b", "c"], "not 3"),
     ],
 )

@@ -84,6 +84,23 @@ def test_rouge_is_that_of_the_verb(tmp_path) -> None:
             sc.rouge(*wrong)
 
 
+def test_an_effect_of_another_unit_than_the_noise_is_warned_of(capsys) -> None:
+    assert not any("WARNING" in sentence for sentence in sc.power(18, effect=1.0).sentences)
+    warning = sc.power(0.18, effect=1.0).sentences[0]
+    assert warning.startswith("WARNING: a difference of 1 point is 5.56 times the items' SD of 0.18")
+    run("power", "--sd-items", 0.18, "--effect", 1.0, "-q")
+    assert capsys.readouterr().out == f"{warning}\n3 items\n"
+
+
+@pytest.mark.parametrize(("scale", "points"), [(0.01, True), (1.0, False)])
+def test_compare_says_the_unit_of_its_differences(scale, points) -> None:
+    frame = pd.DataFrame({"item": range(4), "a": [30.5, 31.5, 40, 41], "b": [30.2, 33, 39, 38]})
+    frame[["a", "b"]] *= scale
+    printed = str(sc.compare(frame))
+    assert "Unit: that of the scores" in printed
+    assert ("100 times as much" in printed) is points
+
+
 def test_power_efficiency_and_oracle_are_those_of_their_verbs(tmp_path, capsys) -> None:
     run("power", "--sd-items", 18, "--sd-seed", 0.8, "--effect", 2.2, "--items", 1000)
     assert capsys.readouterr().out == "\n".join(sc.power(18, 0.8, 2.2, items=1000).sentences) + "\n"

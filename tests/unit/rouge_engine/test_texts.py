@@ -87,12 +87,13 @@ TABLES = [  # content, key, message
     ('id,target\n1,"b\nb"\n\n2,c\n', None, r"t\.csv:4: 0 cells, but line 1 has 2; .*remove empty lines"),
     ('id,target\n1,"b" c\n', None, r"t\.csv:2: no row of a table"),
     ('id,target\n1,"b\n', None, r"t\.csv:2: no row of a table"),
+    ('id,target\n1,b\n2,"c\n3,d\n4,e\n', None, r"t\.csv:3: no row of a table .*in line 5 of the row that begins here"),
     ("id,target\n1,\"['b', 'c']\"\n", None, r"t\.csv:2: a list in a cell of 'target'; write lists as JSON lines"),
     ("id,target\n", None, "t.csv is empty; it needs one item a line below the heads"),
     ("", None, "t.csv is empty"),
 ]
 REFUSED: list[tuple[str, str | bytes | None, str]] = [  # name, content, message
-    ("nowhere.txt", None, r"nowhere\.txt cannot be read"),
+    ("nowhere.txt", None, r"nowhere\.txt: no such file; correct its name"),
     ("broken.gz", b"no gzip", r"broken\.gz cannot be read"),
     ("cut.gz", gzip.compress(b"text", mtime=0)[:-9], r"cut\.gz cannot be read.*; copy it again"),
     ("packed.txt", gzip.compress(b"text", mtime=0), r"packed\.txt is compressed: rename it to packed\.txt\.gz"),
@@ -233,3 +234,57 @@ def test_ids_are_ids_however_a_spreadsheet_heads_them(file, head) -> None:
     objects = read_texts(file(rows, "o.jsonl"), "candidate")
     for second in (other, objects):
         assert in_order_of(first, second).items == first.items
+
+
+@pytest.mark.parametrize("head", ["item", "doc_id", "docid", "Item_ID", "example_id", "question_id"])
+def test_every_name_of_ids_that_compare_knows_joins_texts(file, head) -> None:
+    rows = [{head: name, "summary": text} for name, text in (("a", "y z"), ("b", "m n"), ("c", "k"))]
+    first = read_texts(file(lines(*rows), "first.jsonl"), "reference")
+    table = file(f"summary,{head}\n" + "".join(f"{row['summary']},{row[head]}\n" for row in reversed(rows)), "t.csv")
+    for path in (file(lines(*reversed(rows)), "second.jsonl"), table):
+        joined = in_order_of(first, read_texts(path, "candidate"))
+        assert (joined.items, joined.by_id, joined.id_column) == (first.items, True, head)
+
+
+def test_an_id_stands_before_its_like_and_others_have_to_be_chosen(file) -> None:
+    row = {"item": "i", "id": "a", "doc_id": "d", "summary": "x"}
+    assert read_texts(file(lines(row), "a.jsonl"), "candidate").ids == ["a"]
+    assert read_texts(file("item,id,doc_id,summary\ni,a,d,x\n", "a.csv"), "candidate").ids == ["a"]
+    assert read_texts(file(lines(row), "a.jsonl"), "candidate", None, "doc_id").ids == ["d"]
+    two = file("item,doc_id,summary\ni,d,x\n", "two.csv")
+    with pytest.raises(TextError, match=r"two\.csv:1: the columns 'item' and 'doc_id' may both be .*--item"):
+        read_texts(two, "candidate")
+    assert read_texts(two, "candidate", ids="item").ids == ["i"]
+    with pytest.raises(TextError, match=r"two\.csv:1: no 'key' among 'item', 'doc_id'; correct --item"):
+        read_texts(two, "candidate", ids="key")
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "refused"),
+    [
+        ("key", {"key": "ba", "rank": [1, 2]}, "'key' holds what 'key' of"),
+        ("key", {"uid": "ba"}, "'uid' holds what 'key' of"),
+        ("key", {"uid": "ab"}, None),  # the same order
+        ("key", {"key": "bc"}, None),  # other values
+        ("key", {"key": "bb"}, None),  # no ids
+        ("id", {"key": "ba"}, "'key' holds what 'id' of"),
+    ],
+)
+def test_no_files_are_joined_by_order_where_a_column_shows_another(file, name, other, refused) -> None:
+    rows = [{name: value, "summary": value, "line": line} for line, value in enumerate("ab", start=1)]
+    first = read_texts(file(lines(*rows), "first.jsonl"), "reference")
+    values = [dict(zip(other, row, strict=True)) for row in zip(*other.values(), strict=True)]
+    second = read_texts(file(lines(*({**row, "summary": "x"} for row in values)), "second.jsonl"), "candidate")
+    if refused is None:
+        assert in_order_of(first, second) is second
+        return
+    with pytest.raises(TextError, match=rf"second\.jsonl: {refused} .*first\.jsonl holds, in another order.*--item"):
+        in_order_of(first, second)
+
+
+def test_a_missing_file_is_called_missing_with_the_nearest_name(file, tmp_path) -> None:
+    file("a\n", "summaries.txt")
+    with pytest.raises(TextError, match=r"sumaries\.txt: no such file; did you mean summaries\.txt\?$"):
+        read_texts(tmp_path / "sumaries.txt", "candidate")
+    with pytest.raises(TextError, match=r"no such file; there is no folder .*nowhere$"):
+        read_texts(tmp_path / "nowhere" / "a.txt", "candidate")
