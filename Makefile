@@ -229,6 +229,8 @@ partial: env
 	python -m sumcurve tables "$$HOME_FOLDER/results/tables/$$NAMED" --partial
 
 add: env
+	: "$${CORPUS:?CORPUS=… is missing: a file or a folder of raw records}"
+	: "$${NAME:?NAME=… is missing: of the corpus and of its study}"
 	python -m sumcurve add "$$CORPUS" --name "$$NAME" $(FLAGS)
 
 trials: env

@@ -127,10 +127,10 @@ def test_what_is_said_on_the_command_line_is_never_read_as_shell(checkout: Path)
     }
     for target, variables in said.items():
         for variable in variables:
-            make(checkout, target, f'{variable}=x`touch pwned`"; touch pwned; "')
+            make(checkout, target, "CORPUS=corpus", "NAME=name", f'{variable}=x`touch pwned`"; touch pwned; "')
             assert '|x`touch pwned`"; touch pwned; "|' in (checkout / "asked").read_text(), (target, variable)
             (checkout / "asked").unlink()
-            make(checkout, target, f"{variable}=a$b$(shell touch pwned)")  # nor by make
+            make(checkout, target, "CORPUS=corpus", "NAME=name", f"{variable}=a$b$(shell touch pwned)")  # nor by make
             assert "|a$b$(shell touch pwned)|" in (checkout / "asked").read_text(), (target, variable)
             (checkout / "asked").unlink()
     make(checkout, "trials", "TRIALS=x`touch pwned`")
@@ -230,3 +230,9 @@ def test_a_demonstration_leaves_a_clone_as_it_was_and_what_can_be_recorded_is_se
     files = [f"results/tables/{study}{end}" for study in studies for end in ("/scores.csv", ".json")]
     done = subprocess.run(["git", "check-ignore", *files], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert done.stdout.split() == ["results/tables/demo/scores.csv", "results/tables/demo.json"]
+
+
+def test_a_corpus_without_a_name_is_asked_for_it(checkout: Path) -> None:
+    assert "NAME=… is missing" in make(checkout, "add", "CORPUS=mine.csv").stderr
+    assert "CORPUS=… is missing" in make(checkout, "add", "NAME=mine").stderr
+    assert "is missing" not in make(checkout, "add", "NAME=mine", "CORPUS=mine.csv").stderr

@@ -54,6 +54,7 @@ ARRAY = re.compile(rb"\s*\[\s*(\{|$)")  # of objects, its beginning
 FIRST_ROWS = 1000  # in which fields are looked for
 MOST_BAD = 20  # one line in so many may be no UTF-8; a file of more has another encoding
 SAMPLE = 20_000  # records whose lengths are taken
+SHORT_TEXT = 4  # words; what has no more is a name or a number
 LEAST_RECORDS = 50
 PERCENTS = (3, 6, 12, 25, 50, 100)
 LEAST_OF_A_PERCENT = 200  # training records
@@ -150,8 +151,11 @@ def fields_in(content: Content, stated: Mapping[str, str | None]) -> dict[str, s
             fields[name] = given
             continue
         fitting = [name for name in candidates if name in there and name not in stated.values()]
-        if name in fitting:
+        if name in fitting and name not in ("source", "target"):
             fitting = [name]
+        if name == "source" and len(fitting) == 1:
+            taken = {*stated.values(), *fitting, *(target for target in NAMES["target"] if target in there)}
+            fitting += longer_fields(rows_of(first), fitting[0], there.keys() - taken)
         if len(fitting) == 1:
             fields[name] = fitting[0]
         elif name in ("source", "target"):
@@ -168,6 +172,36 @@ def fields_in(content: Content, stated: Mapping[str, str | None]) -> dict[str, s
     if fields == ours and set(there) <= set(FIELDS) and "id" in fields:
         return {}
     return {"id": None, **fields}
+
+
+def rows_of(rows: Iterable[object]) -> list[Mapping[str, Any]]:
+    """The rows that are objects."""
+    return [row for row in rows if isinstance(row, Mapping)]
+
+
+def words_of(rows: Iterable[Mapping[str, Any]], name: str) -> int:
+    """The median of the words that a field's values have, where it has any; numbers have none."""
+    texts = [
+        " ".join(map(str, value)) if isinstance(value, list) else value for row in rows if (value := row.get(name))
+    ]
+    return quantile((len(text.split()) if isinstance(text, str) else 0 for text in texts), 0.5) if texts else 0
+
+
+def longer_fields(rows: Sequence[Mapping[str, Any]], source: str, others: Iterable[str]) -> list[str]:
+    """Those of the other fields that hold longer texts than the source, so that they may be it."""
+    length = max(words_of(rows, source), SHORT_TEXT)
+    return sorted(name for name in others if words_of(rows, name) > length)
+
+
+def check_lengths(path: Path, fields: Mapping[str, str | None], lengths: Lengths) -> None:
+    """PlanError where sources are not longer than targets, as where columns are swapped."""
+    source, target = quantile(lengths.source, 0.5), quantile(lengths.target, 0.5)
+    if source <= target:
+        names = [fields.get(name) or name for name in ("source", "target")]
+        raise PlanError(
+            f"{path}: the median source (field {names[0]}) has {counted(source, 'token')}, and the median target (field "
+            f"{names[1]}) {target}: are they swapped, or is another field meant? say --source FIELD and --target FIELD"
+        )
 
 
 def _check_lines(path: Path, table: bool) -> None:
@@ -365,6 +399,7 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
             f"{path} has {counted(count, 'usable record')}, and a study needs at least {LEAST_RECORDS}"
             + (f"; not usable: {drops}" if drops else "")
         )
+    check_lengths(path, fields, counts.lengths)
     if ready is None and counts.groups + counts.ungrouped < len(PARTS):
         raise PlanError(
             f"{path}: its {count} records are of {counted(counts.groups, 'group')} (field "

@@ -203,6 +203,44 @@ def test_a_flag_settles_what_could_be_two_fields(place, monkeypatch):
     assert said_of("mine")["raw"]["fields"] == {"id": "title", "source": "text", "target": "summary"}
 
 
+def table(columns):
+    """A CSV of 60 rows, from each column's name and number of words."""
+    draw = random.Random(3)
+    rows = (",".join(sentence(draw, words) for words in columns.values()) for _ in range(60))
+    return "\n".join([",".join(columns), *rows])
+
+
+DESK = {"source": 2, "document": 30, "headline": 6}
+SITE = {"source": 1, "url": 1, "text": 30, "title": 5, "summary": 9}
+
+
+@pytest.mark.parametrize(
+    ("columns", "words", "message"),
+    [
+        (DESK, "", r"which field is the source \(source or document\)\? say --source FIELD"),
+        (SITE, "--target summary", r"which field is the source \(source or text\)\? say --source FIELD"),
+        ({"text": 3, "target": 2, "story": 30}, "", r"which field is the source \(text or story\)\? say --source"),
+        ({"source": 30, "target": 6, "title": 4}, "", r"which field is the target \(target or title\)\? say --target"),
+        (
+            SITE,
+            "--source source --target summary",
+            r"\(field source\) has 2 tokens, .*\(field summary\) 10: .* swapped",
+        ),
+        (
+            {"source": 6, "target": 30},
+            "",
+            r"\(field source\) has 7 tokens, .*\(field target\) 31: .* say --source FIELD",
+        ),
+    ],
+    ids=["two names", "a flag for one", "a longer text", "two targets", "a site's name", "swapped"],
+)
+def test_no_column_is_taken_where_another_could_be_meant(place, monkeypatch, columns, words, message):
+    Path("mine.csv").write_text(table(columns))
+    with pytest.raises(SystemExit, match=message):
+        add(monkeypatch, "mine.csv", "--name", "mine", *words.split())
+    assert not Path("config/studies/mine.yaml").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "parted", "encoding", "message"),
     [
