@@ -199,8 +199,8 @@ def check_lengths(path: Path, fields: Mapping[str, str | None], lengths: Lengths
     if source <= target:
         names = [fields.get(name) or name for name in ("source", "target")]
         raise PlanError(
-            f"{path}: the median source (field {names[0]}) has {counted(source, 'token')}, and the median target (field "
-            f"{names[1]}) {target}: are they swapped, or is another field meant? say --source FIELD and --target FIELD"
+            f"{path}: the median source (field {names[0]}) has {counted(source, 'token')}, and the median target "
+            f"(field {names[1]}) {target}: are they swapped, or is another field meant? say --source FIELD and --target FIELD"
         )
 
 
