@@ -200,7 +200,8 @@ def check_lengths(path: Path, fields: Mapping[str, str | None], lengths: Lengths
         names = [fields.get(name) or name for name in ("source", "target")]
         raise PlanError(
             f"{path}: the median source (field {names[0]}) has {counted(source, 'token')}, and the median target "
-            f"(field {names[1]}) {target}: are they swapped, or is another field meant? say --source FIELD and --target FIELD"
+            f"(field {names[1]}) {target}: are they swapped, or is another field meant? say --source FIELD and "
+            "--target FIELD"
         )
 
 
