@@ -18,6 +18,7 @@ from typing import Any
 
 import yaml
 
+from sumcurve.corpora.candidates import Candidate
 from sumcurve.corpora.prepare import DUPLICATE_ID, tokenized
 from sumcurve.corpora.store import PARTS
 from sumcurve.machine.counts import counted
@@ -33,6 +34,7 @@ from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, SPLITS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import CAPABILITIES
+from sumcurve.study.left import Digests, digests_of, parts_drawn, repeats, test_notes
 from sumcurve.study.plan import Plan
 from sumcurve.study.planning.checks import NAME
 
@@ -75,7 +77,8 @@ class Lengths:
 class Seen:
     """What one reading of the whole content tells."""
 
-    parts: Counter[str | None]  # usable records by the part that they say
+    parts: Counter[str | None]  # usable records, without repeats, by the part that they say
+    left: list[Candidate]  # they themselves
     dropped: Counter[str]
     bad: str  # the first row that is not usable: its place, and why; empty where all are
     groups: int
@@ -195,13 +198,37 @@ def longer_fields(rows: Sequence[Mapping[str, Any]], source: str, others: Iterab
 
 def check_lengths(path: Path, fields: Mapping[str, str | None], lengths: Lengths) -> None:
     """PlanError where sources are not longer than targets, as where columns are swapped."""
+    if not lengths.source:
+        return
     source, target = quantile(lengths.source, 0.5), quantile(lengths.target, 0.5)
     if source <= target:
         names = [fields.get(name) or name for name in ("source", "target")]
         raise PlanError(
             f"{path}: the median source (field {names[0]}) has {counted(source, 'token')}, and the median target "
-            f"(field {names[1]}) {target}: are they swapped, or is another field meant? say --source FIELD and "
-            "--target FIELD"
+            f"(field {names[1]}) {target}: are they swapped, or is another field meant? say "
+            "--source FIELD and --target FIELD"
+        )
+
+
+def check_records(path: Path, fields: Mapping[str, str | None], counts: Seen, ready: Any) -> None:
+    """PlanError where the records make no study: too few, of too few groups, or none of a part that is ready."""
+    count, drops = counts.parts.total(), not_usable(counts)
+    check_lengths(path, fields, counts.lengths)
+    if count < LEAST_RECORDS or not counts.lengths.source:
+        raise PlanError(
+            f"{path} has {counted(count, 'usable record')}, and a study needs at least {LEAST_RECORDS}"
+            + (f"; not usable: {drops}" if drops else "")
+        )
+    if ready is None and counts.groups + counts.ungrouped < len(PARTS):
+        raise PlanError(
+            f"{path}: its {count} records are of {counted(counts.groups, 'group')} (field "
+            f"{fields.get('group', 'group')}), and a group is never divided among {', '.join(PARTS)}: name another "
+            "field by --group, take the field out, or make the parts yourself"
+        )
+    if ready is not None and (empty := [part for part in PARTS if not counts.parts[part]]):
+        raise PlanError(
+            f"{path}: its parts are ready, but no usable record is of {' or '.join(empty)} (not usable: "
+            f"{drops or 'none'}): add some, or take the parts out of the data to have them drawn"
         )
 
 
@@ -256,8 +283,8 @@ def seen(content: Content) -> Seen:
     draw = random.Random(1)
     parts: Counter[str | None] = Counter()
     dropped: Counter[str] = Counter()
-    groups: set[str] = set()
-    grouped, bad = 0, ""
+    bad = ""
+    rows: list[tuple[Candidate, Digests]] = []
     sample: list[RawRecord] = []
     places: dict[tuple[str | None, str], Place] = {}  # of ids
     for raw in content.records():
@@ -270,14 +297,21 @@ def seen(content: Content) -> Seen:
             bad = bad or _bad(raw.place, DUPLICATE_ID, f"{raw.id} first at {first}")
             continue
         parts[raw.split] += 1
-        if raw.group is not None:
-            groups.add(raw.group)
-            grouped += 1
+        row = Candidate(len(rows), raw.place, raw.id, raw.group, raw.split, offset=0)
+        rows.append((row, digests_of(raw.source, raw.target)))
         if len(sample) < SAMPLE:
             sample.append(raw)
         elif (place := draw.randrange(parts.total())) < SAMPLE:
             sample[place] = raw
-    ungrouped = parts.total() - grouped
+    left = []
+    for row, reason, owner in repeats(rows):
+        if owner is None:
+            left.append(row)
+        else:
+            dropped[reason] += 1
+            bad = bad or _bad(row.place, reason, f"as {owner.place}")
+    groups = {row.group for row in left} - {None}
+    ungrouped = sum(row.group is None for row in left)
     lengths = Lengths()
     for raw in sample:
         try:
@@ -290,7 +324,7 @@ def seen(content: Content) -> Seen:
         lengths.target.append(sum(sentence.count(" ") + 1 for sentence in record.target))
         lengths.source_sentences.append(len(record.source))
         lengths.target_sentences.append(len(record.target))
-    return Seen(parts, dropped, bad, len(groups), ungrouped, lengths)
+    return Seen(Counter(row.split for row in left), left, dropped, bad, len(groups), ungrouped, lengths)
 
 
 def _bad(place: Place, reason: str, value: str) -> str:
@@ -300,9 +334,31 @@ def _bad(place: Place, reason: str, value: str) -> str:
     return f"{place}: {reason}: {value}{kind}"
 
 
+def _named(fields: Mapping[str, str | None]) -> str:
+    return ", ".join(f"{ours}: {theirs}" for ours, theirs in fields.items() if theirs) or "by our names"
+
+
+def not_usable(counts: Seen) -> str:
+    """How many rows are dropped for which reason, and the first of them; empty where none is."""
+    drops = ", ".join(f"{number} for {reason}" for reason, number in counts.dropped.items())
+    return f"{drops}; the first is {counts.bad}" if drops else ""
+
+
 def percents(records: int) -> list[int]:
     """Shares of a training part that hold enough records to learn something from; the last two at least."""
     return [*(percent for percent in PERCENTS[:-2] if percent * records >= 100 * LEAST_OF_A_PERCENT), *PERCENTS[-2:]]
+
+
+def sizes_of(count: int) -> dict[str, int]:
+    """The sizes of the parts that are drawn beside training, of so many records."""
+    return {"valid": min(count // 20, 500), "test": min(count // 10, 1000)}
+
+
+def parts_of(counts: Seen, ready: Any) -> dict[str, list[Candidate]]:
+    """The records of each part: as they say, or as they would be drawn."""
+    if ready:
+        return {part: [row for row in counts.left if row.split == part] for part in PARTS}
+    return parts_drawn(counts.left, **sizes_of(len(counts.left)))
 
 
 def corpus_of(path: Path, counts: Seen, raw: Mapping[str, Any], ready: Any) -> dict[str, Any]:
@@ -310,12 +366,8 @@ def corpus_of(path: Path, counts: Seen, raw: Mapping[str, Any], ready: Any) -> d
     lengths, count = counts.lengths, counts.parts.total()
     titles = quantile(lengths.target_sentences, 0.95) == 1
     most = min(quantile(lengths.target, 0.95), MOST_TARGET_TOKENS)
-    split: dict[str, Any] = (
-        {"ready": ready} if ready else {"valid": min(count // 20, 500), "test": min(count // 10, 1000)}
-    )
-    test = counts.parts["test"] if ready else split["test"]
-    train = counts.parts["train"] if ready else count - split["valid"] - split["test"]
-    valid = counts.parts["valid"] if ready else split["valid"]
+    split: dict[str, Any] = {"ready": ready} if ready else sizes_of(count)
+    published = {part: len(rows) for part, rows in parts_of(counts, ready).items()}
     corpus: dict[str, Any] = {"title": f"{count} records of {path.name}.", "raw": dict(raw)}
     if not ready:  # nothing is left out of parts that others have made
         corpus["prepare"] = {
@@ -326,8 +378,8 @@ def corpus_of(path: Path, counts: Seen, raw: Mapping[str, Any], ready: Any) -> d
         }
     corpus |= {
         "split": split,
-        "published": {"train": train, "valid": valid, "test": test},
-        "percents": percents(train),
+        "published": published,
+        "percents": percents(published["train"]),
         "target": "titles" if titles else "summaries",
         "source_tokens": min(quantile(lengths.source, 0.9), MOST_SOURCE_TOKENS),
         "target_tokens": most,
@@ -340,7 +392,7 @@ def corpus_of(path: Path, counts: Seen, raw: Mapping[str, Any], ready: Any) -> d
 WIDTH = 120
 COMMENTS = {  # of keys of the core
     "prepare": "The middle 98 % of lengths in tokens; what is outside is dropped and counted.",
-    "published": "As counted before anything is dropped, for `make plan` alone.",
+    "published": "As counted without repeats, before lengths are looked at: at most so many. For `make plan` alone.",
     "percents": "Of the training part; verdicts need four sizes.",
     "source_tokens": "What a model reads of a source: all of it in nine of ten records, if that is no more than 400.",
     "target_tokens": "What it learns to write: all of it in 19 of 20 records, if that is no more than 120.",
@@ -392,26 +444,8 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
     content = Content(path, SOURCES[kind], fields or None, ready)
     counts = seen(content)
     count = counts.parts.total()
-    drops = ", ".join(f"{number} for {reason}" for reason, number in counts.dropped.items())
-    if drops:
-        drops += f"; the first is {counts.bad}"
-    if count < LEAST_RECORDS or not counts.lengths.source:
-        raise PlanError(
-            f"{path} has {counted(count, 'usable record')}, and a study needs at least {LEAST_RECORDS}"
-            + (f"; not usable: {drops}" if drops else "")
-        )
-    check_lengths(path, fields, counts.lengths)
-    if ready is None and counts.groups + counts.ungrouped < len(PARTS):
-        raise PlanError(
-            f"{path}: its {count} records are of {counted(counts.groups, 'group')} (field "
-            f"{fields.get('group', 'group')}), and a group is never divided among {', '.join(PARTS)}: name another "
-            "field by --group, take the field out, or make the parts yourself"
-        )
-    if ready is not None and (empty := [part for part in PARTS if not counts.parts[part]]):
-        raise PlanError(
-            f"{path}: its parts are ready, but no usable record is of {' or '.join(empty)} (not usable: "
-            f"{drops or 'none'}): add some, or take the parts out of the data to have them drawn"
-        )
+    drops = not_usable(counts)
+    check_records(path, fields, counts, ready)
     raw: dict[str, Any] = {"path": str(path)}
     raw["sha256"] = File("", str(path), shards=patterns(content.source, ready)).observed(Path())
     if format_of(str(path)) != kind:
@@ -440,12 +474,14 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
     except PlanError:
         study.unlink()
         raise
-    names = ", ".join(f"{ours}: {theirs}" for ours, theirs in fields.items() if theirs) or "by our names"
+    names = _named(fields)
     parts = "drawn" if ready is None else "ready: " + ", ".join(f"{counts.parts[part]} {part}" for part in PARTS)
     if drops:
         note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
-    groups = counted(counts.groups, "group") if counts.groups else "no groups"
+    groups = f"{counted(counts.groups, 'group')}, never divided" if counts.groups else "no groups"
     note(f"{path}: {count} records ({kind}); fields {names}; {groups}; parts {parts}")
+    for warning in test_notes(parts_of(counts, ready)["test"], bool(ready)):
+        note(warning)
     shares = ", ".join(map(str, corpus["percents"]))
     note(f"{study}: {len(plan.named('runs'))} trainings, at {shares} % of the training part")
     note(f"what it would cost: make plan STUDY={name}")

@@ -500,7 +500,12 @@ def lines(plan: Plan, whole: Estimate, costs: Costs, cores: int, device: str) ->
     rows += _kinds(whole, lacking)
     for name, size in whole.records.items():
         of = f", of {whole.read[name]:,} records that are read" if name in whole.read and size is not None else ""
-        rows.append(f"training records of {name}: {'not known yet' if size is None else f'{size:,}'}{of}")
+        settings = plan.settings.corpora.get(name)
+        counted_before = (
+            settings is not None and settings.split.train is None and size == settings.published.get("train")
+        )
+        most = "at most " if counted_before and size is not None and name in whole.read else ""
+        rows.append(f"training records of {name}: {'not known yet' if size is None else f'{most}{size:,}'}{of}")
     if whole.trainings:
         rows.append(f"{'one training':34}{'records':>10}{'seeds':>7}{'minutes':>9}   {interval}")
     for (corpus, method, records), (many, hours) in whole.trainings.items():

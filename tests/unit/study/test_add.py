@@ -98,6 +98,8 @@ def test_a_file_of_ones_own_becomes_a_study_that_is_planned_and_prepared(place, 
     found = estimate.estimate(plan, place / "elsewhere", Costs(measured(ROOT / "config", recorded)))
     assert not found.unpriced
     assert max(records for _, _, records in found.trainings) == 255
+    printed = estimate.lines(plan, found, Costs(measured(ROOT / "config", recorded)), 2, "a CPU")
+    assert any(line.startswith("training records of mine: at most 255") for line in printed)
 
 
 @pytest.mark.parametrize("said", ["records", "files"])
@@ -195,6 +197,39 @@ def test_a_record_with_the_id_of_another_is_said_first_and_not_counted(place, mo
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("not usable: 1 for duplicate id; the first is line 61: duplicate id: r3 first at line 4")
     assert ": 60 records (jsonl)" in second
+
+
+def test_repeats_are_counted_as_the_preparation_drops_them(place, monkeypatch, capsys):
+    rows = list(records(120))
+    for number in range(60, 110):
+        rows[number]["source"] = rows[number - 60]["source"].upper().replace(" ", "  ")
+    for number in range(110, 120):
+        rows[number]["target"] = rows[number - 60]["target"]
+    write(place / "mine.jsonl", rows)
+    add(monkeypatch, "mine.jsonl", "--name", "mine")
+    printed = capsys.readouterr().out
+    assert (
+        "50 for duplicate source, 10 for duplicate target; the first is line 61: duplicate source: as line 1" in printed
+    )
+    assert "with 6 test items, differences below about" in printed
+    assert sum(said_of("mine")["published"].values()) == 60
+    _, corpus = prepared("mine")
+    dropped = corpus.statistics["dropped"]
+    assert dropped["duplicate source"] + dropped["duplicate target"] <= 60
+    assert len(ids(corpus, "train")) <= said_of("mine")["published"]["train"]
+
+
+def test_training_records_of_groups_are_no_fewer_than_planned_but_for_lengths(place, monkeypatch, capsys):
+    write(place / "mine.jsonl", ({**row, "site": f"s{n % 12}"} for n, row in enumerate(records(120))))
+    add(monkeypatch, "mine.jsonl", "--name", "mine", "--group", "site")
+    printed = capsys.readouterr().out
+    assert "12 groups, never divided" in printed
+    assert "WARNING: the test part would hold 2 groups, and intervals rest on groups" in printed
+    study = Path("config/studies/mine.yaml")
+    said = said_of("mine")["published"]
+    study.write_text("".join(line for line in study.read_text().splitlines(True) if "prepare: {" not in line))
+    _, corpus = prepared("mine")
+    assert {part: len(ids(corpus, part)) for part in said} == said
 
 
 def test_a_flag_settles_what_could_be_two_fields(place, monkeypatch):

@@ -1,0 +1,71 @@
+"""What of an added corpus's records is left for its parts, before anything is prepared."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from sumcurve.corpora.candidates import Candidate
+from sumcurve.corpora.parts import filled
+from sumcurve.corpora.prepare import SAME_SOURCE, SAME_TARGET, gives_way
+from sumcurve.corpora.store import PARTS
+from sumcurve.machine.counts import counted
+from sumcurve.settings.corpus import Split
+from sumcurve.sources.content import PRECEDENCE
+from sumcurve.sources.raw import RawText
+
+LEAST_ITEMS, LEAST_GROUPS = 100, 10  # of a test part, below which next to nothing is detected
+TYPICAL_SD = 18.0  # of two systems' per-item difference on short summaries, in ROUGE-1 points (tutorial 3)
+Digests = tuple[bytes, bytes]  # of a source and a target
+
+
+def digests_of(source: RawText, target: RawText) -> Digests:
+    """Equal where tokens are: of the texts in small letters, without white space."""
+    return _digest(source), _digest(target)
+
+
+def _digest(text: RawText) -> bytes:
+    whole = text if isinstance(text, str) else " ".join(text)
+    return hashlib.blake2b("".join(whole.split()).lower().encode(), digest_size=16).digest()
+
+
+def repeats(rows: Iterable[tuple[Candidate, Digests]]) -> Iterator[tuple[Candidate, str, Candidate | None]]:
+    """Each record, test first where parts are ready; the reason and the record that it repeats, where it is dropped."""
+    sources: dict[bytes, Candidate] = {}
+    targets: dict[bytes, Candidate] = {}
+    for row, digests in sorted(rows, key=lambda row: PRECEDENCE.index(row[0].split or "train")):
+        for reason, digest, owners in zip((SAME_SOURCE, SAME_TARGET), digests, (sources, targets), strict=True):
+            owner = owners.get(digest)
+            if owner is not None and gives_way(row, owner):
+                yield row, reason, owner
+                break
+        else:
+            for digest, owners in zip(digests, (sources, targets), strict=True):
+                owners.setdefault(digest, row)
+            yield row, "", None
+
+
+def parts_drawn(left: Sequence[Candidate], valid: int, test: int) -> dict[str, list[Candidate]]:
+    """The parts that whole groups make, cut to their sizes: train has this many at most, since lengths drop some."""
+    parts = filled([(row,) for row in left], Split.model_fields["key"].default, test=test, valid=valid)
+    most = {"train": None, "valid": valid, "test": test}
+    return {part: [unit[0] for unit in parts[part]][: most[part]] for part in PARTS}
+
+
+def test_notes(test: Sequence[Candidate], ready: bool) -> list[str]:
+    """Warnings of a test part too small to tell systems apart."""
+    groups = Counter(row.group for row in test if row.group is not None)
+    notes, more = [], "add records" if ready else "raise `test` under `split` in the study, or add records"
+    if groups and len(groups) < LEAST_GROUPS:
+        notes.append(
+            f"WARNING: the test part would hold {counted(len(groups), 'group')}, and intervals rest on groups: fewer "
+            f"than {LEAST_GROUPS} say little; {more}, of more and smaller groups"
+        )
+    if 1 < len(test) < LEAST_ITEMS:
+        from sumcurve.statistics.power import Aim, Noise, visible_effect
+
+        least = visible_effect(Noise(TYPICAL_SD), Aim(), len(test))
+        notes.append(
+            f"WARNING: with {len(test)} test items, differences below about {least:.0f} ROUGE-1 points cannot be "
+            f"detected (power 0.8, where items' differences have SD {TYPICAL_SD:g}: sumcurve power); {more}"
+        )
+    return notes
