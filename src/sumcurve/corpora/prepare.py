@@ -293,9 +293,8 @@ def written(text: RawText, words: Tokenizer) -> list[str]:
 def without_shared(candidates: list[Candidate], ledger: Ledger, shared_groups: bool = False) -> list[Candidate]:
     """Of parts that are ready, the records whose id and group no part before theirs has: test, then valid, then train.
 
-    With `shared_groups` parts may share groups.
-
-    They are returned in this order, and in the order of the rows inside a part.
+    They are returned in this order, and in the order of the rows inside a part. With `shared_groups` parts may share
+    groups.
     """
     if candidates[0].split is None:
         return candidates
@@ -417,9 +416,9 @@ def digest_of(sentences: Sequence[str]) -> bytes:
 
 
 def measured(corpus: Corpus, shared_groups: bool = False) -> dict[str, dict[str, Any]]:
-    """The statistics of the parts as written; CorpusError for an id twice.
+    """The statistics of the parts as written.
 
-    And for a group in two parts, where these are not `shared_groups`.
+    CorpusError for an id twice, and but with `shared_groups` for a group in two parts.
 
     RecordError where a part's text does not hold the part's records in their order.
     """

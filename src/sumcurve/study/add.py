@@ -33,8 +33,8 @@ from sumcurve.sources.jsonl import MARK, PACKED, read_lines
 from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, SPLITS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
 from sumcurve.store.records import write_text
+from sumcurve.study.added_parts import Digests, digests_of, parts_drawn, repeats, test_notes
 from sumcurve.study.doors import CAPABILITIES
-from sumcurve.study.left import Digests, digests_of, parts_drawn, repeats, test_notes
 from sumcurve.study.plan import Plan
 from sumcurve.study.planning.checks import NAME
 

@@ -266,7 +266,8 @@ def missing_files(plan: Plan, results: Path) -> Iterator[str]:
         path, file = Path(corpus.raw.path), raw_file(corpus.raw, settings.split)
         if not path.exists():
             where = plan.where("corpora", name, "raw", "path")
-            yield f"MISSING: {where}: {path} is not here, and nothing of {name} is made without it (docs/corpora.md)"
+            remedy = "what it is: docs/reference/corpora.md"
+            yield f"MISSING: {where}: {path} is not here, and nothing of {name} is made without it ({remedy})"
             continue
         files = [path] if path.is_file() else [inner for inner in path.rglob("*") if inner.is_file()]
         if file.sha256 is None or sum(inner.stat().st_size for inner in files) > HASHED:

@@ -113,7 +113,7 @@ def posed(pairs: Iterable[tuple[Record, Asked]], dropped: Counter[str], guessing
 def posed_of_sources(pairs: Iterable[tuple[Record, Asked]], dropped: Counter[str]) -> Iterator[Posed]:
     """The questions about single sentences of the sources of a part, asked of the other sentences of each.
 
-    Adds to `dropped`, by reason. The references are not read.
+    Adds to `dropped`, by reason. Of the references only the names of entities are read.
     """
     for record, reference in pairs:
         for others, words, hidden in reference.about_source(record):

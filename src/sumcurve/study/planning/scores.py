@@ -111,7 +111,7 @@ def check_scorers(plan: "Plan") -> None:
         if plan.rows and not any(name in row.scores for row in plan.rows):
             raise PlanError(
                 f"{plan.where('scores', name)}: nothing of this study is scored by {name}; leave it out, or give the "
-                "study what it scores (docs/scores.md)"
+                "study what it scores (docs/reference/scores.md)"
             )
     for row in plan.rows:
         if own_reference(plan.folders[row.output].specification) and NAME not in row.scores:

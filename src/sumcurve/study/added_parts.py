@@ -1,4 +1,4 @@
-"""What of an added corpus's records is left for its parts, before anything is prepared."""
+"""The parts that an added corpus will have, before anything is prepared: without exact repeats, by whole groups."""
 
 import hashlib
 from collections import Counter
