@@ -217,7 +217,7 @@ plan: env
 	python -m sumcurve plan "$$HOME_FOLDER/results" --study "$$NAMED" $${SET:+--set "$$SET"} $(FLAGS)
 
 pack: env
-	python -m sumcurve pack --study "$$NAMED" --to "$$TO" --results "$$HOME_FOLDER/results"
+	python -m sumcurve pack --study "$$NAMED" --to "$$TO" --results "$$HOME_FOLDER/results" $(FLAGS)
 
 merge: env
 	python -m sumcurve merge "$$FROM" $(if $(STUDY),--study "$$STUDY") --results "$$HOME_FOLDER/results"

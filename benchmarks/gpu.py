@@ -56,8 +56,11 @@ from sumcurve.training.run import read_state, write_state
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "config" / "methods"
 PUBLISHED = ROOT / "src" / "sumcurve" / "curves" / "published" / "cano_bojar_2020_table2.csv"
-MADE_HERE = {"bart", "bart_scratch", "bart_pairs"}  # of a study's pretraining
-METHODS = sorted({path.stem for path in CONFIG.glob("*.yaml") if not path.stem.startswith("fairseq_")} - MADE_HERE)
+MADE_HERE = {"bart", "bart_lora", "bart_scratch", "bart_pairs"}  # of a study's pretraining
+OF_THE_HUB = {path.stem for path in CONFIG.glob("*.yaml") if "  kind: transformers\n" in path.read_text()}
+METHODS = sorted(
+    {path.stem for path in CONFIG.glob("*.yaml") if not path.stem.startswith("fairseq_")} - MADE_HERE - OF_THE_HUB
+)
 TOLERANCE = {"single": 1e-3, "tf32": 1e-2, "bf16": 3e-2}
 CONTEXT_MIB = 500  # of every process that uses a card, beside what torch allocates
 ROOM = 0.9  # of a card's memory may be given to runs
@@ -198,7 +201,7 @@ class Updates:
         self.learner, self.phase, self.precision, self.device = learner, phase, precision, device
         self.parameters = learner.parameters(phase)
         self.optimizer = optimization.build(phase.optimizer, self.parameters)
-        self.schedule = optimization.Schedule(phase.optimizer)
+        self.schedule = optimization.Schedule(phase.optimizer, phase.stop.max_updates)
         self.done = 0
         learner.model.train()
 

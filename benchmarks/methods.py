@@ -105,7 +105,11 @@ def main() -> None:
     parser.add_argument(
         "methods",
         nargs="*",
-        default=sorted(path.stem for path in METHODS.glob("*.yaml") if not path.stem.startswith("fairseq_")),
+        default=sorted(
+            path.stem
+            for path in METHODS.glob("*.yaml")
+            if not path.stem.startswith("fairseq_") and "paper" in read_method(path).forms
+        ),
     )
     sizes = {"repetitions": 2, "batch": 16, "source": 100, "target": 50, "words": 5000, "threads": 1}
     for name, value in sizes.items():

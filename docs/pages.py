@@ -27,27 +27,35 @@ from pathlib import Path
 
 import yaml
 
+from sumcurve.interface.across import across
+from sumcurve.store.records import write_text
 from sumcurve.study.doors import SYSTEMS
 from sumcurve.study.tables import findings_of, results_of_others
+from sumcurve.tables.report import across as side_by_side
 from sumcurve.tables.report.facts import Corpus, read_tables
 from sumcurve.tables.report.figure import write_figure
 from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.report.leaderboard import leaderboard, markdown
-from sumcurve.tables.report.readme import page
+from sumcurve.tables.report.readme import TESTED, page
 
 ROOT = Path(__file__).parents[1]
 STUDY = "docstrings"  # whose tables the pages below docs/ show
 SHOWN = "docstrings-large"  # whose results README.md shows: the largest study that is recorded
 # Those that are recorded, or will be
-RECORDED = (STUDY, "docstrings-large", "docstrings-all", "pretraining", "fairseq", "salience")
+RECORDED = (STUDY, "aeslc", "docstrings-large", "docstrings-all", "pretraining", "fairseq", "salience")
+ACROSS = (STUDY, "docstrings-large", "aeslc", "dialogsum", "acl")  # of one corpus each, side by side
+SIZES = (1000, 10000)  # near which the page of them says who is best
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
 METHODS, DOCS, STUDIES = ROOT / "config" / "methods", ROOT / "docs", ROOT / "docs" / "studies"
 FINDINGS = 6  # sentences of README.md
 DESCRIBED = "../reference/tables.md"  # what each table has
 SMALL = "Small models: rankings say nothing about full-size methods."
-REWORDED = {  # in titles and captions of recorded tables, which keep their bytes
+REWORDED = {  # of titles and captions of recorded tables, which keep their bytes; and what pages say in fewer words
     "One seed at three sizes: these weights, not the methods, are compared": "Single runs at three sizes",
     "systems that learn nothing": "untrained systems",
+    "Make it anew, from raw text on: ": "Made by ",
+    " Its tables are below.": "",
+    TESTED: "Significant: at 5 %, family-wise ([how](../explanations/error-bars.md)). Brackets at differences are ",
     "six sizes with three seeds, two more at three sizes": "six sizes with three seeds, three more at three sizes",
 }
 MARK = "†"  # of a system that does not read its source
@@ -187,6 +195,37 @@ def study_page(study: str) -> str:
     return reworded("\n".join(lines))
 
 
+def across_page() -> str:
+    """The page of all recorded corpora side by side; its figure is drawn beside it."""
+    there = [name for name in ACROSS if is_recorded(name)]
+    missing = [name for name in ACROSS if name not in there]
+    titles = method_titles()
+    result = across([ROOT / "results" / "tables" / name for name in there], SIZES)
+    corpora = result.corpora
+    write_text(STUDIES / "across.svg", side_by_side.drawing(corpora, titles))
+    body = [
+        [f"{at:,}", corpus.name, f"{size:,}", *side_by_side.ranking(corpus, size, titles)]
+        for at in SIZES
+        for corpus in corpora
+        if (size := corpus.nearest(at)) is not None
+    ]
+    lines = [
+        "# Across corpora: who is best with few records and with many",
+        f"**{side_by_side.headline(corpora, SIZES, titles, missing)}**",
+        side_by_side.settings_sentence(corpora, titles),
+        table(["near", "corpus", "records", "by mean ROUGE-1", "significantly best"], body).strip(),
+        "† ignores its source: no rank, as single runs. docstrings and docstrings_large share packages: no independent "
+        f"corpora. {SMALL}",
+        "![ROUGE-1 over training records, a panel a corpus, methods in the same colours](across.svg)",
+        "Bands: 95 %. Hollow: †. Levels of two corpora do not compare.",
+        "\n".join(f"- {line}" for line in side_by_side.sentences(corpora, result.tables, titles)),
+        "A ranking travels where it is significant on two corpora or more, turns where it is so both ways. Below the "
+        "largest size, tests are recorded against the best method alone. Brackets of shares: seeds drawn anew.",
+        f"More: `sumcurve across {' '.join(there)} --out FOLDER`.",
+    ]
+    return "\n\n".join(filter(None, lines)) + "\n"
+
+
 def coverage() -> str:
     """What simulated studies say of intervals and tests."""
     columns = {
@@ -240,9 +279,14 @@ def worth_of_pretraining() -> str:
     return table(list(columns), [[row[column].strip("*") for column in columns] for row in here])
 
 
+def is_recorded(study: str) -> bool:
+    """Whether tables of the whole study are in git."""
+    return any((ROOT / "results" / "tables" / study).glob(WHOLE))
+
+
 def recorded_studies() -> list[str]:
     """The studies whose tables are in git."""
-    return [name for name in RECORDED if list((ROOT / "results" / "tables" / name).glob(WHOLE))]
+    return [name for name in RECORDED if is_recorded(name)]
 
 
 def recorded() -> str:
@@ -251,12 +295,26 @@ def recorded() -> str:
     titles = {
         name: yaml.safe_load((ROOT / "config" / "studies" / f"{name}.yaml").read_text())["title"] for name in there
     }
-    return reworded("".join(f"- [{name}](studies/{name}.md): {' '.join(titles[name].split())}\n" for name in there))
+    lines = [f"- [{name}](studies/{name}.md): {' '.join(titles[name].split())}\n" for name in there]
+    return reworded("".join(["- [Across corpora](studies/across.md)\n", *lines]))
+
+
+def checks() -> str:
+    """Rows of papers beside what our copies of their corpora give."""
+    with (ROOT / "benchmarks" / "published_checks.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    lines = ["| row | printed ‖ | `rouge-score`, stemmed | unstemmed, as tables here |", "| --- | --- | --- | --- |"]
+    for stemmed, plain in zip(rows[::2], rows[1::2], strict=True):
+        printed = f"{stemmed['printed_rouge1']} / {stemmed['printed_rouge2']}" if stemmed["printed_rouge1"] else "–"
+        scores = [f"{row['rouge1']} / {row['rouge2']}" for row in (stemmed, plain)]
+        lines.append(f"| {stemmed['corpus']}: {stemmed['row']} | {printed} | {' | '.join(scores)} |")
+    return "\n".join(lines) + "\n"
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "results": results,
     "findings": sentences,
+    "checks": checks,
     "coverage": coverage,
     "held-back": held_back,
     "recorded": recorded,
@@ -304,6 +362,7 @@ def main() -> None:
             path = STUDIES / f"{study}.md"
             path.parent.mkdir(exist_ok=True)
             path.write_text(study_page(study))
+        (STUDIES / "across.md").write_text(across_page())
     except PageError as error:
         sys.exit(f"pages: {error}")
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 import pytest
 
@@ -15,12 +16,16 @@ REVISION = "12" * 20
 
 @dataclass
 class Hub:
-    """Files of one repository, and what was asked. Of a file in `cut` no more than so many bytes come, once."""
+    """Files of one repository, at the commit where its `branch` stands, and what was asked.
+
+    Of a file in `cut` no more than so many bytes come, once.
+    """
 
     files: dict[str, bytes]
     kind: str = "datasets"
     name: str = "owner/name"
     revision: str = REVISION
+    branch: str = "main"
     cut: dict[str, int] = field(default_factory=dict)
     lies: dict[str, bytes] = field(default_factory=dict)  # what comes in the place of a file
     small: set[str] = field(default_factory=set)  # what is in git itself, of which the hub states git's SHA1
@@ -30,9 +35,18 @@ class Hub:
 
 
 @contextmanager
-def serving(hub: Hub) -> Iterator[Hub]:
-    """The hub at `hub.url`."""
-    prefix = "/" if hub.kind == "models" else f"/{hub.kind}/"
+def serving(first: Hub, *others: Hub) -> Iterator[Hub]:
+    """The hub at `first.url`, with further repositories."""
+
+    def repository(path: str) -> Hub:
+        """The one that a path is about: their kinds and names stand in it."""
+        for hub in (first, *others):
+            kind = "" if hub.kind == "models" else f"{hub.kind}/"
+            if path.startswith((f"/api/{hub.kind}/{hub.name}/", f"/{kind}{hub.name}/")) or path == (
+                f"/api/{hub.kind}/{hub.name}"
+            ):
+                return hub
+        return Hub({})
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -49,7 +63,14 @@ def serving(hub: Hub) -> Iterator[Hub]:
             self.do_GET()
 
         def do_GET(self) -> None:
-            path = self.path.split("?")[0]
+            path = unquote(self.path.split("?")[0])
+            hub = repository(path)
+            prefix = "/" if hub.kind == "models" else f"/{hub.kind}/"
+            if path == f"/api/{hub.kind}/{hub.name}/revision/{hub.branch}" or (
+                path == f"/api/{hub.kind}/{hub.name}" and hub.branch == "main"
+            ):
+                told = {"id": hub.name, "sha": hub.revision, "siblings": [], "tags": [], "downloads": 0, "likes": 0}
+                return self.answer(200, json.dumps(told).encode(), {"Content-Type": "application/json"})
             if path == f"/api/{hub.kind}/{hub.name}/tree/{hub.revision}":
                 told = [{"type": "file", "path": name, "size": 1, "oid": "0" * 40} for name in hub.files]
                 return self.answer(200, json.dumps(told).encode(), {"Content-Type": "application/json"})
@@ -82,12 +103,12 @@ def serving(hub: Hub) -> Iterator[Hub]:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    hub.url = f"http://127.0.0.1:{server.server_port}"
+    first.url = f"http://127.0.0.1:{server.server_port}"
     try:
         with pytest.MonkeyPatch.context() as patch:  # whoever has computed in this process before was offline
             patch.delenv("HF_HUB_OFFLINE", raising=False)
             patch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-            yield hub
+            yield first
     finally:
         server.shutdown()
         server.server_close()

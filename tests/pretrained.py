@@ -10,11 +10,19 @@ import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-ARCHITECTURES = {"bart": "encoder-decoder", "t5": "encoder-decoder", "led": "encoder-decoder", "gpt2": "decoder"}
-TEMPLATES = {"gpt2": "{source}\nSummary:"}
+ARCHITECTURES = {
+    **dict.fromkeys(("bart", "t5", "led", "pegasus"), "encoder-decoder"),
+    **dict.fromkeys(("gpt2", "llama"), "decoder"),
+}
+TEMPLATES = {"gpt2": "{source}\nSummary:", "llama": "{source}\nSummary:"}
 # How peaked random networks are for outputs to differ, and to end by themselves about as often as not.
-SPREAD = {"bart": 0.5, "t5": 0.9, "led": 0.7, "gpt2": 0.6}
-END = {"bart": 3.0, "t5": 3.0, "led": 5.0, "gpt2": 3.0}
+SPREAD = {"bart": 0.5, "t5": 0.9, "led": 0.7, "pegasus": 0.5, "gpt2": 0.6, "llama": 0.6}
+END = {"bart": 3.0, "t5": 3.0, "led": 5.0, "pegasus": 3.0, "gpt2": 3.0, "llama": 3.0}
+# As SmolLM2's and Qwen's: every message between marks, and the answer begins behind the assistant's.
+CHAT = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
 
 
 def make_tokenizer(texts: list[str], kind: str, size: int = 120) -> "transformers.PreTrainedTokenizerFast":
@@ -23,7 +31,9 @@ def make_tokenizer(texts: list[str], kind: str, size: int = 120) -> "transformer
         "bart": {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
         "led": {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
         "t5": {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
+        "pegasus": {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
         "gpt2": {"eos_token": "<|endoftext|>"},
+        "llama": {"bos_token": "<|im_start|>", "eos_token": "<|im_end|>", "unk_token": "<|endoftext|>"},
     }[kind]
     inner = Tokenizer(models.BPE())
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -37,13 +47,16 @@ def make_tokenizer(texts: list[str], kind: str, size: int = 120) -> "transformer
             show_progress=False,
         ),
     )
-    around = {"bart": "<s> $A </s>", "led": "<s> $A </s>", "t5": "$A </s>"}.get(kind)
+    around = {"bart": "<s> $A </s>", "led": "<s> $A </s>", "t5": "$A </s>", "pegasus": "$A </s>"}.get(kind)
     if around:
         named = [word for word in around.split() if word != "$A"]
         inner.post_processor = processors.TemplateProcessing(
             single=around, special_tokens=[(word, inner.token_to_id(word)) for word in named]
         )
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=inner, **marks)
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, **marks)
+    if kind == "llama":  # its pad is its end mark, as SmolLM2's is
+        tokenizer.pad_token, tokenizer.chat_template = tokenizer.eos_token, CHAT
+    return tokenizer
 
 
 def make_network(
@@ -66,6 +79,18 @@ def make_network(
             told = {"max_position_embeddings": 64, "forced_eos_token_id": None, "decoder_start_token_id": start}
             network = transformers.BartForConditionalGeneration(
                 transformers.BartConfig(vocab_size=vocabulary, **both, **told)
+            )
+        case "pegasus":
+            told = {"max_position_embeddings": 64, "forced_eos_token_id": None, "scale_embedding": True}
+            told |= {"decoder_start_token_id": ids["pad_token_id"]}
+            network = transformers.PegasusForConditionalGeneration(
+                transformers.PegasusConfig(vocab_size=vocabulary, **both, **told)
+            )
+        case "llama":
+            told = {"hidden_size": width, "intermediate_size": 2 * width, "num_hidden_layers": layers}
+            told |= {"num_attention_heads": 2, "num_key_value_heads": 1, "max_position_embeddings": 96, **ids}
+            network = transformers.LlamaForCausalLM(
+                transformers.LlamaConfig(vocab_size=vocabulary, tie_word_embeddings=True, **told)
             )
         case "led":
             told = {f"max_{side}_position_embeddings": 64 for side in ("encoder", "decoder")}
@@ -98,6 +123,11 @@ def make_folder(folder: Path, kind: str, texts: list[str], **told: Any) -> Path:
     make_network(kind, tokenizer, **told).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """The files of a model's folder, as a hub has them."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 # Of records that a small BART is pretrained on: none of these words stands in tests/data/tales.jsonl.

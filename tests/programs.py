@@ -16,8 +16,9 @@ def block(language: str, holding: str) -> str:
 
 
 def systems() -> dict[str, dict]:
-    """What the page's study says of its systems."""
-    return yaml.safe_load(block("yaml", "nearest:"))["systems"]
+    """What the page's study says of its systems that need no server."""
+    told = yaml.safe_load(block("yaml", "nearest:"))["systems"]
+    return {name: system for name, system in told.items() if system["kind"] != "chat"}
 
 
 def write(folder: Path) -> None:

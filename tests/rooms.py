@@ -37,6 +37,7 @@ CAPABILITIES = {
     "pretrained": 1700,
     "people": 1500,
     "programs": 850,
+    "exam": 1700,
     "fairseq": 600,
     "labels": 300,
     "published": 300,

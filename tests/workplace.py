@@ -73,7 +73,8 @@ def tables_of(home: Path, plan: Plan) -> dict[str, list[dict[str, str]]]:
         if KINDS[plan.folder(key).kind].gpu or learned & {*plan.folder(key).inputs}:
             learned.add(key)
     for some in ([key for key in ordered if key not in learned], [key for key in ordered if key in learned]):
-        sumcurve(home, "make", *(f"results/{key}" for key in some))
+        if some:
+            sumcurve(home, "make", *(f"results/{key}" for key in some))
     sumcurve(home, "tables", f"results/tables/{plan.study}")
     found = {}
     for path in (home / "results" / "tables" / plan.study).glob("*.csv"):

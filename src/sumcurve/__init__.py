@@ -11,6 +11,7 @@ shows as HTML in a notebook, and gives numbers by `to_pandas()`.
 >>> sc.efficiency("cano-bojar-2020")                    # σ, θ, ε
 >>> sc.oracle([("One. Two. Three.", "Two.")])           # the best extracts, proven
 >>> sc.load("results/tables/docstrings").scores         # a study's tables as data frames
+>>> sc.across(["docstrings", "docstrings-large"])       # recorded studies side by side
 """
 
 from importlib import import_module
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.extracts.interface import oracle
+    from sumcurve.interface.across import across
     from sumcurve.interface.compare import compare
     from sumcurve.interface.curve import curve
     from sumcurve.interface.efficiency import efficiency
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from sumcurve.interface.study import load
 
 __version__ = "0.2.0"
-__all__ = ["compare", "curve", "efficiency", "load", "oracle", "power", "rouge"]
+__all__ = ["across", "compare", "curve", "efficiency", "load", "oracle", "power", "rouge"]
 
 _HOMES = {"load": "interface.study", "oracle": "capabilities.extracts.interface"}  # others: interface.NAME
 

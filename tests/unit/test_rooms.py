@@ -15,11 +15,14 @@ BETWEEN = {
     # A corpus says of its contrasts whose answers there are (`contrasts: people:`); their table, a sentence of the
     # finding about contrasts and what is said where nobody has judged follow from these answers.
     ("capabilities.contrasts", "capabilities.people"): "what people said of contrasts stands beside them in tables",
+    ("capabilities.exam", "capabilities.contrasts"): "a metric sits an exam on sets of contrasts",
+    ("capabilities.axis", "capabilities.chat"): "what answers of prompted models took stands beside their scores",
 }
 # What a capability reads of rooms that put capabilities together, when one of its verbs runs: each with its reason.
 VERBS = {
     ("capabilities.people", "study"): "`correlate` takes the scores of a study's finished folders, by its plan",
     ("capabilities.trials", "study"): "`trials` takes up the finished trainings of a study's plan",
+    ("capabilities.exam", "study"): "`exam` takes scorers by name, those of capabilities, too",
 }
 # What the core still knows of capabilities: this list only shrinks.
 LEFT: dict[str, set[str]] = {}

@@ -6,10 +6,14 @@ here; `sumcurve.study.doors` puts together what they bring.
 
 CAPABILITIES = (
     "apes",
+    "axis",
+    "chat",
     "contrasts",
+    "exam",
     "extracts",
     "fairseq",
     "labels",
+    "metrics",
     "people",
     "pretrained",
     "programs",

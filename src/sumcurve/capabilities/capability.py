@@ -59,8 +59,8 @@ class Capability:
     models, by the kind that a form names, and `listings` are tables.
     `behind` names kinds of its folders that rows of other tables, by their names, are about, too. Packs keep no text:
     `tensors` names those of its files that they hold, by the key of a hash that the header of such a file has and
-    nothing else, and `number_columns` are beginnings of columns of its scorers that hold numbers apart by blanks ("-":
-    none).
+    nothing else, `number_columns` are beginnings of columns of its scorers that hold numbers apart by blanks ("-":
+    none), and `part_columns` are those that name a part of an item by a word and a number.
     """
 
     study_settings: ClassVar[type[Settings] | None] = None
@@ -74,6 +74,7 @@ class Capability:
     behind: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     tensors: ClassVar[Mapping[str, Sequence[str]]] = {}
     number_columns: ClassVar[Sequence[str]] = ()
+    part_columns: ClassVar[Sequence[str]] = ()
 
     def add_parsers(self, verbs: Verbs) -> None:
         """Add its verbs to those of the command line, each with a default `run` that takes the arguments."""
@@ -100,6 +101,10 @@ class Capability:
     ) -> list[str]:
         """Put into a training's specification what else its model is made of; the keys of its folders."""
         return []
+
+    def plan_system(self, plan: "Plan", corpus: "PlannedCorpus", name: str) -> bool:
+        """Add folders and rows of one of the study's systems on a corpus; whether it is one of its own."""
+        return False
 
     def plan_curve(self, plan: "Plan", corpus: "PlannedCorpus", row: "Scored") -> None:
         """Add what a system of its own learns at a row of its curve, and what it says then."""

@@ -10,7 +10,6 @@ from sumcurve.cli.jobs import add_job
 from sumcurve.cli.messages import note
 from sumcurve.cli.places import CONFIG, STUDY, add_verb, home_of, lock
 from sumcurve.machine.arguments import INTERNALS, Verbs
-from sumcurve.settings.base import on_the_hub
 from sumcurve.settings.config import HUB_LOCK
 from sumcurve.settings.content import Raw
 from sumcurve.sources.pinned import File, fetched_model
@@ -39,7 +38,7 @@ def add_parsers(verbs: Verbs) -> None:
         lambda arguments: fetch(arguments.path),
         example="data/raw/model-4d1fe8bb94b9f5ab",
     )
-    text = "the sha256 that the hub states of a study's files -> config/hub.lock.yaml"
+    text = "the sha256 that the hub states of a study's files -> config/hub.lock.yaml, of its models -> config/methods"
     add_verb(
         verbs, "pin", text, lambda arguments: pin(arguments.study), study=STUDY, group=INTERNALS, example="--study xsum"
     )
@@ -47,11 +46,13 @@ def add_parsers(verbs: Verbs) -> None:
         verbs,
         "model",
         "what a method's file says of a pretrained model",
-        lambda arguments: show_model(arguments.model, arguments.revision),
+        lambda arguments: (pin_model if arguments.pin else show_model)(arguments.model, arguments.revision),
         example=f"facebook/bart-base --revision {'0123456789' * 4}",
     )
     command.add_argument("model", help="a folder, or a name of the hub, which is fetched")
-    command.add_argument("--revision", help="of the hub's: the commit, 40 hex digits")
+    command.add_argument("--revision", help="of the hub's: the commit, 40 hex digits [that of its branch main]")
+    text = "write commit and sha256 into the method files that name it, or a new one; its weights are not fetched"
+    command.add_argument("--pin", action="store_true", help=text)
 
 
 def harvest(path: Path) -> None:
@@ -132,12 +133,15 @@ def fetch_model(path: Path) -> None:
     """Fetch the pretrained model of the hub that belongs into this folder, and check it by its pinned sha256."""
     from sumcurve.harvest import fetch
 
+    if path.name == Path(fetched_model(None)).name:
+        raise PlanError(f"{path}: a model whose sha256 is null: `sumcurve pin --study STUDY` asks the hub for it")
     wanted = {
         model["sha256"]: (name, model["hub"], model["revision"])
         for study in studies(CONFIG)
         for name, form in Plan.read(CONFIG, study).methods.items()
         if (model := dict(form.model))["kind"] == "transformers"
         and model["hub"]
+        and model["sha256"]
         and Path(fetched_model(model["sha256"])).name == path.name
     }
     if len(wanted) != 1:
@@ -160,10 +164,14 @@ def fetch_model(path: Path) -> None:
 
 
 def pin(study: str | None) -> None:
-    """Write down what the hub states of a study's files whose sha256 is null: names of folders rest on it."""
-    for raw in Plan.read(CONFIG, study).raws:
+    """Write down what the hub states of a study's files and models whose sha256 is null: names rest on it."""
+    plan = Plan.read(CONFIG, study)
+    for raw in plan.raws:
         if raw.hub and None in (raw.files or {}).values():
             pin_files(raw, Path())
+    models = [dict(form.model) for form in plan.methods.values() if form.model.kind == "transformers"]
+    for hub in dict.fromkeys(model["hub"] for model in models if model["sha256"] is None):
+        pin_model(hub, None)
 
 
 def pin_files(raw: Raw, home: Path) -> None:
@@ -284,23 +292,35 @@ def fetch_repository(path: Path) -> None:
         note(f"{path}: {archive or f'{raw.git} at {raw.commit}'}")
 
 
+def pin_model(model: str, revision: str | None) -> None:
+    """Write commit and sha256 of a model of the hub into the files of config/methods that name it, or a new one."""
+    from sumcurve.harvest.resolve import hub_name, write_model
+
+    for path in write_model(CONFIG, hub_name(model), revision and _commit(revision)):
+        note(f"{path}: {model}")
+
+
+def _commit(revision: str) -> str:
+    if not fullmatch(r"[0-9a-f]{40}", revision.lower()):
+        raise PlanError(f"revision {revision!r} is no commit: give its 40 hex digits, since branches and tags move")
+    return revision.lower()
+
+
 def show_model(model: str, revision: str | None) -> None:
     """Print what a method's file says of a pretrained model: a folder, or a name of the hub, which is fetched."""
     import yaml
 
     from sumcurve.harvest import fetch
+    from sumcurve.harvest.resolve import commit_of, hub_name
 
+    if revision is None and not Path(model).exists() and fullmatch(r"[^/.][^/]*/[^/]+", model):
+        revision = commit_of(hub_name(model), "model")
     if revision is None:
         folder = Path(model)
         settings = {"path": model, "sha256": fetch.sha256_of_model(folder)}
     else:
-        revision = revision.lower()
-        if not fullmatch(r"[0-9a-f]{40}", revision):
-            raise PlanError(f"revision {revision!r} is no commit: give its 40 hex digits, since branches and tags move")
-        try:
-            on_the_hub(model)
-        except ValueError as error:
-            raise PlanError(str(error)) from None
+        revision = _commit(revision)
+        hub_name(model)
         place = Path("data/raw/model-new")
         sha256 = fetch.fetch_model(model, revision, place)
         folder = Path(fetched_model(sha256))

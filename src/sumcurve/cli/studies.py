@@ -1,5 +1,6 @@
 """Verbs of a whole study: what it would cost, what of it is finished, whether it is whole, how it is shared."""
 
+import argparse
 import os
 import sys
 import time
@@ -19,8 +20,6 @@ from sumcurve.store import manifest
 from sumcurve.study.plan import Plan, PlanError, plan_holding, studies
 
 if TYPE_CHECKING:
-    import argparse
-
     from sumcurve.watch.costs import Costs
     from sumcurve.watch.panel import Progress
 
@@ -68,12 +67,15 @@ def _add_results_verbs(verbs: Verbs) -> None:
         verbs,
         "pack",
         "what tables need of trainings, without weights, in small archives",
-        lambda arguments: pack(arguments.runs, arguments.study, arguments.to, arguments.results),
+        lambda arguments: pack(
+            arguments.runs, arguments.study, arguments.to, arguments.results, not arguments.without_summaries
+        ),
         study=STUDY,
         example="--study docstrings --to packs",
     )
     command.add_argument("runs", nargs="*", type=Path, metavar="RUN", help="results/runs/… [all of the study]")
     command.add_argument("--to", type=Path, required=True, help="the folder that gets an archive of each training")
+    command.add_argument("--without-summaries", action="store_true", help="of a corpus whose text may not be passed on")
     command.add_argument("--results", type=Path, default=Path("results"))
     command = add_verb(
         verbs,
@@ -127,14 +129,19 @@ def _add_settings_verbs(verbs: Verbs) -> None:
     command.add_argument("study", nargs="?", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--schema", action="store_true", help="write config/schema and config/README.md anew instead")
     command = add_verb(verbs, "add", "a study of a corpus of your own, written from its data", added, example=MINE)
-    command.add_argument("corpus", type=Path, help="a file of raw records, or a folder of such files")
-    command.add_argument("--name", required=True, help="of the corpus and of its study")
+    command.add_argument("corpus", help="a file of raw records, a folder of such files, or hf://owner/name of the hub")
+    command.add_argument("--name", help="of the corpus and of its study [the hub's]")
+    command.add_argument(
+        "--models", type=listed, metavar="NAME,…", help="methods, or models of the hub [abs,pcov,trans]"
+    )
+    command.add_argument("--sizes", type=sizes, metavar="N,…", help="numbers of training records [percents]")
+    command.add_argument("--below", metavar="FOLDER", help="of the hub's data set, where it has several")
     command.add_argument("--format", help="of the files [by their endings]")
     for name in FIELDS:
         command.add_argument(f"--{name}", metavar="FIELD", help=f"the records' field that is the {name} [by its name]")
     for part in PARTS:
         command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
-    command.add_argument("--form", default="small", help="in which methods are trained [small]")
+    command.add_argument("--form", help="in which methods are trained [small; of --models finetune]")
     text = "a study that is another but for a few keys: its file is written, its name printed"
     command = add_verb(
         verbs, "override", text, overridden, study=STUDY, example='"seeds=[1,2]" form=small --study docstrings'
@@ -265,15 +272,15 @@ def verify_study(results: Path, study: str | None, record: bool) -> None:
         verify.require_recordable(plan, results, verified)
 
 
-def pack(runs: list[Path], study: str | None, to: Path, results: Path) -> None:
-    """Write the packs of these runs, or of all finished trainings of a study."""
+def pack(runs: list[Path], study: str | None, to: Path, results: Path, summaries: bool) -> None:
+    """Write the packs of these runs, or of all finished trainings of a study, with what they wrote or without."""
     if not runs:
         plan = Plan.read(CONFIG, study)
         keys = [folder.key for folder in plan.folders.values() if folder.kind in packs.FIRST]
         trained = [key for key in keys if manifest.state(results / key) != "missing"]
-        named = [(plan, key) for key in trained if not packs.unfinished(plan, results, key)]
+        named = [(plan, key) for key in trained if not packs.unfinished(plan, results, key, summaries)]
         if waiting := len(trained) - len(named):
-            print(f"{waiting} trained, but not decoded and asked yet: not packed")
+            print(f"{waiting} trained, but not decoded and {'asked' if summaries else 'scored'} yet: not packed")
         if not named:
             raise PackError(f"{results}: nothing of study {plan.study} is finished that could be packed")
     else:
@@ -281,7 +288,7 @@ def pack(runs: list[Path], study: str | None, to: Path, results: Path) -> None:
         named = [(Plan.read(CONFIG, study) if study else plan_holding(CONFIG, key), key) for key in keys]
     total = 0
     for plan, key in named:
-        path, missing = packs.pack(plan, results, key, to)
+        path, missing = packs.pack(plan, results, key, to, summaries)
         total += (size := path.stat().st_size)
         print(f"{path}: {size / 1000:.0f} kB" + (f"; not finished yet: {', '.join(missing)}" if missing else ""))
     print(f"{counted(len(named), 'pack')}, {total / 1000:.0f} kB; take them up elsewhere with `make merge FROM={to}`")
@@ -361,7 +368,33 @@ def added(arguments: "argparse.Namespace") -> None:
     """Write a study of a corpus of one's own."""
     from sumcurve.study.add import add
 
-    add(arguments, CONFIG)
+    add(arguments, CONFIG, costs=cost_lines)
+
+
+def listed(text: str) -> list[str]:
+    """Names with commas between them."""
+    return [name for name in text.split(",") if name]
+
+
+def sizes(text: str) -> list[int]:
+    """Rising numbers with commas between them."""
+    numbers = [positive(number) for number in listed(text)]
+    if not numbers or numbers != sorted(set(numbers)):
+        raise argparse.ArgumentTypeError(f"{text!r}: give rising numbers of records, as 100,1000,10000")
+    return numbers
+
+
+def cost_lines(plan: Plan) -> list[str]:
+    """What a study would cost, as far as recorded studies tell: what has no price first."""
+    from sumcurve.watch.costs import amount
+    from sumcurve.watch.estimate import estimate, not_estimated
+
+    try:
+        costs, recorded, device = measured_costs()
+    except PlanError as error:
+        return [f"NOT ESTIMATED: {error}"]
+    whole = estimate(plan, Path("results"), costs, None, recorded)
+    return [*not_estimated(whole), f"core-hours to do, on {device}: {amount(whole.total, bool(whole.unpriced))}"]
 
 
 def recipes(write: bool) -> None:

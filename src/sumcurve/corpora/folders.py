@@ -76,10 +76,19 @@ def preparation(specification: CorpusSpecification, raw: Path) -> tuple["Content
 
 def in_small_letters(corpus: Path, inputs: Inputs) -> bool:
     """Whether a corpus's tokens are in small letters; of a part that is held out, its corpus's, which is an input."""
+    return bool(_preparation(corpus, inputs)["lower"])
+
+
+def tokenizer_of(corpus: Path, inputs: Inputs) -> str:
+    """The name of a corpus's tokenizer, as `in_small_letters` finds it."""
+    return str(_preparation(corpus, inputs)["tokenizer"])
+
+
+def _preparation(corpus: Path, inputs: Inputs) -> Block:
     specification = sealed(corpus)["specification"]
     while "prepare" not in specification:
         specification = sealed(inputs[specification["corpus"]])["specification"]
-    return bool(specification["prepare"]["lower"])
+    return dict(specification["prepare"])
 
 
 class UnseenSpecification(TypedDict):

@@ -84,8 +84,17 @@ def architecture_of(folder: Path) -> Literal["encoder-decoder", "decoder"]:
 def fetch_model(hub: str, revision: str, destination: Path) -> str:
     """Put a model of the hub, at a commit, into the folder `destination`; returns the sha256 of its files.
 
-    Of the commit's files those at its top that `MODEL_FILES` names are fetched: weights as safetensors, settings and
-    the tokenizer; no pickle and no code. CorpusError as `fetch` says, and where there are no safetensors.
+    Of the commit's files those of `model_names` are fetched. CorpusError as `fetch` says, and where there are no
+    safetensors.
+    """
+    fetch(hub, revision, model_names(hub, revision), destination, "model")
+    return sha256_of_model(destination)
+
+
+def model_names(hub: str, revision: str) -> list[str]:
+    """The files of a model's commit, at its top, that `MODEL_FILES` names: safetensors, settings and the tokenizer.
+
+    No pickle and no code. CorpusError where the hub does not answer, and where there are no safetensors.
     """
     from huggingface_hub import HfApi
 
@@ -97,8 +106,7 @@ def fetch_model(hub: str, revision: str, destination: Path) -> str:
             f"{hub} at {revision} holds no *.safetensors: other weights are pickles, which can run code, and are not "
             "read; name a commit that has them"
         )
-    fetch(hub, revision, names, destination, "model")
-    return sha256_of_model(destination)
+    return names
 
 
 def fetch(

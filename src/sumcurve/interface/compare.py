@@ -301,7 +301,9 @@ def _sentence(
     if not (behind or level):
         tested = [pair for pair in pairs.values() if pair.p is not None]
         rest = "it is not tested; see the pairs of the others" if tested else "nothing is tested"
-        return f"{best[0]} has the best mean{over}; {rest}."
+        sharing = [best, *(cell for cell, pair in known.items() if pair.difference.mean == 0)]
+        best_mean = f"{listed([cell[0] for cell in sharing])} share" if len(sharing) > 1 else f"{best[0]} has"
+        return f"{best_mean} the best mean{over}; {rest}."
     parts = []
     if behind:
         nearest = behind[0]

@@ -1,7 +1,9 @@
 """How many items and seeds it takes to see a difference: what `sumcurve power` prints (`statistics.power`)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from numbers import Integral, Real
 from typing import Any
 
 from sumcurve.machine.arguments import CommandError
@@ -59,6 +61,11 @@ def power(
 
     CommandError for numbers of which there is no power.
     """
+    _check_kinds(
+        {"items": items, "seeds": seeds, "systems": systems},
+        {"sd_items": sd_items, "sd_seed": sd_seed, "effect": effect, "power": power, "level": level}
+        | {"design_effect": design_effect},
+    )
     try:
         noise, aim = Noise(sd_items, sd_seed, design_effect, paired, systems), Aim(effect, power, level)
     except ValueError as error:
@@ -101,6 +108,16 @@ def _sentences(noise: Noise, aim: Aim, rows: list[dict[str, Any]]) -> list[str]:
     if not noise.sd_seed:
         lines.append("No noise of seeds was given: this is about two trained models, not about their methods.")
     return lines
+
+
+def _check_kinds(counts: Mapping[str, object], reals: Mapping[str, object]) -> None:
+    """CommandError for counts that are no whole numbers of at least 1 (None is not given), or for what is no number."""
+    for name, value in counts.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
+            raise CommandError(f"{name} is {value!r}; give a whole number of at least 1, or leave it out")
+    for name, value in reals.items():
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise CommandError(f"{name} is {value!r}; give a number")
 
 
 def _check_finite(noise: Noise, aim: Aim, items: int | None, seeds: int | None) -> None:

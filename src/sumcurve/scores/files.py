@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Collection, Mapping
+from typing import ClassVar
 
 from sumcurve.scores.scorer import Scorer
 
@@ -9,8 +10,11 @@ from sumcurve.scores.scorer import Scorer
 class ReadsFiles(Scorer):
     """A scorer of what somebody gives in files; `score` gets their paths among its inputs, with what is told of each.
 
-    Their sha256 are a part of the score folder's name, their paths are not.
+    Their sha256 are a part of the score folder's name, their paths are not. With `shards`, patterns of names, each of
+    them is a folder, and its sha256 that of the lines `sha256sum` prints of the files that match.
     """
+
+    shards: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def files(self, output: str) -> Mapping[str, tuple[str, str]]:

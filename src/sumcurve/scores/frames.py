@@ -68,6 +68,11 @@ def frame(text: str) -> str:
     return " ".join(kept) if set(kept) - {GAP} else ""
 
 
+def is_frame(text: object) -> bool:
+    """Whether a text holds function words and gaps alone: nothing of what a summary is about."""
+    return isinstance(text, str) and set(text.split(" ")) <= {GAP, *FUNCTION_WORDS}
+
+
 def commonest(frames: Sequence[str]) -> str:
     """The frame that most texts have, the first in the alphabet of several; empty where none has any."""
     counts = Counter(text for text in frames if text)

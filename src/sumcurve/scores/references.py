@@ -52,6 +52,7 @@ class References(Scorer):
     """
 
     Settings = SeveralRouge
+    claim = "closeness"
     metrics = tuple(
         Metric(f"rouge{n}_{rule}", f"ROUGE-{n}, {title}", f"{n[0]} {rule}", "points", ranks=False)
         for rule, title in RULES.items()

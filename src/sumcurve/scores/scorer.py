@@ -9,10 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from sumcurve.settings.base import Settings
 from sumcurve.store.records import Record, RecordError, read_jsonl
+
+# What a metric measures: nearness to references, how much of what matters is there, what the source says; or none.
+Claim = Literal["closeness", "coverage", "faithfulness", "description"]
 
 
 class NoSettings(Settings):
@@ -81,10 +84,15 @@ class Scorer(ABC):
 
     Its items need not be those of another scorer: a record, a record and what it is contrasted with, a record and a
     rater (`Scores.further`). Those of one corpus are the same for every output.
+
+    What its metrics claim to measure is stated beforehand: an exam (`sumcurve exam`) holds them to it. `claims` are of
+    those that claim something else than `claim`.
     """
 
     Settings: ClassVar[type[Settings]] = NoSettings
     metrics: ClassVar[Sequence[Metric]]
+    claim: ClassVar[Claim] = "description"
+    claims: ClassVar[Mapping[str, Claim]] = {}
 
     def __init__(self, settings: Any) -> None:
         self.settings = settings
@@ -111,6 +119,8 @@ class Scorer(ABC):
 
 class AgainstAll(Scorer):
     """A scorer that compares with all references, by which a human who wrote one of them has no score."""
+
+    claim = "closeness"
 
     def inputs(
         self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]

@@ -71,4 +71,4 @@ def _once(values: list[Any]) -> list[Any]:
 Once = AfterValidator(_once)
 HELD_OUT = "-unseen"  # what follows a corpus's name where the part is meant that it holds out whole
 ZERO_SHOT = "-zero-shot"  # what follows a method's name where its pretrained model is meant before any training
-MODEL_FILES = ("*.json", "*.safetensors", "*.txt", "*.model")  # of a pretrained model's folder; no others are read
+MODEL_FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")  # of a model's folder; no others are read

@@ -308,12 +308,18 @@ def read_form(path: Path) -> Block:
 def form_blocks(method: Block) -> dict[str, Block]:
     """A method's forms by name: what its file says of the form, over what it says of all, over what the form says."""
     common = method.holding({key: block for key, block in method.mapping.items() if key in Layer.model_fields})
-    forms = {}
-    for name, own in method.mapping["forms"].mapping.items():
+    forms, given = {}, method.mapping["forms"].mapping
+    for alias, block in given.items():
+        name, own = alias, block
+        if isinstance(block.value, str):
+            name, own = block.value, given.get(block.value, block)
+            if isinstance(own.value, str):
+                others = [form for form, entry in given.items() if not isinstance(entry.value, str)]
+                raise PlanError(f"{block.where()}: no form {name!r} of its own; {there_are(name, others)}")
         path = method.path.parents[1] / "forms" / f"{name}.yaml"
         if not path.is_file():
             raise PlanError(f"{own.where()}: {path} is missing; {_there(path)}")
-        forms[name] = _form((own if own.value else own.holding({})).over(common), read_form(path))
+        forms[alias] = _form((own if own.value else own.holding({})).over(common), read_form(path))
     return forms
 
 

@@ -107,8 +107,10 @@ class MethodFile(Layer):
     """
     trials: Annotated[list[Trial], Once] | None = None
     """What `make trials` tries in place of `first` of a study's grid, at most as many; null: what is there."""
-    forms: dict[str, Layer | None]
-    """By form, a file of `config/forms/` without its ending: what of the method is like this in that form alone."""
+    forms: dict[str, Layer | str | None]
+    """By form, a file of `config/forms/` without its ending: what of the method is like this in that form alone; or the
+    name of another form of the method, which stands for it, so that a study can have methods of both.
+    """
 
 
 def part_of(model: type[BaseModel], *without: str) -> Any:

@@ -1,5 +1,6 @@
 """How a model learns: optimiser, stopping rule, phases."""
 
+from math import ceil
 from typing import Annotated, Literal
 
 from pydantic import (
@@ -23,10 +24,12 @@ class Optimizer(Settings):
     """Adam's."""
     accumulator: float = 0.1
     """Adagrad's initial sum."""
-    schedule: Literal["constant", "noam", "plateau"] = "constant"
-    """How the rate changes after the warm-up."""
+    schedule: Literal["constant", "noam", "plateau", "linear"] = "constant"
+    """How the rate changes after the warm-up; linear: it falls to 0 at the end of the phase's budget."""
     warmup_updates: NonNegative = 0
-    """Updates in which the rate rises: linear for constant and plateau, Vaswani et al.'s for noam."""
+    """Updates in which the rate rises: linear for constant, plateau and linear, Vaswani et al.'s for noam."""
+    warmup_share: Annotated[Share, Field(lt=1.0, exclude_if=lambda share: not share)] = 0.0
+    """linear: the same as a share of the phase's budget; or `warmup_updates`."""
     clip_norm: Annotated[float, Field(gt=0.0)] | None = None
     """Norm that a gradient is cut to; null: none."""
 
@@ -34,6 +37,14 @@ class Optimizer(Settings):
     def noam_warms_up(self) -> "Optimizer":
         if self.schedule == "noam" and not self.warmup_updates:
             raise ValueError("schedule noam needs warmup_updates of at least 1")
+        return self
+
+    @model_validator(mode="after")
+    def one_warmup(self) -> "Optimizer":
+        if self.warmup_share and self.schedule != "linear":
+            raise ValueError(f"schedule {self.schedule} ignores warmup_share; give warmup_updates")
+        if self.warmup_share and self.warmup_updates:
+            raise ValueError("give either warmup_updates or warmup_share")
         return self
 
 
@@ -57,6 +68,16 @@ class Stop(Settings):
     """The same in epochs, up to `max_updates`: the more records, the longer a model says one sentence to all."""
     max_updates: Annotated[Positive, Field(alias="most_updates")]
     """A budget, or a safety net; History names it when it is hit. Never a wall clock."""
+    max_epochs: Annotated[Annotated[float, Field(gt=0.0)] | None, Field(exclude_if=lambda epochs: epochs is None)] = (
+        None
+    )
+    """The same in epochs, where that is fewer; null: `max_updates` alone."""
+
+    def budget(self, epoch: int) -> int:
+        """The updates after which a phase ends at the latest; `epoch` are those of an epoch."""
+        if self.max_epochs is None:
+            return self.max_updates
+        return min(self.max_updates, ceil(self.max_epochs * epoch))
 
     @model_validator(mode="after")
     def something_can_be_selected(self) -> "Stop":
@@ -153,6 +174,10 @@ class Training(Settings):
     """Occurrences a word needs to enter the vocabulary."""
     valid_records: Positive
     """Decoded greedily by a validation: the first of the validation part, or all where it holds fewer."""
+    valid_share: Annotated[float, Field(ge=0.0, le=0.2, exclude_if=lambda share: not share)] = 0.0
+    """Share of the drawn records that validation decodes in place of the validation part, at most `valid_records` of
+    them; they count as records and are not trained on. 0: the validation part, which counts nowhere.
+    """
     phases: Annotated[list[PhaseSettings], Field(min_length=1)]
     """In their order."""
 
@@ -163,6 +188,15 @@ class Training(Settings):
             raise ValueError(f"two phases share a name in {names}; History could not tell them apart")
         if CONTROL in names[:-1]:
             raise ValueError(f"a phase is called {CONTROL!r}, as the control of a last phase is; give it another name")
+        return self
+
+    @model_validator(mode="after")
+    def linear_has_one_phase(self) -> "Training":
+        if len(self.phases) > 1 and any(phase.optimizer.schedule == "linear" for phase in self.phases):
+            raise ValueError(
+                "schedule linear ends at the phase's budget, which a control of its last phase does not share: give it "
+                "to trainings of one phase, or take constant"
+            )
         return self
 
     @model_validator(mode="after")

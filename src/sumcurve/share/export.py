@@ -63,9 +63,9 @@ def _write(run: Run, plan: Plan, row: Scored, stage: Path) -> None:
     if run.inputs:
         assert run.family is not None
         run.family.save(run.finished("cpu"), stage / TRANSFORMERS)
-        settings["specification"] = settings["specification"] | {
-            "model": settings["specification"]["model"] | {"lora": None, "gradient_checkpointing": False}
-        }
+        model = settings["specification"]["model"] | {"lora": None, "gradient_checkpointing": False}
+        model.pop("weights", None)  # they were written as single ones
+        settings["specification"] = settings["specification"] | {"model": model}
         lacks = ""
     else:
         for name in (WEIGHTS, VOCABULARY):

@@ -6,7 +6,8 @@ numbers. A study's own pretraining is packed with its weights: trainings begin f
 of CPU they are others, which no finished one has begun from. Systems that are not trained are not packed: what they say
 is text of the corpus, and cheap to make. A pack of the first of several runs that score outputs has the scores that it
 gave them, since they cannot be given without its weights. What a method's runs find of contrasts is one folder of all
-of them, which needs all their weights: it has a pack of its own.
+of them, which needs all their weights: it has a pack of its own. Summaries may stay behind, too, where the text of a
+corpus may not be passed on: a copying model repeats it.
 
 The folders that a pack is taken up into have the manifests that were written where they were made, so that their
 content, and the names of all that follows, are the same there and here. `packed.json` beside a manifest says which
@@ -29,6 +30,7 @@ from os import replace
 from pathlib import Path
 from typing import Any
 
+from sumcurve.scores.frames import is_frame
 from sumcurve.store import manifest
 from sumcurve.store.kind import PACKED_OF_RUNS
 from sumcurve.store.manifest import MANIFEST, ManifestError
@@ -48,6 +50,7 @@ FOLDER = re.compile(r"(runs|outputs|scores)/[A-Za-z0-9_-]+")
 MEMBER = re.compile(rf"{FOLDER.pattern}/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 WEIGHTS = "weights.safetensors"
+SUMMARIES = "summaries."  # beginning of names of files with what systems wrote
 
 
 # Tensors of files without weights, by the key of the hash in their header.
@@ -57,6 +60,8 @@ ASK_THE_MODEL = ("reading",)  # scorers that read what packs leave behind of an 
 FIRST = tuple(name for name, kind in KINDS.items() if kind.leads_pack)  # kinds that a pack begins with
 # Beginnings of columns that hold numbers apart by blanks.
 NUMBERS = tuple(beginning for capability in CAPABILITIES.values() for beginning in capability.number_columns)
+PARTS = tuple(column for capability in CAPABILITIES.values() for column in capability.part_columns)
+PART = re.compile(r"[a-z_]{1,40} [0-9]{1,6}")
 NO_NUMBER = "-"
 
 Lock = Callable[[str], AbstractContextManager[None]]
@@ -97,21 +102,25 @@ def behind(plan: Plan, run: str) -> list[Folder]:
     return [first, *outputs, *scores]
 
 
-def unfinished(plan: Plan, results: Path, run: str) -> list[str]:
+def unfinished(plan: Plan, results: Path, run: str, summaries: bool = True) -> list[str]:
     """What is not finished of a run and can be made only where its weights are: what a pack must not be without.
 
-    These are the run itself, what is decoded from it, and the scores that are made from it or from log-probabilities.
+    These are the run itself, what is decoded from it, and the scores that are made from it or from log-probabilities;
+    of a pack without `summaries` all scores.
     """
     needed = (
         folder.key
         for folder in behind(plan, run)
-        if folder.kind != "score" or run in folder.inputs or folder.specification["scorer"] in ASK_THE_MODEL
+        if not summaries
+        or folder.kind != "score"
+        or run in folder.inputs
+        or folder.specification["scorer"] in ASK_THE_MODEL
     )
     return [key for key in needed if manifest.state(results / key) == "missing"]
 
 
-def pack(plan: Plan, results: Path, run: str, to: Path) -> tuple[Path, list[str]]:
-    """Write the pack of a finished run, or of what runs find of contrasts, into the folder `to`.
+def pack(plan: Plan, results: Path, run: str, to: Path, summaries: bool = True) -> tuple[Path, list[str]]:
+    """Write the pack of a finished run, or of what runs find of contrasts, into the folder `to`; `summaries` go along.
 
     Returns its path, and which scores are not finished yet: they can be made from the pack.
 
@@ -132,14 +141,17 @@ def pack(plan: Plan, results: Path, run: str, to: Path) -> tuple[Path, list[str]
             missing.append(folder.key)
             continue
         kept = [name for name in sealed["files"] if _is_kept(folder.kind, name)]
+        if not summaries:
+            kept = [name for name in kept if not name.startswith(SUMMARIES)]
         folders[folder.key] = {name: (path / name).read_bytes() for name in (MANIFEST, *kept)}
         for name in kept:
             _require_no_text(path / name, name, folders[folder.key][name])
     if run not in folders:
         raise PackError(f"{results / run} is not finished; there is nothing to pack yet")
-    if lost := unfinished(plan, results, run):
+    if lost := unfinished(plan, results, run, summaries):
         raise PackError(
-            f"{results / run}: {', '.join(lost)} cannot be made from its pack, which has no weights; make "
+            f"{results / run}: {', '.join(lost)} cannot be made from its pack, which has no weights"
+            f"{'' if summaries else ' and no summaries'}; make "
             f"{'it' if len(lost) == 1 else 'them'} first: snakemake --config study={plan.study} -- "
             + " ".join(f"{results.name}/{key}/{MANIFEST}" for key in lost)
         )
@@ -187,7 +199,7 @@ def _require_no_text(where: object, name: str, data: bytes) -> None:
         rows = csv.DictReader(io.StringIO(text))
         for row in rows:
             for column, cell in row.items():
-                if column not in ("id", "group") and not _is_number(cell) and not _are_numbers(column, cell):
+                if column not in ("id", "group") and not _is_number(cell) and not _holds_no_text(column, cell):
                     raise PackError(f"{where}:{rows.line_num}: {column} holds {cell!r:.60}: {remedy}")
     elif name == WEIGHTS:
         if _of_safetensors(where, data)[1]:
@@ -198,7 +210,7 @@ def _require_no_text(where: object, name: str, data: bytes) -> None:
         known = len(header) == 1 and key in TENSORS and HEX.fullmatch(value)
         if strange := sorted(set(tensors) - set(TENSORS.get(key, ()))) + ([] if known else ["__metadata__"]):
             raise PackError(f"{where}: {strange[0]!r:.60} is nothing that systems find: {remedy}")
-    elif name.startswith("summaries."):
+    elif name.startswith(SUMMARIES):
         for number, line in enumerate(text.splitlines(), start=1):
             try:
                 row = json.loads(line)
@@ -220,10 +232,14 @@ def _of_safetensors(where: object, data: bytes) -> tuple[list[str], dict[str, st
     return names, header.get("__metadata__", {})
 
 
-def _are_numbers(column: str, cell: Any) -> bool:
-    """Whether a cell holds numbers apart by blanks, in a column of such."""
+def _holds_no_text(column: str, cell: Any) -> bool:
+    """Whether a cell holds numbers apart by blanks, the name of a part or a frame, in a column of such."""
     words = cell.split(" ") if isinstance(cell, str) else [""]
-    return column.startswith(NUMBERS) and all(word == NO_NUMBER or word.isdecimal() for word in words)
+    if column.startswith(NUMBERS):
+        return all(word == NO_NUMBER or word.isdecimal() for word in words)
+    if column in PARTS:
+        return bool(PART.fullmatch(str(cell)))
+    return column == "frame" and is_frame(cell)
 
 
 def _is_number(cell: Any) -> bool:

@@ -70,6 +70,7 @@ class Run:
             device=device,
             inputs=self.inputs,
             lower=self.lower,
+            tokenizer=self.tokenizer,
         )
 
     def described(self) -> dict[str, Any]:

@@ -83,6 +83,6 @@ class File:
             yield f"{name} is not of it"
 
 
-def fetched_model(sha256: str) -> str:
-    """Where a model of the hub lies, below the study's home."""
-    return f"data/raw/model-{sha256[:12]}"
+def fetched_model(sha256: str | None) -> str:
+    """Where a model of the hub lies, below the study's home; nothing ever lies in that of one that is not known yet."""
+    return f"data/raw/model-{sha256[:12] if sha256 else 'not-pinned'}"

@@ -3,11 +3,13 @@
 import hashlib
 import os
 import stat
+from collections.abc import Collection
 from pathlib import Path
 
 from sumcurve.store.errors import CorpusError
 
 CHUNK = 1 << 20
+STAMP = ".snakemake_timestamp"  # Snakemake's own, in every folder that a rule makes
 FILE, PROGRAM, FOLDER = b"100644", b"100755", b"40000"  # modes, as trees write them
 
 
@@ -17,15 +19,20 @@ def tree_id(folder: Path) -> str:
 
 
 def tree_ids(folder: Path) -> dict[Path, str]:
-    """The ids of a folder and of those below it. Folders without a file are none of git's, but for the first."""
+    """The ids of a folder and of those below it, without Snakemake's stamp in the first.
+
+    Folders without a file are none of git's, but for the first.
+    """
     ids: dict[Path, str] = {}
-    ids[folder] = _add(folder, ids).hex()
+    ids[folder] = _add(folder, ids, {STAMP}).hex()
     return ids
 
 
-def _add(folder: Path, ids: dict[Path, str]) -> bytes:
+def _add(folder: Path, ids: dict[Path, str], without: Collection[str] = ()) -> bytes:
     rows: list[tuple[bytes, bytes, bytes]] = []  # what orders it, its mode and name, its id
     for entry in os.scandir(folder):
+        if entry.name in without:
+            continue
         name, path, mode = os.fsencode(entry.name), Path(entry.path), entry.stat(follow_symlinks=False).st_mode
         if stat.S_ISDIR(mode):
             digest = _add(path, ids)

@@ -25,6 +25,7 @@ from sumcurve.machine.counts import counted
 from sumcurve.machine.spelling import there_are
 from sumcurve.scores import SCORERS
 from sumcurve.settings.config import PlanError
+from sumcurve.settings.content import Raw
 from sumcurve.settings.corpus import Prepare
 from sumcurve.sources import SOURCES, format_of
 from sumcurve.sources.content import Content, patterns
@@ -32,11 +33,13 @@ from sumcurve.sources.csv import SEPARATORS
 from sumcurve.sources.jsonl import MARK, PACKED, read_lines
 from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, SPLITS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
+from sumcurve.store.manifest import sha256_file
 from sumcurve.store.records import write_text
 from sumcurve.study.added_parts import Digests, digests_of, parts_drawn, repeats, test_notes
 from sumcurve.study.doors import CAPABILITIES
 from sumcurve.study.plan import Plan
 from sumcurve.study.planning.checks import NAME
+from sumcurve.study.planning.folder import place_of_hub
 
 # What fields are called in corpora that are often used; our own names first.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -58,6 +61,7 @@ MOST_BAD = 20  # one line in so many may be no UTF-8; a file of more has another
 SAMPLE = 20_000  # records whose lengths are taken
 SHORT_TEXT = 4  # words; what has no more is a name or a number
 LEAST_RECORDS = 50
+HUB = "hf://"
 PERCENTS = (3, 6, 12, 25, 50, 100)
 LEAST_OF_A_PERCENT = 200  # training records
 MOST_SOURCE_TOKENS, MOST_TARGET_TOKENS = 400, 120  # See et al. 2017 read and write as much
@@ -361,14 +365,16 @@ def parts_of(counts: Seen, ready: Any) -> dict[str, list[Candidate]]:
     return parts_drawn(counts.left, **sizes_of(len(counts.left)))
 
 
-def corpus_of(path: Path, counts: Seen, raw: Mapping[str, Any], ready: Any) -> dict[str, Any]:
-    """The corpus's block of the study."""
+def corpus_of(
+    called: str, counts: Seen, raw: Mapping[str, Any], ready: Any, sizes: Sequence[int] | None
+) -> dict[str, Any]:
+    """The corpus's block of the study; without `sizes`, numbers of records, it has percents."""
     lengths, count = counts.lengths, counts.parts.total()
     titles = quantile(lengths.target_sentences, 0.95) == 1
     most = min(quantile(lengths.target, 0.95), MOST_TARGET_TOKENS)
     split: dict[str, Any] = {"ready": ready} if ready else sizes_of(count)
     published = {part: len(rows) for part, rows in parts_of(counts, ready).items()}
-    corpus: dict[str, Any] = {"title": f"{count} records of {path.name}.", "raw": dict(raw)}
+    corpus: dict[str, Any] = {"title": f"{count} records of {called}.", "raw": dict(raw)}
     if not ready:  # nothing is left out of parts that others have made
         corpus["prepare"] = {
             "min_source_tokens": quantile(lengths.source, 0.01),
@@ -379,7 +385,7 @@ def corpus_of(path: Path, counts: Seen, raw: Mapping[str, Any], ready: Any) -> d
     corpus |= {
         "split": split,
         "published": published,
-        "percents": percents(published["train"]),
+        **({"sizes": [*sizes]} if sizes else {"percents": percents(published["train"])}),
         "target": "titles" if titles else "summaries",
         "source_tokens": min(quantile(lengths.source, 0.9), MOST_SOURCE_TOKENS),
         "target_tokens": most,
@@ -394,6 +400,7 @@ COMMENTS = {  # of keys of the core
     "prepare": "The middle 98 % of lengths in tokens; what is outside is dropped and counted.",
     "published": "As counted without repeats, before lengths are looked at: at most so many. For `make plan` alone.",
     "percents": "Of the training part; verdicts need four sizes.",
+    "sizes": "Training records; verdicts need four sizes.",
     "source_tokens": "What a model reads of a source: all of it in nine of ten records, if that is no more than 400.",
     "target_tokens": "What it learns to write: all of it in 19 of 20 records, if that is no more than 120.",
 }
@@ -421,9 +428,83 @@ def written(study: Mapping[str, Any], comments: Mapping[str, str]) -> str:
     return "\n".join([*head, *lines(study, "")]) + "\n"
 
 
-def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None] = print) -> Path:
-    """Write `config/studies/NAME.yaml` and say what to type next; PlanError where something has to be said first."""
-    name, path = arguments.name, arguments.corpus
+@dataclass(frozen=True)
+class Origin:
+    """Where the records to be added lie, what they are called, and what a study says of them beside format and fields.
+
+    `below` is the folder of the parts' files.
+    """
+
+    path: Path
+    called: str
+    raw: Mapping[str, Any]
+    below: str = ""
+
+
+def origin_on_the_hub(hub: str, below: str | None, note: Callable[[str], None]) -> Origin:
+    """A data set of the hub, at the commit where it stands now: its files are fetched, once."""
+    from sumcurve.harvest.fetch import fetch
+    from sumcurve.harvest.resolve import data_files, folder_of, hub_name
+
+    commit, names = data_files(hub_name(hub), below)
+    raw: dict[str, Any] = {"hub": hub, "revision": commit, "files": dict.fromkeys(names)}
+    path = Path(place_of_hub(Raw.model_validate(raw)))
+    note(f"{HUB}{hub}: commit {commit}, {counted(len(names), 'file')} -> {path}")
+    if not path.is_dir():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fetch(hub, commit, names, path, "dataset", note)
+    raw["files"] = {name: sha256_file(path / name) for name in names}
+    return Origin(path, f"{HUB}{hub}", raw, folder_of(names[0]))
+
+
+def origin_of(arguments: argparse.Namespace, note: Callable[[str], None]) -> Origin:
+    """Of a file, a folder, or hf://owner/name. PlanError for a name that is none."""
+    if arguments.corpus.startswith(HUB):
+        return origin_on_the_hub(arguments.corpus.removeprefix(HUB), arguments.below, note)
+    if arguments.below:
+        raise PlanError("--below names a folder of a data set of the hub; of this machine name the folder itself")
+    path = Path(arguments.corpus)
+    return Origin(path, path.name, {"path": str(path)})
+
+
+def ready_below(origin: Origin) -> dict[str, str] | None:
+    """`ready_files` of the folder of the parts' files, as patterns below the content's own."""
+    fields = ready_files(origin.path / origin.below)
+    prefix = f"{origin.below}/" if origin.below else ""
+    return fields and {part: f"{prefix}{pattern}" for part, pattern in fields.items()}
+
+
+def methods_of(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]) -> list[str]:
+    """The methods of --models: files of config/methods by name, models of the hub as owner/name; else three of ours."""
+    if not arguments.models:
+        return ["abs", "pcov", "trans"]
+    from sumcurve.harvest.resolve import hub_name, write_model
+
+    methods = []
+    for name in arguments.models:
+        if "/" in name:
+            path = write_model(config, hub_name(name))[0]
+            note(f"{name}: {path}")
+            methods.append(path.stem)
+        else:
+            methods.append(name)
+    return methods
+
+
+def add(
+    arguments: argparse.Namespace,
+    config: Path,
+    note: Callable[[str], None] = print,
+    costs: Callable[[Plan], Iterable[str]] = lambda plan: (),
+) -> Path:
+    """Write `config/studies/NAME.yaml` and say what to type next; PlanError where something has to be said first.
+
+    `costs` gives lines about what the plan of the study would cost.
+    """
+    hub = arguments.corpus.startswith(HUB)
+    if arguments.name is None and not hub:
+        raise PlanError("say --name, which the corpus and its study get")
+    name = arguments.name or free_name(config, arguments.corpus)
     study = config / "studies" / f"{name}.yaml"
     if not NAME.fullmatch(name):
         raise PlanError(
@@ -431,13 +512,15 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         )
     if study.exists():
         raise PlanError(f"{study} is there already: say another --name, or delete it")
+    origin = origin_of(arguments, note)
+    path = origin.path
     kind = arguments.format or format_in(path)
     if kind not in SOURCES:
         raise PlanError(f"--format {kind!r}: there are {', '.join(SOURCES)}")
     files = {part: getattr(arguments, part) for part in PARTS}
     if any(files.values()) and not all(files.values()):
         raise PlanError("say all of --train, --valid and --test, or none")
-    ready: Any = files if all(files.values()) else ready_files(path)
+    ready: Any = files if all(files.values()) else ready_below(origin)
     fields = fields_in(Content(path, SOURCES[kind], None, ready), {name: getattr(arguments, name) for name in NAMES})
     if ready is None and fields.get("split", "split" if not fields else None):
         ready = "records" if _says_parts(path, kind, fields) else None
@@ -446,13 +529,14 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
     count = counts.parts.total()
     drops = not_usable(counts)
     check_records(path, fields, counts, ready)
-    raw: dict[str, Any] = {"path": str(path)}
-    raw["sha256"] = File("", str(path), shards=patterns(content.source, ready)).observed(Path())
-    if format_of(str(path)) != kind:
+    raw = dict(origin.raw)
+    if not hub:
+        raw["sha256"] = File("", str(path), shards=patterns(content.source, ready)).observed(Path())
+    if format_of(str(path)) != kind and not (hub and {format_of(file) for file in raw["files"]} == {kind}):
         raw["format"] = kind
     if fields:
         raw["fields"] = fields
-    corpus = corpus_of(path, counts, raw, ready)
+    corpus = corpus_of(origin.called, counts, raw, ready, arguments.sizes)
     long = quantile(counts.lengths.source_sentences, 0.95)
     added = {
         key: addition
@@ -460,11 +544,13 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
         for key, addition in capability.added(corpus["published"]["test"], long).items()
     }
     corpus |= {key: addition.value for key, addition in added.items()}
-    settings = {
-        "title": f"{name}. Three methods that differ in kind, on records of {path.name}",
+    methods = methods_of(arguments, config, note)
+    which = "Pretrained models" if arguments.models else "Three methods that differ in kind"
+    settings: dict[str, Any] = {
+        "title": f"{name}. {which}, on records of {origin.called}",
         "corpora": {name: corpus},
-        "methods": ["abs", "pcov", "trans"],
-        "form": arguments.form,
+        "methods": methods,
+        "form": arguments.form or ("finetune" if arguments.models else "small"),
         "seeds": [1, 2, 3],
         "scores": {scorer: {} for scorer in SCORERS},
     }
@@ -479,14 +565,25 @@ def add(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]
     if drops:
         note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
     groups = f"{counted(counts.groups, 'group')}, never divided" if counts.groups else "no groups"
-    note(f"{path}: {count} records ({kind}); fields {names}; {groups}; parts {parts}")
+    note(f"{origin.called if hub else path}: {count} records ({kind}); fields {names}; {groups}; parts {parts}")
     for warning in test_notes(parts_of(counts, ready)["test"], bool(ready)):
         note(warning)
-    shares = ", ".join(map(str, corpus["percents"]))
-    note(f"{study}: {len(plan.named('runs'))} trainings, at {shares} % of the training part")
+    shares = ", ".join(f"{size:,}" for size in corpus.get("sizes") or corpus["percents"])
+    of = "training records" if "sizes" in corpus else "% of the training part"
+    note(f"{study}: {len(plan.named('runs'))} trainings, at {shares} {of}")
+    for line in costs(plan):
+        note(line)
     note(f"what it would cost: make plan STUDY={name}")
     note(f"next: make study STUDY={name}")
     return study
+
+
+def free_name(config: Path, corpus: str) -> str:
+    """What a corpus of the hub is called: its repository's name, with a number behind it where a study has that."""
+    name = re.sub(r"[^a-z0-9]+", "_", corpus.split("/")[-1].lower()).strip("_")
+    name = name if name[:1].isalpha() else f"corpus_{name}"
+    names = (name, *(f"{name}_{number}" for number in range(2, 1000)))
+    return next(free for free in names if not (config / "studies" / f"{free}.yaml").exists())
 
 
 def _says_parts(path: Path, kind: str, fields: Mapping[str, str | None]) -> bool:

@@ -217,6 +217,8 @@ def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Sco
     for row, output in sorted(outputs, key=lambda pair: pair[0].seed or 0):
         cell = output.method, output.records
         if row.corpus == corpus and row.part == "study" and row.search != "paper" and cell not in written[drawn[0]]:
+            if "summaries.jsonl" in manifest.lacking(results / row.output):
+                continue  # of a pack without them
             for line in read_jsonl(results / row.output / "summaries.jsonl"):
                 if line["id"] in written:
                     written[line["id"]][cell] = line["summary"]
@@ -267,11 +269,11 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
     statistics = []
     for prepared in prepared_folders(plan):
         if plan.corpus_name(prepared.key) in shown:
-            fractions: dict[int, Folder] = {}  # of each size the first seed's
+            fractions: dict[tuple[int | None, int | None], Folder] = {}  # of each size the first seed's
             for folder in plan.named("corpora", "fraction"):
                 if folder.specification["corpus"] == prepared.key and finished(folder.key):
                     specification = folder.specification
-                    fractions.setdefault(specification.get("percent") or specification["records"], folder)
+                    fractions.setdefault((specification.get("percent"), specification.get("records")), folder)
             statistics.append(corpus_statistics(plan, results, prepared, list(fractions.values())))
     outputs = [scored_output(plan, results, row) for row in rows]
     both = list(zip(rows, outputs, strict=True))

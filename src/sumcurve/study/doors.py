@@ -1,9 +1,9 @@
 """What a study can name, of the core and of capabilities: settings, scorers, systems, models, folders and tables."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import create_model
 
@@ -42,15 +42,22 @@ else:
         corpora=(dict[str, CorpusSettings], ...),
     )
 
-SCORERS: dict[str, type[Scorer]] = dict(scores.SCORERS)
-SYSTEMS: dict[str, type[System]] = dict(systems.SYSTEMS)
-MODELS: dict[str, Family] = dict(families.MODELS)
-TRAINABLES: dict[str, type[Trainable]] = {}
-for _one in CAPABILITIES.values():
-    SCORERS |= _one.scorers
-    SYSTEMS |= _one.systems
-    MODELS |= _one.families
-    TRAINABLES |= _one.trainables
+
+def _joined(part: str, core: Mapping[str, Any]) -> dict[str, Any]:
+    """What the core and all capabilities bring of one `part`; ValueError where two of them bring one name."""
+    joined = dict(core)
+    for name, capability in CAPABILITIES.items():
+        brought = getattr(capability, part)
+        if twice := sorted(joined.keys() & brought.keys()):
+            raise ValueError(f"capability {name}: {', '.join(twice)} stands in {part} already; rename it in its folder")
+        joined |= brought
+    return joined
+
+
+SCORERS: dict[str, type[Scorer]] = _joined("scorers", scores.SCORERS)
+SYSTEMS: dict[str, type[System]] = _joined("systems", systems.SYSTEMS)
+MODELS: dict[str, Family] = _joined("families", families.MODELS)
+TRAINABLES: dict[str, type[Trainable]] = _joined("trainables", {})
 
 
 def _placed(listings: Iterable[Listing]) -> dict[str, Listing]:

@@ -55,7 +55,7 @@ def _method() -> type[BaseModel]:
         "phases": (dict[str, part_of(PhaseSettings, "name")], {}),  # type: ignore[misc]
     }
     layer = create_model("Layer", __base__=Layer, __doc__=Layer.__doc__, **schema)
-    by_form = (dict[str, layer | None], ...)  # type: ignore[valid-type]
+    by_form = (dict[str, layer | str | None], ...)  # type: ignore[valid-type]
     return create_model("Method", __base__=MethodFile, __doc__=MethodFile.__doc__, **schema, forms=by_form)
 
 

@@ -41,7 +41,8 @@ class FinishedRun:
     """A trained run with a search; without `weights` the model as it was before any training.
 
     `form` is what the checkpoint has seen of the method, `folder` the run's, and `specification` says its lengths,
-    seed, threads and sums. `lower`: whether the corpus's tokens are in small letters, of families that read texts.
+    seed, threads and sums. `lower`: whether the corpus's tokens are in small letters, of families that read texts,
+    and `tokenizer` how they are made.
     `salient` are the spans of salient source tokens by record's id, for a search that asks for gold positions.
     """
 
@@ -54,6 +55,7 @@ class FinishedRun:
     inputs: Inputs
     lower: bool = False
     salient: Mapping[str, Any] = field(default_factory=dict)
+    tokenizer: str = "words"
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -114,11 +116,14 @@ class Family(Trainer):
 
     # --- trained systems
 
-    def selected(self, run: Path, inputs: Inputs, sums: Sums, device: str, lower: bool = False) -> FinishedRun:
+    def selected(
+        self, run: Path, inputs: Inputs, sums: Sums, device: str, lower: bool = False, tokenizer: str = "words"
+    ) -> FinishedRun:
         """The run of this folder at its selected checkpoint, for log-probabilities, which depend on no search."""
         specification = sealed(run)["specification"] | {"sums": sums}
         search, weights = Search(max_tokens=specification["target_tokens"]), run / WEIGHTS["selected"]
-        return FinishedRun(self.form(specification), specification, run, weights, search, device, inputs, lower)
+        form = self.form(specification)
+        return FinishedRun(form, specification, run, weights, search, device, inputs, lower, tokenizer=tokenizer)
 
     def system(self, run: FinishedRun) -> AbstractContextManager[RunSystem]:
         """The system of a finished run, while it is open."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict
 
-from sumcurve.corpora.folders import in_small_letters
+from sumcurve.corpora.folders import in_small_letters, tokenizer_of
 from sumcurve.corpora.store import Corpus, Part
 from sumcurve.machine.sums import Sums
 from sumcurve.settings.search import Search
@@ -84,6 +84,7 @@ def decode(models: Mapping[str, Family], specification: DecodeSpecification, inp
         inputs=inputs,
         lower=family.reads_texts and in_small_letters(corpus, inputs),
         salient=salient,
+        tokenizer=tokenizer_of(corpus, inputs),
     )
     reading = Reading.of_specification(specification["reading"]) if "reading" in specification else None
     write_output(family, finished, corpus, reading, stage)

@@ -269,7 +269,12 @@ def sheet(blocks: Sequence[Specification], heading: str = "", notes: Sequence[st
 
 def save(chart: Specification, folder: Path, name: str) -> None:
     """Write a chart as name.svg into `folder`."""
-    write_text(folder / f"{name}.svg", shortened(vl_convert.vegalite_to_svg(configured(chart, INK, "white"))))
+    write_text(folder / f"{name}.svg", svg(chart))
+
+
+def svg(chart: Specification) -> str:
+    """A chart in the house's style, on white."""
+    return shortened(vl_convert.vegalite_to_svg(configured(chart, INK, "white")))
 
 
 def configured(chart: Specification, ink: str, background: str) -> Specification:

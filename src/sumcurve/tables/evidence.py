@@ -284,6 +284,10 @@ class Evidence:
         """Why a system of a corpus takes no part in what a metric ranks; None where there is no reason."""
         return None
 
+    def mark(self, system: "System") -> str:
+        """A sign beside a system's name, which `notes` explain; empty where there is none."""
+        return ""
+
     def notes(self, results: "Results") -> Sequence[str]:
         """Sentences under the core's tables: metrics that are not interpreted, and systems without a rank."""
         return ()

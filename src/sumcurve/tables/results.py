@@ -34,6 +34,7 @@ from sumcurve.tables.systems import System, systems_of
 from sumcurve.tables.table import Column, Name, Value, number, span
 
 OPTIMUM = "optimum"  # the best that is possible, as a system
+FULL_SIZE = ("paper", "finetune")  # beginnings of names of forms whose models are as large as their papers'
 NO_FINDINGS = "Small models: rankings here say nothing about the full-size methods."
 PHASE_UPDATES = 100  # of its last phase, below which a system is not called by its method's name without a word
 MARK = "†"  # beside a system that does not read its source
@@ -372,6 +373,7 @@ class Results:
         if self._has_frames:
             facts["one_frame"] = "yes" if True in framed else "no" if False in framed else ""
         marks = (MARK if False in reads else "") + (FRAMED if True in framed else "")
+        marks += "".join(evidence.mark(systems[0]) for evidence in self.study.evidence.values())
         method = systems[0].method
         human = systems[0].own_reference
         title = self.titles.get(method, method) if human is None else f"human {human}, against the others"
@@ -444,8 +446,8 @@ class Results:
 
     @property
     def caveat(self) -> str:
-        """What a study with settings other than the papers' must say of rankings."""
-        return "" if self.study.form == "paper" else NO_FINDINGS
+        """What a study with models smaller than the papers' must say of rankings."""
+        return "" if self.study.form.startswith(FULL_SIZE) else NO_FINDINGS
 
     def title(self, caption: str) -> str:
         """A caption with the study's title, which says where the study is in part."""

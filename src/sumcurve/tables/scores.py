@@ -145,7 +145,7 @@ def outside(results: Results) -> str:
     """What makes a curve and is no method of the study's; empty without any."""
     here = dict.fromkeys(system.method for system in results.systems if system.outputs[0].search == "own")
     titles = [f"{name}: {results.study.titles[name].rstrip('.')}" for name in here]
-    return f"Trained outside, decoded by a search of their own: {'; '.join(titles)}." if titles else ""
+    return f"Not trained by the study, with a search of their own: {'; '.join(titles)}." if titles else ""
 
 
 def counted(results: Results) -> list[str]:

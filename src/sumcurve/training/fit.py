@@ -277,7 +277,6 @@ class _Fit:
             raise ValueError(f"phase {phase.name!r} has no training items; check the corpus and its percent")
         self.parameters = self.learner.parameters(phase)
         self.optimizer = optimization.build(phase.optimizer, self.parameters)
-        self.schedule = Schedule(phase.optimizer)
         self.batches = _Batches(
             self.items,
             self.settings.batch,
@@ -288,6 +287,7 @@ class _Fit:
         torch.manual_seed(random.Random(f"dropout {self.seed} {index}{rank}").getrandbits(63))
         self.update = 0
         self.rule = Rule(phase, len(self.items), self.settings.batch)
+        self.schedule = Schedule(phase.optimizer, self.rule.budget)
 
     def _train(self) -> float:
         """Updates up to the next validation; returns their mean loss."""
@@ -407,7 +407,7 @@ class _Fit:
 
     def _tell(self, rate: float, loss: float | None, validated: bool) -> None:
         patience = self.rule.end_of_patience(self.history)
-        most = self.phase.stop.max_updates
+        most = self.rule.budget
         self.watch(
             Progress(
                 phase=self.phase.name,
@@ -453,7 +453,7 @@ class _Fit:
         self.update = state["update"]
         self.updates, self.examples = state["path"]["updates"], state["path"]["examples"]
         self.epochs, self.seconds = state["path"]["epochs"], state["path"]["seconds"]
-        self.schedule = Schedule(self.phase.optimizer, **state["schedule"])
+        self.schedule = Schedule(self.phase.optimizer, self.rule.budget, **state["schedule"])
         self.history = History.from_dict(state["history"])
         # A state that was written before states between validations were has neither.
         self.rule.load(state, self.history, state.get("validated", self.update))

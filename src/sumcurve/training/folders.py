@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from sumcurve.corpora.folders import in_small_letters
+from sumcurve.corpora.folders import in_small_letters, tokenizer_of
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
@@ -74,6 +74,7 @@ def lessons(family: Trainer, specification: TrainSpecification, inputs: Inputs, 
         lower=in_small_letters(corpus, inputs),
         device=stage.lease.device,
         note=stage.note,
+        tokenizer=tokenizer_of(corpus, inputs),
     )
 
 

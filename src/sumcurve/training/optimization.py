@@ -28,25 +28,34 @@ def build(settings: Optimizer, parameters: Iterable[nn.Parameter]) -> torch.opti
     )
 
 
+def warmup(settings: Optimizer, budget: int) -> int:
+    """The updates of a phase's warm-up; `budget` are all of the phase."""
+    return round(settings.warmup_share * budget) or settings.warmup_updates
+
+
 @dataclass
 class Schedule:
     """The learning rate of every update.
 
     constant: linear warm-up, then the peak. plateau: the same, halved after two validations in a row without
     a better one. noam (Vaswani et al. 2017, eq. 3, scaled so that its peak is `rate`): peak * min(u / w,
-    sqrt(w / u)).
+    sqrt(w / u)). linear: warm-up as for constant, then down in a line that would be 0 one update after the
+    phase's last, `budget` (transformers' `get_linear_schedule_with_warmup`, with one step more: no update has rate 0).
     """
 
     settings: Optimizer
+    budget: int  # updates of the phase
     stale: int = 0  # validations without a better one since the last halving or better one
     halvings: int = 0
 
     def rate(self, update: int) -> float:
         """The rate of the update with this number, counted from 1."""
-        peak, warmup = self.settings.rate, self.settings.warmup_updates
+        peak, rising = self.settings.rate, warmup(self.settings, self.budget)
         if self.settings.schedule == "noam":
-            return peak * min(update / warmup, (warmup / update) ** 0.5)
-        ramp = min(1.0, update / warmup) if warmup else 1.0
+            return peak * min(update / rising, (rising / update) ** 0.5)
+        ramp = min(1.0, update / rising) if rising else 1.0
+        if self.settings.schedule == "linear":
+            return peak * min(ramp, (self.budget + 1 - update) / (self.budget + 1 - rising))
         return peak * ramp * 0.5**self.halvings
 
     def observe(self, better: bool) -> None:

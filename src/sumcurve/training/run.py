@@ -24,6 +24,7 @@ from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
 from sumcurve.settings.training import Training
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, read_csv, write_bytes, write_csv, write_json
 from sumcurve.store.stage import Inputs
 from sumcurve.training.fit import STATE_KEYS, Checkpoint, Fitted, ResumeError, State, fit
@@ -95,7 +96,8 @@ class Lessons:
     """What a model learns from and is validated on.
 
     Of the run's `specification` are the lengths, the seed, the search of validation and the keys of folders among
-    `inputs`. `tokens` are those of the corpus's training part; `lower` says whether its words are in small letters.
+    `inputs`. `tokens` are those of the corpus's training part; `lower` says whether its words are in small letters,
+    `tokenizer` how they are made.
     """
 
     specification: Mapping[str, Any]
@@ -107,6 +109,7 @@ class Lessons:
     lower: bool
     device: str
     note: Callable[[str], None]
+    tokenizer: str = "words"
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -119,20 +122,51 @@ class Lessons:
         return Search.of_specification(self.specification["validation"])
 
     @cached_property
-    def drawn(self) -> Sequence[int]:
-        """The positions of the training records that the fraction has."""
+    def fraction_positions(self) -> Sequence[int]:
+        """The positions of the training records that the fraction has, in the order of its draw."""
         seed = self.specification.get("draw", self.specification["seed"])
         return positions(self.fraction, self.tokens.ids, seed)
+
+    @cached_property
+    def held_out(self) -> list[int]:
+        """The positions of those of the fraction that validation decodes; a larger fraction of the draw holds them out.
+
+        CorpusError where the fraction is too small to have one.
+        """
+        training, drawn = self.form.training, self.fraction_positions
+        share = training.valid_share
+        whole = [position for place, position in enumerate(drawn, 1) if int(place * share) > int((place - 1) * share)]
+        if share and not whole:
+            raise CorpusError(
+                f"valid_share {share:g} of {len(drawn)} records is no record, so that nothing chooses a checkpoint; "
+                "give it more records, or valid_share: 0"
+            )
+        return whole[: training.valid_records]
+
+    @cached_property
+    def drawn(self) -> Sequence[int]:
+        """The positions of the training records that are trained on."""
+        if not self.form.training.valid_share:
+            return self.fraction_positions
+        without = set(self.held_out)
+        return [position for position in self.fraction_positions if position not in without]
 
     @cached_property
     def records(self) -> Drawn:
         return Drawn(self.tokens, self.drawn)
 
     @cached_property
+    def validated(self) -> tuple[str, Sequence[int]]:
+        """The part of the corpus that validation's records are of, and their positions in it."""
+        if self.form.training.valid_share:
+            return "train", self.held_out
+        return "valid", range(len(Corpus(self.corpus).part("valid").first(self.form.training.valid_records)))
+
+    @cached_property
     def valid(self) -> list[Record]:
-        """The validation records without further references, as those of training are: all but test has one."""
-        records = Corpus(self.corpus).part("valid").first(self.form.training.valid_records)
-        return [replace(record, references=[]) for record in records]
+        """Validation's records without further references, as those of training are: all but test has one."""
+        part, places = self.validated
+        return [replace(record, references=[]) for record in Corpus(self.corpus).part(part)[places]]
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -159,12 +193,13 @@ class Opened:
     vocabulary: Vocabulary | None = None
 
 
-def salient_spans(entities: Path, drawn: Sequence[int]) -> Callable[[str], Iterable[list[tuple[int, int]]]]:
-    """The spans of salient tokens of the training records drawn, or of all of another part, from their annotation."""
+def salient_spans(entities: Path, lessons: Lessons) -> Callable[[str], Iterable[list[tuple[int, int]]]]:
+    """The spans of salient tokens of what is trained on ("train") or validated by ("valid"), from their annotation."""
 
-    def spans(part: str) -> Iterable[list[tuple[int, int]]]:
+    def spans(use: str) -> Iterable[list[tuple[int, int]]]:
+        part, positions = ("train", lessons.drawn) if use == "train" else lessons.validated
         places = Spans(read_salient(entities, part))
-        return (places[position] for position in drawn) if part == "train" else places
+        return (places[position] for position in positions)
 
     return spans
 
@@ -274,7 +309,7 @@ def train_run(lessons: Lessons, place: Place, learner: Callable[[Lessons], Opene
         start, _ = read_checkpoint(begins)
     opened = learner(lessons)
     place.facts.update(opened.facts)
-    counts, records = opened.learner.parameter_counts(), len(lessons.records)
+    counts, records = opened.learner.parameter_counts(), len(lessons.fraction_positions)
     size = f"{records} records, {opened.words} words, {counts['total']} parameters, {place.lease.device}"
     place.note(f"{place.name}: {size}")
     trained = fitted(opened.learner, training, lessons.specification, place, device, group, start)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sumcurve.settings.training import PhaseSettings
 from sumcurve.training.history import History, Reason, Row
+from sumcurve.training.optimization import warmup
 
 COLLAPSE_REPETITION, COLLAPSE_ROUGE, HACKED_SHARE = 0.3, 0.5, 0.99
 IN_A_ROW = 2  # validations that show it before a phase is stopped: one may be a dip
@@ -13,8 +14,9 @@ IN_A_ROW = 2  # validations that show it before a phase is stopped: one may be a
 class Rule:
     """Judges the validations of one phase in their order; see `settings.training.Stop`.
 
-    `period` are the updates between two validations, `first` those of the first checkpoint that may be selected, `best`
-    is the best that may be selected so far, `counted` says whether patience counts the last one.
+    `period` are the updates between two validations, `budget` those that end the phase, `warmup` those in which the
+    rate rises, `first` those of the first checkpoint that may be selected, `best` is the best that may be selected so
+    far, `counted` says whether patience counts the last one.
     """
 
     def __init__(self, phase: PhaseSettings, items: int, batch: int) -> None:
@@ -23,14 +25,17 @@ class Rule:
         epoch, stop = math.ceil(items / batch), phase.stop
         self.period = max(stop.every_updates, math.ceil(stop.every_epochs * epoch))
         # A phase that ends before its least epochs is selected from its last checkpoint.
-        self.first = max(1, stop.min_updates, min(math.ceil(stop.min_epochs * epoch), stop.max_updates))
+        self.budget = stop.budget(epoch)
+        least = max(1, stop.min_updates, min(math.ceil(stop.min_epochs * epoch), self.budget))
+        self.first = min(least, self.budget)
+        self.warmup = warmup(phase.optimizer, self.budget)
         self.stale = self.validated = self.collapsed = self.hacked = 0
         self.best: Row | None = None
         self.counted = False
 
     def next(self, update: int) -> int:
         """The update of the next validation after `update`."""
-        return min(update + self.period, self.phase.stop.max_updates)
+        return min(update + self.period, self.budget)
 
     def ended(self, update: int) -> Reason | None:
         """Why the phase ends at this update; None where it goes on."""
@@ -40,7 +45,7 @@ class Rule:
             return "reward hacking"
         if self.stale >= self.phase.stop.patience:
             return "patience"
-        return "most_updates" if update >= self.phase.stop.max_updates else None
+        return "most_updates" if update >= self.budget else None
 
     def take(self, row: Row, history: History) -> Row:
         """Judge a validation and append it to `history`, marked `best` where it is better than all before."""
@@ -56,7 +61,7 @@ class Rule:
             self.best = row
         history.append(row)
         self.validated = row.update
-        self.counted = selectable and row.update > self.phase.optimizer.warmup_updates and _speaks(history)
+        self.counted = selectable and row.update > self.warmup and _speaks(history)
         if self.counted:
             self.stale = 0 if better else self.stale + 1
         return row
@@ -68,7 +73,7 @@ class Rule:
         left, last = self.phase.stop.patience - self.stale, self.validated
         if self.best is None:  # the first that can be selected will be better than none
             last += self.period * max(1, math.ceil((self.first - last) / self.period))
-        uncounted = max(0, (self.phase.optimizer.warmup_updates - last) // self.period)
+        uncounted = max(0, (self.warmup - last) // self.period)
         return last + self.period * (uncounted + left)
 
     def state(self) -> dict[str, int]:

@@ -87,12 +87,17 @@ class Training:
     def apart(self) -> float:
         """Updates from one validation to the next, by the rule of its longest phase."""
         stop = self.phases[0].stop
-        return float(max(stop.every_updates, stop.every_epochs * self.records / self.form.training.batch))
+        return float(max(stop.every_updates, stop.every_epochs * self.epoch))
+
+    @property
+    def epoch(self) -> float:
+        """The updates of an epoch."""
+        return self.records / self.form.training.batch
 
     @property
     def max_updates(self) -> float:
         """Those that its phases allow."""
-        return float(sum(phase.stop.max_updates for phase in self.phases))
+        return float(sum(phase.stop.budget(math.ceil(self.epoch)) for phase in self.phases))
 
 
 @dataclass(frozen=True)
@@ -273,7 +278,8 @@ class Costs:
             [min(trained[0], trained[1] * speeds[0]), trained[1], max(trained[2], trained[1] * speeds[2])]
         )
         validations = updates / training.apart + len(training.phases)
-        validated = validations * how.valid_records * VALIDATED * training.words
+        items = min(how.valid_records, how.valid_share * training.records or how.valid_records)
+        validated = validations * items * VALIDATED * training.words
         return self.job + trained + validated
 
     def of_texts(self, name: str, form: Form, records: int, words: int, study: StudySettings) -> Cost:

@@ -255,7 +255,8 @@ def estimate(
 
 
 def missing_files(plan: Plan, results: Path) -> Iterator[str]:
-    """A line for each raw file, or folder, of a corpus to be made that a study names by its path and that is not here.
+    """A line for each raw file, or folder, of a corpus to be made that a study names by its path and that is not here,
+    and for each pretrained model.
 
     PlanError for one of other content than the study says; files above HASHED bytes are not hashed.
     """
@@ -275,6 +276,24 @@ def missing_files(plan: Plan, results: Path) -> Iterator[str]:
         if file.observed(results.parent) != file.sha256:
             where = plan.where("corpora", name, "raw", "sha256")
             raise PlanError(f"{where}: {file.problem(results.parent, plan.study)}")
+    yield from _missing_models(plan, results)
+
+
+def _missing_models(plan: Plan, results: Path) -> Iterator[str]:
+    """A line for each model that a folder to be made needs, and that is not here: by its path, or fetched."""
+    folders = [folder for folder in plan.folders.values() if any(file.pinned for file in folder.files)]
+    to_do = [folder for folder in folders if manifest.state(results / folder.key) not in ("finished", "packed")]
+    waiting = Counter(file for folder in to_do for file in folder.files if file.pinned)
+    for file, count in waiting.items():
+        path = file.at(results.parent)
+        if file.sha256 is None:
+            remedy = "`make study` asks the hub for them first, and writes them there"
+            yield f"MISSING: {file.pinned}: commit and sha256 of its model, which {count} folders need; {remedy}"
+            continue
+        if path.exists():
+            continue
+        remedy = "it is fetched first, with network" if file.harvested else "correct `path`, or bring the folder"
+        yield f"MISSING: {file.pinned}: {path} is not here, and {count} folders need it; {remedy}"
 
 
 def _check_sizes(plan: Plan, records: Counts) -> None:

@@ -50,11 +50,14 @@ def corpus_of(home: Path, study: str, files: dict[str, str], **split: Any) -> Co
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text)
     tree = tree_id(place)
+    (place / ".snakemake_timestamp").touch()  # as in a folder that a rule has fetched
     place.rename(place.with_name(f"git-{tree[:12]}"))
-    changes = {"raw": {"tree": tree}, "sizes": [4], **({"split": split} if split else {})}
-    told = {"extends": study, "corpora": {study: changes}, "form": "smoke", "seeds": [1], "methods": ["pcov"]}
+    trainings = {name: {"sizes": [4]} for name in ("abs", "pcov", "trans", "bart_scratch", "pgrl")}
+    changes = {"raw": {"tree": tree}, "sizes": [4], "trainings": trainings, **({"split": split} if split else {})}
+    told = {"extends": study, "corpora": {study: changes}, "form": "smoke", "seeds": [1]}
     (home / "config/studies/mine.yaml").write_text(yaml.safe_dump(told))
-    (folder,) = Plan.read(home / "config", "mine").named("corpora", "corpus")
+    folders = Plan.read(home / "config", "mine").named("corpora", "corpus")
+    (folder,) = (folder for folder in folders if folder.key.startswith(f"corpora/{study}-"))  # not the pretraining's
     make(home / "results" / folder.key)
     return Corpus(home / "results" / folder.key)
 

@@ -254,3 +254,9 @@ def test_a_single_run_beside_methods_is_not_tested() -> None:
     pairs = sc.compare(frame).to_pandas("pairs")
     assert pairs[pairs["second"] == "c"].p.isna().all()
     assert pairs[pairs["second"] == "b"].p.notna().all()
+
+
+def test_systems_that_are_equal_on_every_item_share_the_best_mean() -> None:
+    frame = scores({"first": 0})
+    result = sc.compare(pd.concat([frame, frame.assign(system="second")]))
+    assert result.sentences[0].startswith(f"first and second share the best mean over {ITEMS} items")

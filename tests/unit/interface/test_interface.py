@@ -123,3 +123,7 @@ def test_power_efficiency_and_oracle_are_those_of_their_verbs(tmp_path, capsys) 
             sc.oracle(wrong)
     with pytest.raises(CommandError, match="sd_items"):
         sc.power(-1)
+    for wrong in ({"items": 0}, {"items": -5}, {"items": 2.5}, {"seeds": True}, {"systems": "two"}, {"effect": "1"}):
+        ((name, value),) = wrong.items()
+        with pytest.raises(CommandError, match=f"{name} is {value!r}; give a"):
+            sc.power(18, **wrong)

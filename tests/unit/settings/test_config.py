@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from invented import MADE_HERE
+from invented import MADE_HERE, OF_THE_HUB, UNTRIED
 from sumcurve.settings.config import PlanError, read_study
 from sumcurve.study.doors import StudySettings
 from sumcurve.study.methods import read_method
@@ -21,13 +21,27 @@ def config(tmp_path):
     return configured(tmp_path) / "config"
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", sorted({*METHODS} - OF_THE_HUB))
 def test_every_method_is_complete_in_every_form_that_studies_train(method):
     forms = read_method(ROOT / "config" / "methods" / f"{method}.yaml").forms
-    assert {"small", "smoke"} <= forms.keys()
+    assert {"small", "smoke"} <= forms.keys() or method in UNTRIED
     assert "paper" in forms or method in MADE_HERE
     names = {tuple(phase.name for phase in form.training.phases) for form in forms.values()}
     assert len(names) == 1
+
+
+@pytest.mark.parametrize("method", sorted(OF_THE_HUB))
+def test_of_a_model_of_the_hub_a_fifth_of_the_records_at_most_chooses_the_checkpoint(method):
+    forms = read_method(ROOT / "config" / "methods" / f"{method}.yaml").forms
+    settings = forms["finetune"]
+    (phase,) = settings.training.phases
+    other = forms["finetune-valid"]
+    assert other.training.valid_share == 0.0
+    assert other.training == settings.training.model_copy(update={"valid_share": 0.0})
+    assert 0 < settings.training.valid_share <= 0.2
+    assert phase.optimizer.schedule == "linear"
+    assert phase.stop.max_epochs is not None
+    assert (settings.model.sha256 is None) == (settings.model.revision is None)
 
 
 @pytest.mark.parametrize(("form", "words"), [("paper-cnndm", 49_000), ("paper-oags", 98_000)])
@@ -103,6 +117,22 @@ def test_what_a_method_says_of_a_form_stands_over_what_it_says_of_all_and_that_o
     assert [phase.optimizer.clip_norm for phase in tiny.training.phases] == [2.0, 2.0, 1.0]
     assert [phase.stop.patience for phase in tiny.training.phases] == [1, 1, 3]
     assert [phase.stop.patience for phase in bare.training.phases] == [1, 1, 2]
+
+
+def test_a_form_that_another_stands_for_is_that_one(config):
+    forms = new(config, METHOD.replace("  bare:", "  bare: tiny"))
+    assert forms["bare"] == forms["tiny"]
+    with pytest.raises(PlanError, match=r"new\.yaml:\d+: forms\.bare: no form 'small' of its own; there are: tiny"):
+        new(config, METHOD.replace("  bare:", "  bare: small"))
+
+
+@pytest.mark.parametrize("method", ["t5_small", "bart_base", "bart_base_lora", "abs", "pcov", "trans"])
+def test_of_the_data_axis_s_records_a_fifth_chooses_every_checkpoint_and_all_else_is_of_the_papers_form(method):
+    forms = read_method(ROOT / "config" / "methods" / f"{method}.yaml").forms
+    axis, own = forms["paper-axis"], forms["paper" if "paper" in forms else "finetune"]
+    assert axis.training.valid_share == 0.2
+    counted = {"valid_share": 0.2, "valid_records": axis.training.valid_records}
+    assert axis == own.model_copy(update={"training": own.training.model_copy(update=counted)})
 
 
 def test_an_only_phase_is_a_first_one(config):

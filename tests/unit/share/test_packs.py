@@ -193,6 +193,24 @@ def test_what_only_weights_can_make_is_in_a_pack_or_there_is_none(plan, made, tm
     assert packs.unfinished(plan, results, run.key) == []
 
 
+def test_summaries_may_stay_behind_where_all_scores_are_there(plan, made, tmp_path):
+    """Then nothing that a system wrote is in the pack, and tables need none of it; the examples do without."""
+    results = Path(shutil.copytree(made, tmp_path / "results"))
+    run = plan.named("runs", "train")[0]
+    output, score = (
+        next(one for one in packs.behind(plan, run.key) if one.kind == kind) for kind in ("decode", "score")
+    )
+    path, _ = packs.pack(plan, results, run.key, tmp_path / "packs", summaries=False)
+    assert f"says {output.name}" not in lzma.decompress(path.read_bytes()).decode()
+    here = tmp_path / "here"
+    merge(plan, here, path.parent)
+    assert manifest.lacking(here / output.key) == ["logp.safetensors", "summaries.jsonl"]
+    assert (here / score.key / "items.csv").read_bytes() == (made / score.key / "items.csv").read_bytes()
+    shutil.rmtree(results / score.key)
+    with pytest.raises(PackError, match=rf"{score.key} cannot be made from its pack, .* and no summaries"):
+        packs.pack(plan, results, run.key, tmp_path / "again", summaries=False)
+
+
 def test_a_study_goes_on_from_packs_and_what_needs_weights_says_so(plan, made, packed, tmp_path):
     """The rest is made beside what was taken up, and all of it verifies as one study."""
     here = tmp_path / "results"
@@ -437,11 +455,23 @@ UNREADABLE = r"summaries.jsonl.* is not (JSON|UTF-8)"
             r"items.csv:2: reference holds 'the quick",
         ),
         ("score", "items.csv", "id,group,apes,answers_1\na,a,50,0 the\n", "answers_1 holds '0 the'"),
+        (
+            "score",
+            "items.csv",
+            "id,group,frame\na,g,… of the …\nb,g,… the fox …\n",
+            "items.csv:3: frame holds '… the fox",
+        ),
+        (
+            "score",
+            "items.csv",
+            "id,contrast,group\na,verb 12,a\na,the fox,a\n",
+            "items.csv:3: contrast holds 'the fox'",
+        ),
         ("decode", "summaries.jsonl", "not JSON", UNREADABLE),
         ("decode", "summaries.jsonl", "[" * 100_000, UNREADABLE),
         ("decode", "summaries.jsonl", b"\xff", UNREADABLE),
     ],
-    ids=range(5),
+    ids=range(7),
 )
 def test_text_where_numbers_belong_is_in_no_pack(plan, made, tmp_path, kind, name, data, said):
     results = Path(shutil.copytree(made, tmp_path / "results", ignore=shutil.ignore_patterns("tables")))

@@ -46,6 +46,15 @@ def test_ids_are_those_of_git(tmp_path) -> None:
     assert ids == {line.split("\t")[1]: line.split()[2] for line in trees}
 
 
+def test_snakemakes_stamp_in_the_folder_is_no_part_of_it(tmp_path) -> None:
+    folder = write(tmp_path)
+    before = tree_id(folder)
+    (folder / ".snakemake_timestamp").touch()
+    assert tree_id(folder) == before
+    (folder / "b/.snakemake_timestamp").touch()  # nobody's stamp there
+    assert tree_id(folder) != before
+
+
 def test_a_folder_without_a_file_is_gits_empty_tree(tmp_path) -> None:
     (tmp_path / "below").mkdir()
     assert tree_ids(tmp_path) == {tmp_path: "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}

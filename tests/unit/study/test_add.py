@@ -2,15 +2,19 @@
 
 import json
 import random
+import re
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
+from hub import REVISION, Hub, serving
+from pretrained import make_folder
 from sumcurve.__main__ import main
 from sumcurve.cli.make import make
 from sumcurve.corpora.store import Corpus
+from sumcurve.harvest.fetch import sha256_of_model
 from sumcurve.settings.config import PlanError
 from sumcurve.study.add import percents, quantile, ready_files
 from sumcurve.study.plan import Plan
@@ -316,3 +320,91 @@ def test_a_quantile_is_the_smallest_value_that_enough_do_not_exceed():
     for share in (0.1, 0.2, 0.5, 0.9, 1.0):
         found = quantile(values, share)
         assert sum(value < found for value in values) < share * len(values) <= sum(value <= found for value in values)
+
+
+# --- of the hub, with models of it
+
+
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory):
+    """Folders of small random models, by kind."""
+    texts = [sentence(random.Random(1), 9) for _ in range(30)]
+    return {kind: make_folder(tmp_path_factory.mktemp(kind), kind, texts) for kind in ("bart", "t5")}
+
+
+@pytest.fixture
+def hub(networks, monkeypatch):
+    """A data set with parts in a folder, and two models."""
+    rows = list(records(300, source="document", target="summary"))
+    parts = {"train": rows[:220], "validation": rows[220:240], "test": rows[240:]}
+    tables = {f"data/{part}-00000.jsonl": lines(part_rows).encode() for part, part_rows in parts.items()}
+    repositories = [Hub(tables | {"README.md": b"text"}, name="owner/tiny-news")]
+    for name, kind in (("facebook/bart-base", "bart"), ("google-t5/t5-small", "t5")):
+        files = {path.name: path.read_bytes() for path in networks[kind].iterdir()}
+        repositories.append(Hub(files, "models", name, revision="ab" * 20))
+    with serving(*repositories) as served:
+        monkeypatch.setenv("HF_ENDPOINT", served.url)
+        yield repositories
+
+
+MODELS = "facebook/bart-base,google-t5/t5-small"
+
+
+def test_a_data_set_and_two_models_of_the_hub_are_one_line_to_a_plan_and_its_costs(
+    place, monkeypatch, hub, networks, capsys
+):
+    (place / "results").mkdir()
+    (place / "results" / "tables").symlink_to(ROOT / "results" / "tables")  # recorded studies, by which costs are told
+    add(monkeypatch, "hf://owner/tiny-news", "--models", MODELS, "--sizes", "50,100,200")
+    printed = capsys.readouterr().out
+    assert "NOT ESTIMATED: 18 of 18 trainings" in printed
+    assert "core-hours to do, on a CPU: at least " in printed
+    assert re.search(r"tiny_news.yaml: 18 trainings, at 50, 100, 200 training records\n", printed)
+    assert printed.endswith("next: make study STUDY=tiny_news\n")
+    plan = Plan.read(Path("config"), "tiny_news")
+    assert plan.settings.form == "finetune"
+    corpus = plan.settings.corpora["tiny_news"]
+    assert (corpus.raw.hub, corpus.raw.revision) == ("owner/tiny-news", REVISION)
+    assert set(corpus.raw.files) == {name for name in hub[0].files if name.startswith("data/")}
+    assert corpus.published == {"train": 220, "valid": 20, "test": 60}
+    assert plan.settings.corpora["tiny_news"].sizes == [50, 100, 200]
+    for method, kind in (("bart_base", "bart"), ("t5_small", "t5")):
+        model = plan.methods[method].model
+        assert (model.revision, model.sha256) == ("ab" * 20, sha256_of_model(networks[kind]))
+    fetched = [name for repository in hub[1:] for _, name, _ in repository.asked]
+    assert not [name for name in fetched if name.endswith(".safetensors")]
+    asked = [len(repository.asked) for repository in hub]
+    add(monkeypatch, "hf://owner/tiny-news", "--models", MODELS, "--sizes", "50")
+    assert [len(repository.asked) for repository in hub] == asked, "what is here is not fetched again"
+    assert Path("config/studies/tiny_news_2.yaml").exists()
+    _, corpus = prepared("tiny_news")
+    assert len(ids(corpus, "train")) == 220
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["hf://owner/none"], "owner/none at main cannot be fetched"),
+        (["hf://none"], "'none' is no name of the hub"),
+        (["hf://owner/tiny-news", "--models", "owner/none"], "owner/none at main cannot be fetched"),
+        (["hf://owner/tiny-news", "--models", "bart_bass"], r"bart_bass.yaml is missing; .*bart_base"),
+        (["hf://owner/tiny-news", "--below", "other"], "no file below 'other' that is read here"),
+        (["hf://owner/tiny-news", "--models", MODELS, "--sizes", "5,9999"], "9,999 training records of the 220"),
+        (["tiny.jsonl"], "say --name"),
+        (["tiny.jsonl", "--name", "x", "--below", "data"], "--below names a folder of a data set of the hub"),
+    ],
+)
+def test_what_the_hub_does_not_have_is_no_study(place, monkeypatch, hub, words, message):
+    write(place / "tiny.jsonl", ROWS)
+    before = sorted((place / "config" / "studies").iterdir())
+    with pytest.raises(SystemExit, match=f"(?s).*{message}"):
+        add(monkeypatch, *words)
+    assert sorted((place / "config" / "studies").iterdir()) == before
+
+
+def test_a_model_that_has_seen_the_summaries_of_a_data_set_is_refused_there(place, monkeypatch, hub):
+    path = Path("config/methods/t5_small.yaml")
+    path.write_text(path.read_text().replace("seen: [cnndm, cnn_dailymail]", "seen: [Tiny_News]"))
+    with pytest.raises(SystemExit, match="t5_small was trained on the summaries of mine before"):
+        add(monkeypatch, "hf://owner/tiny-news", "--name", "mine", "--models", MODELS)
+    assert not Path("config/studies/mine.yaml").exists()

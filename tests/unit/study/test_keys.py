@@ -20,6 +20,9 @@ ROOT = Path(__file__).parents[3]
 PINNED = {"kind": "transformers", "sha256": "ab" * 32, "path": "models/mine", "zero_shot": True}
 PROGRAM = {"kind": "command", "train": "true", "summarize": "cat", "logp": "cat", "settings": {"RATE": 1}}
 
+PROMPTED = {"kind": "chat", "url": "http://localhost:1/v1", "model": "small", "examples": [0, 2]}
+PROMPTED |= {"template": str(ROOT / "config" / "prompts" / "summary.yaml")}
+
 
 def everything(place):
     """The smoke study with every kind of folder that a study of two corpora may have; its configuration."""
@@ -38,7 +41,7 @@ def everything(place):
     tales["split"]["unseen"] = ["zoo"]
     modules |= {"cloze": {}, "oracle": {}}
     study["scores"] |= {"apes": {}, "dodged": {}, "escaped": {}}
-    study |= {"labels": {"methods": ["pcov"]}, "systems": {"theirs": PROGRAM}}
+    study |= {"labels": {"methods": ["pcov"]}, "systems": {"theirs": PROGRAM, "prompted": PROMPTED}}
     study["variance"] = {"corpus": "tales", "percent": 50, "methods": ["abs"], "draws": [1, 2], "seeds": [1, 2]}
     study["pretraining"] = pretraining(place / "fables.jsonl", fables(5), overlapping="counted")
     path.write_text(yaml.safe_dump(study, sort_keys=False))
@@ -104,10 +107,14 @@ ROWS = [
     (S, "sums", "native", "judge pretrain reader tables train untrained", ""),
     (S, "systems.theirs.settings", {"RATE": 2}, "tables train_program", "theirs"),
     (S, "systems.theirs.trials", [{"RATE": 1}], "", ""),
+    (S, "systems.prompted.parameters", {"top_p": 0.9}, "chat tables", "prompted"),
+    (S, "systems.prompted.examples", [0, 2, 4], "more tables", ""),
+    (S, "systems.prompted.price", {"input": 1, "output": 2}, "tables", ""),
     (S, "scores.rouge", {"stemmer": True}, "prove score tables", ""),
     (S, "scores.reading", {"seed": 2}, "decode decode_program tables", ""),
     (S, "bootstrap.seed", 2, "tables", ""),
     (S, "questions", [{"question": "Which?", "asks": "method"}], "tables", ""),
+    (S, "axis", "rouge1", "tables", ""),
     (S, "shown_items", 2, "tables", ""),
     (S, "packed_percent", 9, "", ""),
     (S, "labels.related", 7, "labels tables", "pcov"),
@@ -165,7 +172,7 @@ WHOLE = [
     ("pretrain", "noise", Noise),
     ("pretrain", "training", Training),
 ]
-UNTOLD = {"transformers": {"path", "hub", "revision", "zero_shot"}}  # keys of models that decide no training
+UNTOLD = {"transformers": {"path", "hub", "revision", "zero_shot", "seen"}}  # keys of models that decide no training
 
 
 @pytest.mark.parametrize(("file", "keys", "value", "kinds", "whose"), ROWS, ids=lambda value: str(value)[:40])
@@ -226,5 +233,6 @@ def test_every_key_of_a_model_decides_its_training_but_those_that_say_where_it_l
     for form in forms:
         kind = form.model.kind
         decides = {*form.model.decides()}
-        fields = {field.alias or name for name, field in type(form.model).model_fields.items()}
+        model = type(form.model)
+        fields = {field.alias or name for name, field in model.model_fields.items() if field.exclude_if is None}
         assert fields - decides == UNTOLD.get(kind, set())

@@ -169,7 +169,6 @@ def test_each_output_has_a_name_of_its_own_in_the_table_and_trace_finds_it(confi
     ("method", "keys", "value", "reason"),
     [
         ("fastrl", ["target"], "titles", "titles have no sentences to extract"),
-        ("mine", ["prepare", "tokenizer"], "ptb", "tokenizer words' tokens, not those of ptb"),
         ("mine", ["search", "coverage_penalty"], 1.0, "pretrained models show no attention"),
         ("fairseq_lstm", ["search"], {"beam": 2, "max_tokens": 9, "length_penalty": "gnmt"}, "no length_penalty gnmt"),
     ],

@@ -10,7 +10,11 @@ from sumcurve.study.schema import files, schemas
 
 CONFIG = Path(__file__).parents[3] / "config"
 SCHEMAS = schemas()
-FILES = sorted(path.relative_to(CONFIG).as_posix() for path in CONFIG.rglob("*.yaml") if path.name != "config.yaml")
+FILES = sorted(
+    path.relative_to(CONFIG).as_posix()
+    for path in CONFIG.rglob("*.yaml")
+    if path.name != "config.yaml" and path.parent.name != "prompts"
+)
 
 
 def test_schemas_and_page_are_up_to_date():

@@ -35,6 +35,8 @@ PROGRAM = {
     "summarize": f'python -c "{EACH % SUMMARY}"',
     "logp": f'python -c "{EACH % LOGP}"',
 }
+PROMPTED = {"kind": "chat", "url": "http://localhost:1/v1", "model": "small", "examples": [0, 2]}
+PROMPTED |= {"template": str(ROOT / "config" / "prompts" / "summary.yaml")}
 
 READ = {"every_updates": 2, "every_epochs": 0.01, "patience": 1, "max_updates": 4}
 
@@ -85,12 +87,22 @@ def plan(tmp_path_factory):
     plan.folders |= {
         key: folder for key, folder in Plan.read(config, "shared").folders.items() if folder.kind != "score"
     }
+    study["systems"] = {"prompted": PROMPTED}
+    (config / "studies" / "prompted.yaml").write_text(yaml.safe_dump(study))
     return plan
+
+
+def every(plan):
+    """The plan, that of a prompted model, whose server is elsewhere, and those of all studies."""
+    yield plan
+    yield Plan.read(plan.config, "prompted")
+    for study in studies(ROOT / "config"):
+        yield Plan.read(ROOT / "config", study)
 
 
 def test_every_folder_of_every_study_is_of_a_kind_that_has_a_row_and_no_row_is_idle(plan):
     planned = set()
-    for one in [plan, *(Plan.read(ROOT / "config", study) for study in studies(ROOT / "config"))]:
+    for one in every(plan):
         for folder in one.folders.values():
             row = KINDS[folder.kind]
             assert folder.key.split("/")[0] == row.step
@@ -100,7 +112,7 @@ def test_every_folder_of_every_study_is_of_a_kind_that_has_a_row_and_no_row_is_i
 
 
 def test_a_specification_holds_what_its_row_declares_and_nothing_else(plan):
-    for one in [plan, *(Plan.read(ROOT / "config", study) for study in studies(ROOT / "config"))]:
+    for one in every(plan):
         for folder in one.folders.values():
             row = KINDS[folder.kind]
             keys, code = set(folder.specification), row.version_key
@@ -181,6 +193,8 @@ def test_what_a_builder_writes_is_decided_by_its_three_arguments_and_is_golden(p
     rows = {KINDS[folder.kind].recipe(folder.kind, folder.specification) for folder in folders}
     elsewhere = {"score/people", "system/file", "score/entity_attention"}  # of files, and of names, which tales lack
     elsewhere |= {"score/references", "system/human"}  # of several references
+    elsewhere |= {"score/bertscore", "score/bartscore", "score/entailment", "score/translation"}  # tests/…/metrics
+    elsewhere |= {"chat", "system/chat"}  # of a server: tests/…/chat
     assert rows | elsewhere == {row for row in RECIPES if row.partition("/")[0] in KINDS} - {
         f"corpus/{part}" for part in CORPUS_PARTS
     }

@@ -152,8 +152,8 @@ def test_humans_stand_beside_systems_by_the_jackknife_alone(several):
     scores = tables["scores"].frame().set_index("method")
     assert scores.loc[[*HUMANS]].rouge1.isna().all()
     assert scores.loc[[*HUMANS]].chrf.isna().all()
-    form = SimpleNamespace(training=SimpleNamespace(valid_records=5))
-    valid = Lessons.valid.func(SimpleNamespace(corpus=results / prepared.key, form=form))
+    form = SimpleNamespace(training=SimpleNamespace(valid_records=5, valid_share=0.0))
+    valid = Lessons({}, form, results / prepared.key, results, None, {}, True, "cpu", print).valid
     assert [record.all_references for record in valid] == [[record.target] for record in valid]
     assert all(record.references for record in test)
     assert scores.rouge1_jackknife["human-2"] == frame.rouge1_jackknife["human-2"]

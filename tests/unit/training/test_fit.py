@@ -515,6 +515,16 @@ def test_what_least_epochs_leave_out_is_never_selected(lstm, phase, training, tr
     assert (fitted.selected.update, fitted.history[-1].update) == (selected, last)
 
 
+@pytest.mark.parametrize(("epochs", "last"), [(1.5, 8), (3, 15), (9, 24)])
+def test_a_budget_in_epochs_ends_a_phase_at_a_rate_of_nearly_nothing(lstm, phase, training, train, epochs, last):
+    """Of five updates each, where that is before `max_updates`; its last validation is always one."""
+    settings = training(phase(max_epochs=epochs, max_updates=24, schedule="linear", warmup_share=0.25, rate=0.01))
+    fitted, _ = train(lstm, settings)
+    rows = fitted.history.rows()
+    assert (rows[-1]["update"], fitted.history.ended) == (last, [("nll", "most_updates")])
+    assert rows[-1]["rate"] == pytest.approx(0.01 / (last + 1 - round(0.25 * last)))
+
+
 def test_patience_and_plateau_do_not_count_in_warmup(lstm, phase, training, train, scripted):
     scripted(*[(0.5, 1.0)] * 9)
     told = []

@@ -31,25 +31,53 @@ def test_updates_follow_the_papers_formulas(name):
 def test_noam_is_vaswanis_schedule_with_the_peak_at_the_rate():
     width, warmup, factor = 512, 8000, 2
     peak = factor * width**-0.5 * warmup**-0.5
-    schedule = Schedule(Optimizer(rate=peak, schedule="noam", warmup_updates=warmup))
+    schedule = Schedule(Optimizer(rate=peak, schedule="noam", warmup_updates=warmup), 300_000)
     for update in (1, 17, 7999, 8000, 8001, 200_000):
         expected = factor * width**-0.5 * min(update**-0.5, update * warmup**-1.5)
         assert schedule.rate(update) == pytest.approx(expected, rel=1e-12)
 
 
 def test_constant_warms_up_linearly_and_stays():
-    schedule = Schedule(Optimizer(rate=0.8, warmup_updates=4))
+    schedule = Schedule(Optimizer(rate=0.8, warmup_updates=4), 9)
     assert [schedule.rate(update) for update in range(1, 7)] == pytest.approx([0.2, 0.4, 0.6, 0.8, 0.8, 0.8])
     for _ in range(9):
         schedule.observe(better=False)
     assert schedule.rate(7) == 0.8
-    assert Schedule(Optimizer(rate=0.8)).rate(1) == 0.8
+    assert Schedule(Optimizer(rate=0.8), 9).rate(1) == 0.8
 
 
 def test_plateau_halves_after_every_two_stale_validations_in_a_row():
-    schedule = Schedule(Optimizer(rate=0.8, schedule="plateau"))
+    schedule = Schedule(Optimizer(rate=0.8, schedule="plateau"), 99)
     rates = []
     for better in (True, False, True, False, False, False, False, True, False, False):
         schedule.observe(better)
         rates.append(schedule.rate(99))
     assert rates == [0.8, 0.8, 0.8, 0.8, 0.4, 0.4, 0.2, 0.2, 0.2, 0.1]
+
+
+@pytest.mark.parametrize(("share", "updates"), [(0.0, 0), (0.0, 7), (0.1, 0)])
+def test_linear_is_transformers_schedule_that_reaches_nothing_an_update_after_the_last(share, updates):
+    """Against `get_linear_schedule_with_warmup`, whose steps count from 0."""
+    from transformers import get_linear_schedule_with_warmup
+
+    budget, rate = 50, 0.8
+    schedule = Schedule(Optimizer(rate=rate, schedule="linear", warmup_share=share, warmup_updates=updates), budget)
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=rate)
+    theirs = get_linear_schedule_with_warmup(optimizer, updates or round(share * budget), budget + 1)
+    for update in range(1, budget + 1):
+        optimizer.step()
+        theirs.step()
+        assert schedule.rate(update) == pytest.approx(theirs.get_last_lr()[0], rel=1e-12)
+        assert schedule.rate(update) > 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"warmup_share": 0.1}, "schedule constant ignores warmup_share"),
+        ({"schedule": "linear", "warmup_share": 0.1, "warmup_updates": 3}, "either"),
+    ],
+)
+def test_a_warmup_that_is_ignored_is_an_error(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        Optimizer(rate=0.1, **wrong)

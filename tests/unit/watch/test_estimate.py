@@ -254,6 +254,37 @@ def test_what_is_published_is_known_before_it_is_here(study, recorded, planned):
     assert all(f" {method} {counts[0]:,} (up to {largest[method]:,})" in said[0] for method in beyond)
 
 
+@pytest.mark.parametrize(
+    ("place", "path", "remedy"),
+    [
+        ({"path": "models/mine"}, "models/mine", "correct `path`"),
+        ({"hub": "owner/name", "revision": "12" * 20}, f"data/raw/model-{'ab' * 6}", "fetched first, with network"),
+        ({"hub": "owner/name", "sha256": None}, "", "asks the hub"),
+    ],
+)
+def test_a_pretrained_model_that_is_not_here_is_said(config, tmp_path, monkeypatch, place, path, remedy):
+    monkeypatch.chdir(tmp_path)
+    model = {"kind": "transformers", "sha256": "ab" * 32, **place}
+    method = {"title": "Mine", "paper": "None.", "model": model, "phases": {"nll": {"loss": "nll"}}}
+    (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**method, "forms": {"smoke": None}}))
+    study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
+    study["methods"] = ["mine"]
+    for corpus in study["corpora"].values():
+        corpus.pop("methods", None)
+    (config / "studies" / "smoke.yaml").write_text(yaml.safe_dump(study))
+    plan = Plan.read(config, "smoke")
+    (said,) = [line for line in estimate.missing_files(plan, tmp_path / "results") if "mine.yaml" in line]
+    trained = [folder for folder in plan.folders.values() if folder.files and folder.files[0].pinned]
+    if "sha256" in place:
+        assert f"commit and sha256 of its model, which {len(trained)} folders need; " in said
+        return
+    assert said.startswith(f"MISSING: {config / 'methods' / 'mine.yaml'}: ")
+    assert f"{path} is not here, and {len(trained)} folders need it; " in said
+    assert remedy in said
+    (tmp_path / path).mkdir(parents=True)
+    assert not [line for line in estimate.missing_files(plan, tmp_path / "results") if "mine.yaml" in line]
+
+
 def test_a_preparation_costs_by_what_is_read_and_its_temporary_disk_is_said(planned):
     """OAGS keeps a few of what it reads. What is read and not known is said to be assumed."""
 

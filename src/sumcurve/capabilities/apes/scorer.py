@@ -42,6 +42,7 @@ class AnswersQuestions(Needing):
 
     Settings = Apes
     together: ClassVar[bool] = True
+    claim = "coverage"
     metrics: ClassVar[Sequence[Metric]] = (
         Metric("apes", "APES", "APES", "% of questions"),
         Metric("apes_documents", "APES by document", "by document", "% of questions", ranks=False),

@@ -32,6 +32,7 @@ class Contrasts(Capability):
     kinds = KINDS
     tensors: ClassVar = {"contrasts": ("own", "tokens", "told", "starts", "other", "assigned")}  # of `judged.Judged`
     scorers: ClassVar = {"dodged": Dodged, "escaped": Escaped}
+    part_columns = ("contrast",)
     listings = (
         Listing("contrasts", _TABLES + "contrasts", "correlations", folders=_FOLDERS, of_runs=("judge",)),
         Listing("contrast_rules", _TABLES + "contrast_rules", "contrasts", folders=_FOLDERS, of_runs=("judge",)),

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import NotRequired, TypedDict
 
 from sumcurve.capabilities.contrasts.settings import Contrasts
-from sumcurve.corpora.folders import in_small_letters
+from sumcurve.corpora.folders import in_small_letters, tokenizer_of
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
 from sumcurve.settings.study import Reading
@@ -87,8 +87,9 @@ def judge(
                 stage.facts["weights"][name] = run_manifest["files"][WEIGHTS["selected"]]["sha256"]
                 family = models[run_manifest["specification"]["model"]["kind"]]
                 errors += family.errors()
-                lower = family.reads_texts and in_small_letters(corpus, inputs)
-                finished = family.selected(run, inputs, specification["sums"], stage.lease.device, lower=lower)
+                lower, words = family.reads_texts and in_small_letters(corpus, inputs), tokenizer_of(corpus, inputs)
+                device = stage.lease.device
+                finished = family.selected(run, inputs, specification["sums"], device, lower, words)
                 opened = family.system(finished)
             with opened as system:
                 judged = weigh(system, contrasted, items, others)

@@ -61,7 +61,7 @@ class FairseqFamily(Family):
         for phase, reason in fitted.history.ended:
             place.note(f"{name}: phase {phase} ended by {reason}")
         write_json(place.folder / VOCABULARY, lessons.vocabulary.to_json())
-        sizes = len(lessons.records), len(lessons.vocabulary)
+        sizes = len(lessons.fraction_positions), len(lessons.vocabulary)
         write_run(place.folder, fitted, fitted.history, lessons.form.training, *sizes, counts, {})
 
     @contextmanager
@@ -115,9 +115,8 @@ def _fitted(
         seed = specification["seed"]
         model = FairseqModel(process, _settings(lessons.form), training, vocabulary, lengths, seed, Path(work))
         counts = model.parameter_counts()
-        size = (
-            f"{len(lessons.records)} records, {len(vocabulary)} words, {counts['total']} parameters, {lessons.device}"
-        )
+        records = len(lessons.fraction_positions)
+        size = f"{records} records, {len(vocabulary)} words, {counts['total']} parameters, {lessons.device}"
         lessons.note(f"{name}: {size}, {process.releases}")
         references = [record.all_references for record in valid]
         identity = {**specification, "device": lessons.device}

@@ -140,7 +140,7 @@ class _Training:
         )
         row = self.rule.take(row, self.history)
         self._keep(row)
-        patience, most = self.rule.end_of_patience(self.history), self.phase.stop.max_updates
+        patience, most = self.rule.end_of_patience(self.history), self.rule.budget
         self.watch(
             Progress(
                 phase=self.phase.name,

@@ -1,4 +1,4 @@
-"""`sumcurve people sheet` and `sumcurve people read`: sheets for people, and what filled ones say.
+"""`sumcurve people sheet`, `read` and `correct`: sheets for people, what filled ones say, and judges by people.
 
 Heavy packages are imported when a command runs.
 """
@@ -42,10 +42,17 @@ each system is, paired differences (p and intervals corrected over all pairs by 
 themselves and with each other. --write keeps the answers for a study, and prints what the study's file says of them.
 """
 
+CORRECT = """\
+Takes a judge's answers to all items (a model's, say) and people's to some, drawn from all. Prints each system's mean
+and all paired differences, by people alone and made surer by the judge (prediction-powered: Angelopoulos et al.,
+2023). A biased judge moves nothing, and one who knows nothing costs nothing.
+"""
+
 SHEETS_OF = """\
 sheet results/outputs/docstrings-lead-4af533fa --items 50 --to sheets
-read sheets/a-1.csv sheets/b-1.csv --key sheets.key.json"""
-EXAMPLES = [f"example: sumcurve people {line}" for line in SHEETS_OF.splitlines()]  # of `sheet`, and of `read`
+read sheets/a-1.csv sheets/b-1.csv --key sheets.key.json
+correct judged.csv"""
+EXAMPLES = [f"example: sumcurve people {line}" for line in SHEETS_OF.splitlines()]  # of each action
 
 
 def add_parser(verbs: Verbs) -> None:
@@ -56,7 +63,7 @@ def add_parser(verbs: Verbs) -> None:
         help="sheets for people who judge summaries, and what they say",
         example=SHEETS_OF,
     )
-    actions = people.add_subparsers(dest="action", required=True, metavar="sheet|read")
+    actions = people.add_subparsers(dest="action", required=True, metavar="sheet|read|correct")
     sheet = actions.add_parser(
         "sheet", help="sheets, blind", description=SHEET, formatter_class=shape, epilog=EXAMPLES[0]
     )
@@ -87,6 +94,11 @@ def add_parser(verbs: Verbs) -> None:
         "--resamples", type=resamples, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
     )
     read.set_defaults(run=run_read)
+    correct = actions.add_parser(
+        "correct", help="a judge's answers, by people's", description=CORRECT, formatter_class=shape, epilog=EXAMPLES[2]
+    )
+    correct.add_argument("file", type=Path, metavar="FILE.csv", help="columns item, system, judge, people; maybe group")
+    correct.set_defaults(run=run_correct)
 
 
 def run_sheet(arguments: argparse.Namespace) -> None:
@@ -201,6 +213,14 @@ def run_read(arguments: argparse.Namespace) -> None:
         write_answers(arguments.write, answers)
         for line in _block(arguments.key, arguments.write, answers):
             print(line)
+
+
+def run_correct(arguments: argparse.Namespace) -> None:
+    """Print the corrected means and differences."""
+    from sumcurve.capabilities.people.correct import read, report
+
+    for line in report(read(arguments.file)):
+        print(line)
 
 
 def _report(answers: "Answers", judged: "Results", settings: Bootstrap) -> Iterator[str]:

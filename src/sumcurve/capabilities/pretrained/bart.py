@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from sumcurve.capabilities.pretrained.model import EncoderDecoder, Pretrained, load
+from sumcurve.capabilities.pretrained.model import EncoderDecoder, Pretrained, load, with_lora
 from sumcurve.capabilities.pretrained.settings import BartSettings, SubwordSettings, TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords
 from sumcurve.settings.study import Architecture
@@ -86,13 +86,29 @@ def make(folder: Path, architecture: Architecture, dropout: float, lower: bool, 
     return EncoderDecoder(network, Subwords(tokenizer, "{source}", positions, positions, lower, encoder=True))
 
 
-def opened(settings: SubwordSettings, folder: Path, specification: dict[str, Any], lower: bool) -> Pretrained:
-    """The model that a specification trains or decodes, before its training.
+def opened(
+    settings: SubwordSettings, folder: Path, specification: dict[str, Any], lower: bool, words: str = "words"
+) -> Pretrained:
+    """The model that a specification trains or decodes, before its training; `words` is the corpus's tokenizer.
 
     Of kind transformers it is that of `folder`; of kind bart it has new weights, and `folder` its tokenizer.
     """
     seed = specification.get("seed", 0)
     if isinstance(settings, TransformersSettings):
-        return load(folder, settings, lower, seed)
-    assert isinstance(settings, BartSettings)
-    return make(folder, Architecture.of_specification(specification["architecture"]), settings.dropout, lower, seed)
+        model = load(folder, settings, lower, seed)
+    else:
+        assert isinstance(settings, BartSettings)
+        architecture = Architecture.of_specification(specification["architecture"])
+        model = make(folder, architecture, settings.dropout, lower, seed)
+    model.subwords.words = words
+    return model
+
+
+def adapt(model: Pretrained, settings: SubwordSettings, seed: int) -> None:
+    """Put LoRA's matrices beside the weights of a BART that was made here, where its settings ask for them.
+
+    They stand beside the weights that it has when they come: its pretraining's, or later those of its run, which keeps
+    all of them. A model from elsewhere has its matrices from the beginning.
+    """
+    if isinstance(settings, BartSettings) and settings.lora is not None:
+        model.network, model.whole = with_lora(model.network, settings.lora, encoder=True, seed=seed), True

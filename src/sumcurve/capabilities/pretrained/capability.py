@@ -54,8 +54,11 @@ class PretrainedModels(Capability):
     )
 
     def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
-        """PlanError for a BART without pretraining, a corpus's text in it, and a question that nothing answers."""
+        """PlanError for a BART without pretraining, a corpus's text in it, a question that nothing answers, and a
+        model of the hub that has seen a corpus's summaries.
+        """
         _check_questions(block, settings, methods)
+        _check_hub_models(block, settings, methods)
         made = [method for method, form in methods.items() if form.model.kind == "bart"]
         if settings.pretraining is None:
             if made:
@@ -84,7 +87,7 @@ class PretrainedModels(Capability):
         for method in _zero_shot(methods):
             form = methods[method]
             specification: UntrainedSpecification = {
-                "model": form.model.decides() | UNTUNED,
+                "model": form.model.model_copy(update=UNTUNED).decides(),
                 "corpus": corpus.prepared,
                 "search": corpus.settings.search.model_dump(mode="json"),
                 "source_tokens": corpus.settings.source_tokens,
@@ -166,6 +169,28 @@ def _check_questions(block: Block, settings: StudySettings, methods: Mapping[str
                 f"{block.where('questions', place, 'asks')}: pretraining: no pretrained BART and the same from scratch "
                 "are among the study's methods; add both, as bart and bart_scratch, or leave the question out"
             )
+
+
+def _check_hub_models(block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
+    """PlanError for a corpus that a model has been trained on before."""
+    for method, form in methods.items():
+        if not isinstance(model := form.model, TransformersSettings):
+            continue
+        seen = {_plain(name) for name in model.seen or ()}
+        for name, corpus in settings.corpora.items():
+            called = {_plain(name), _plain((corpus.raw.hub or "").split("/")[-1])}
+            if (corpus.methods is None or method in corpus.methods) and seen & called:
+                served = ", ".join(other for other in corpus.methods or settings.methods if other != method)
+                raise PlanError(
+                    f"{block.where('corpora', name)}: {method} was trained on the summaries of {name} before, says "
+                    f"`seen` of config/methods/{method}.yaml: its curve would begin with records that nobody counts; "
+                    f"list the other methods, `corpora: {{{name}: {{methods: [{served}]}}}}`"
+                )
+
+
+def _plain(name: str) -> str:
+    """A data set's name without case, hyphens and underscores."""
+    return name.lower().replace("-", "").replace("_", "")
 
 
 def _check_shared(block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:

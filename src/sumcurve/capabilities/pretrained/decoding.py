@@ -9,7 +9,8 @@ import torch
 from sumcurve.capabilities.pretrained.model import Pretrained
 from sumcurve.capabilities.pretrained.settings import SubwordSettings
 from sumcurve.capabilities.pretrained.subwords import TextExample
-from sumcurve.corpora.tokens import cut, sentences, tokenize
+from sumcurve.corpora.tokenizers import tokenizer
+from sumcurve.corpora.tokens import cut
 from sumcurve.decoding.logp import TargetLogp
 from sumcurve.decoding.search import generate, greedy
 from sumcurve.settings.search import Search
@@ -57,10 +58,10 @@ def write(model: Pretrained, examples: Sequence[TextExample], search: Search, de
     return texts
 
 
-def in_words(text: str, lower: bool, most: int) -> list[str]:
-    """A written text as a corpus has it: sentences of blank-separated words, `most` words in all."""
-    words = (" ".join(tokenize(sentence, lower)) for sentence in sentences(text))
-    return cut([sentence for sentence in words if sentence], most)
+def in_words(text: str, lower: bool, most: int, name: str = "words") -> list[str]:
+    """A written text as a corpus has it, by its tokenizer's name: sentences of blank-separated words, `most` in all."""
+    words = tokenizer(name)
+    return cut([sentence for sentence in words.tokens(words.sentences(text), lower) if sentence], most)
 
 
 @torch.no_grad()

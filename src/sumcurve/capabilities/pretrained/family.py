@@ -34,9 +34,6 @@ class OfSubwords(Family):
         for penalty in ("coverage_penalty", "entity_penalty"):
             if getattr(corpus.search, penalty):
                 return Refusal(("search", penalty), "pretrained models show no attention, which this penalty looks at")
-        if (words := corpus.prepare.tokenizer) != "words":
-            why = f"pretrained models write text, which becomes the tokenizer words' tokens, not those of {words}"
-            return Refusal(("prepare", "tokenizer"), why)
         return None
 
     def errors(self) -> tuple[type[Exception], ...]:
@@ -52,24 +49,25 @@ class OfSubwords(Family):
         import torch
         from safetensors.torch import load_file
 
-        from sumcurve.capabilities.pretrained.bart import opened
+        from sumcurve.capabilities.pretrained.bart import adapt, opened
         from sumcurve.capabilities.pretrained.learner import pretrained_learner, with_texts
         from sumcurve.training.run import Opened
 
         specification: dict[str, Any] = dict(lessons.specification)
         settings: Any = lessons.form.model
-        train, valid = (Corpus(lessons.corpus).part(part) for part in ("train", "valid"))
-        parts = with_texts(train, lessons.drawn), with_texts(valid, range(len(lessons.valid)))
+        corpus, (validated, places) = Corpus(lessons.corpus), lessons.validated
+        parts = with_texts(corpus.part("train"), lessons.drawn), with_texts(corpus.part(validated), places)
         further: dict[str, Any] = {}
         if (outside := lessons.folder("outside")) is not None:
             pairs = list(Corpus(outside).part("train").with_text)
             further["outside_pairs"] = len(pairs)
             parts[0].extend(pairs)
         source = self.source(settings, lessons.inputs, specification.get("subwords"))
-        model = opened(settings, source, specification, lessons.lower)
+        model = opened(settings, source, specification, lessons.lower, lessons.tokenizer)
         if (pretrained := lessons.folder("pretrained")) is not None:
             model.load(load_file(pretrained / WEIGHTS["selected"]))
         further |= self.told_of(model)
+        adapt(model, settings, specification["seed"])
         device = torch.device(lessons.device)
         learner = pretrained_learner(specification, settings, model, *parts, device, lessons.search, lessons.note)
         facts = {"truncated_sources": sum(example.truncated for example in learner.train)}
@@ -79,12 +77,13 @@ class OfSubwords(Family):
     def system(self, run: FinishedRun) -> "Iterator[PretrainedSystem]":
         import torch
 
-        from sumcurve.capabilities.pretrained.bart import opened
+        from sumcurve.capabilities.pretrained.bart import adapt, opened
         from sumcurve.capabilities.pretrained.system import PretrainedSystem
 
         torch.set_num_threads(run.specification["threads"])
         settings: Any = run.form.model
-        model = opened(settings, self.trained(settings, run), dict(run.specification), run.lower)
+        model = opened(settings, self.trained(settings, run), dict(run.specification), run.lower, run.tokenizer)
+        adapt(model, settings, run.specification.get("seed", 0))
         if run.weights is not None:
             model.load(weights_of(run))
         yield PretrainedSystem(model, settings, run.search, *run.lengths, run.device)
@@ -123,7 +122,7 @@ class OfSubwords(Family):
         return {}
 
 
-UNTUNED = {"lora": None, "gradient_checkpointing": False, "dropout": None}  # settings of training alone
+UNTUNED = {"lora": None, "gradient_checkpointing": False, "dropout": None, "weights": "single"}  # of training alone
 
 
 class Transformers(OfSubwords):
@@ -149,8 +148,8 @@ class Transformers(OfSubwords):
         """The fine-tuned model, with LoRA's matrices added to the weights, and its tokenizer."""
         from sumcurve.capabilities.pretrained.bart import opened
 
-        settings: Any = run.form.model
-        model = opened(settings, self.trained(settings, run), dict(run.specification), run.lower)
+        settings: Any = run.form.model.model_copy(update={"weights": "single"})  # so that sums are not rounded
+        model = opened(settings, self.trained(settings, run), dict(run.specification), run.lower, run.tokenizer)
         if run.weights is not None:
             model.load(weights_of(run))
         network: Any = model.network

@@ -33,5 +33,7 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         text += f" with {number(fact.records[0])} records ({by}{interval(fact.effect)} {fact.metric})"
         if last["records_needed"] and fact.outcome == "better":
             few = {"<": "fewer than ", ">": "more than "}.get(last["bound"], "")
-            text += f"; it reaches that model's score with {few}{number(int(float(last['records_needed'])))} records"
+            needed, most = int(float(last["records_needed"])), round(float(last["ratio_high"] or 0) * fact.records[0])
+            text += f"; its mean reaches that model's with {few}{number(needed)} records"
+            text += f" (interval: to {number(most)})" if most > needed else ""
         yield Finding(corpus.name, "Pretraining", f"{text}.", "pretraining", 1.5, facts)

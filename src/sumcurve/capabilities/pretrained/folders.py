@@ -4,7 +4,7 @@ from typing import NotRequired, TypedDict
 
 from sumcurve.capabilities.pretrained.family import Transformers
 from sumcurve.capabilities.pretrained.settings import TransformersSettings
-from sumcurve.corpora.folders import in_small_letters
+from sumcurve.corpora.folders import in_small_letters, tokenizer_of
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
 from sumcurve.machine.sums import Sums
@@ -145,6 +145,7 @@ def untrained(specification: UntrainedSpecification, inputs: Inputs, stage: Stag
         device=stage.lease.device,
         inputs=inputs,
         lower=in_small_letters(corpus, inputs),
+        tokenizer=tokenizer_of(corpus, inputs),
     )
     write_output(Transformers(), run, corpus, None, stage)
 

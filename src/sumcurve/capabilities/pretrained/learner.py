@@ -75,8 +75,9 @@ class PretrainedLearner(Learner):
         self.model.eval()
         losses = [loss for batch in self.batches for loss in self._nll(batch).tolist()]
         texts = write(self.model, self.valid, self.decoding, self.device)
-        lower = self.model.subwords.lower
-        return measured(losses, [in_words(text, lower, self.search.max_tokens) for text in texts], self.references)
+        lower, words = self.model.subwords.lower, self.model.subwords.words
+        summaries = [in_words(text, lower, self.search.max_tokens, words) for text in texts]
+        return measured(losses, summaries, self.references)
 
     def weights(self) -> dict[str, Tensor]:
         return self.model.weights()

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sumcurve.capabilities.pretrained.settings import TransformersSettings
+from sumcurve.capabilities.pretrained.settings import Lora, TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords, TextExample, collate
 from sumcurve.models.batch import Batch
 from sumcurve.models.emission import Emission, in_single
@@ -29,6 +29,7 @@ from sumcurve.models.summarizer import Marks, Memory, State, Summarizer
 
 DROPOUT = ("dropout", "dropout_rate", "resid_pdrop", "embd_pdrop")  # what configurations of architectures call it
 IGNORED = -100  # of cross-entropy
+WEIGHTS = {"single": torch.float32, "bf16": torch.bfloat16}
 
 
 def _cache(kept: dict[str, Tensor]) -> Any:
@@ -70,6 +71,7 @@ class Pretrained(Summarizer):
     def __init__(self, network: Any, subwords: Subwords) -> None:
         super().__init__()
         self.network, self.subwords = network, subwords
+        self.whole = False  # whether a run keeps what training leaves as it is, too, since nothing else keeps it
         self.vocabulary_size = int(network.config.get_text_config().vocab_size)
         tokenizer = subwords.tokenizer
         never = set(tokenizer.all_special_ids) - {subwords.end}
@@ -126,13 +128,16 @@ class Pretrained(Summarizer):
         """What training changes, by name; a parameter that is used twice stands here once."""
         return {name: parameter for name, parameter in self.network.named_parameters() if parameter.requires_grad}
 
+    def _of_runs(self) -> dict[str, nn.Parameter]:
+        return dict(self.network.named_parameters()) if self.whole else self.trained()
+
     def weights(self) -> dict[str, Tensor]:
-        """The values of `trained`, as they are."""
-        return {name: parameter.detach() for name, parameter in self.trained().items()}
+        """The values of `trained`, as they are; of a model that is kept `whole` those of all."""
+        return {name: parameter.detach() for name, parameter in self._of_runs().items()}
 
     def load(self, weights: dict[str, Tensor]) -> None:
         """Take over what `weights` gave. PretrainedError for weights of another model."""
-        own = self.trained()
+        own = self._of_runs()
         if set(own) != set(weights):
             strange = sorted(set(own) ^ set(weights))
             raise PretrainedError(f"weights of another model: {', '.join(strange[:3])} are in one of both only")
@@ -326,7 +331,7 @@ def positions(config: Any, side: Literal["encoder", "decoder"]) -> int | None:
 
 
 def load(folder: Path, settings: TransformersSettings, lower: bool, seed: int) -> Pretrained:
-    """The model of a folder, on the CPU in single precision, in training as `settings` say.
+    """The model of a folder, on the CPU, in training as `settings` say.
 
     `seed` decides new weights (LoRA's). Nothing is fetched, no code of the folder is run, and no pickle is read.
     `lower`: whether the corpus's words are in small letters.
@@ -356,7 +361,7 @@ def load(folder: Path, settings: TransformersSettings, lower: bool, seed: int) -
                 folder,
                 config=config,
                 use_safetensors=True,
-                dtype=torch.float32,
+                dtype=WEIGHTS[settings.weights],
                 output_loading_info=True,
                 **local,
             )
@@ -379,13 +384,37 @@ def load(folder: Path, settings: TransformersSettings, lower: bool, seed: int) -
             "give the model of the architecture that its config.json names"
         )
     if settings.lora is not None:
-        network = _with_lora(network, settings, seed)
+        network = with_lora(network, settings.lora, encoder, seed)
     if settings.gradient_checkpointing:
         network.activation_checkpointing_enable(activation_checkpointing_kwargs={"use_reentrant": False})
     read = positions(config, "encoder" if encoder else "decoder")
     writes = positions(config, "decoder") if encoder else None  # a decoder alone writes where it reads
-    subwords = Subwords(tokenizer, settings.template, read, writes, lower, encoder)
+    template = chat_template(tokenizer, settings.template) if settings.chat else settings.template
+    subwords = Subwords(tokenizer, template, read, writes, lower, encoder)
+    if settings.chat:
+        subwords.opening = []  # the chat template has it
     return EncoderDecoder(network, subwords) if encoder else DecoderOnly(network, subwords)
+
+
+def chat_template(tokenizer: Any, message: str) -> str:
+    """The text of a user's message up to where the model answers, by its tokenizer's chat template.
+
+    The template is data that jinja expands in a sandbox. PretrainedError where there is none, where it reads the day's
+    date, and where it changes the message.
+    """
+    name, template = tokenizer.name_or_path, tokenizer.chat_template
+    if not isinstance(template, str):
+        raise PretrainedError(f"{name}: its tokenizer has no chat template; leave `chat` out, and write a `template`")
+    if "strftime_now" in template:
+        raise PretrainedError(
+            f"{name}: its chat template has the day's date in it, so that no two days have one prompt; leave `chat` "
+            "out, and write its marks into `template`"
+        )
+    messages = [{"role": "user", "content": message}]
+    text: str = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+    if text.count("{source}") != 1:
+        raise PretrainedError(f"{name}: its chat template makes {text!r} of the message {message!r}; leave `chat` out")
+    return text
 
 
 def _set_dropout(config: Any, share: float, folder: Path) -> None:
@@ -396,13 +425,11 @@ def _set_dropout(config: Any, share: float, folder: Path) -> None:
         setattr(config, name, share)
 
 
-def _with_lora(network: nn.Module, settings: TransformersSettings, seed: int) -> nn.Module:
-    """The network in peft's wrapper; only LoRA's matrices are trained."""
+def with_lora(network: nn.Module, lora: Lora, encoder: bool, seed: int) -> nn.Module:
+    """The network, with an encoder or a decoder alone, in peft's wrapper; only LoRA's matrices are trained."""
     import peft
 
-    assert settings.lora is not None
-    lora = settings.lora
-    kind = peft.TaskType.SEQ_2_SEQ_LM if settings.architecture == "encoder-decoder" else peft.TaskType.CAUSAL_LM
+    kind = peft.TaskType.SEQ_2_SEQ_LM if encoder else peft.TaskType.CAUSAL_LM
     config = peft.LoraConfig(
         r=lora.rank,
         lora_alpha=lora.alpha,  # type: ignore[arg-type]  # any number will do

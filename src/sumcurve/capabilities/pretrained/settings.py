@@ -50,18 +50,26 @@ class TransformersSettings(SubwordSettings):
     """
 
     kind: Literal["transformers"]
-    sha256: Sha256
-    """Of the model's files: its identity."""
+    sha256: Sha256 | None
+    """Of the model's files: its identity; null: not known yet, `sumcurve add --models` writes it here."""
     path: str | None = None
     """The folder of the model; or `hub`."""
     hub: HubName | None = None
     """The model's name on the hub, `owner/name`; `revision` goes with it."""
     revision: Annotated[str, StringConstraints(to_lower=True)] | None = None
-    """The commit on the hub, 40 hex digits: branches and tags move."""
+    """The commit on the hub, 40 hex digits: branches and tags move. null: as `sha256`."""
     architecture: Literal["encoder-decoder", "decoder"] = "encoder-decoder"
     """By which of transformers' auto classes it is read: AutoModelForSeq2SeqLM or AutoModelForCausalLM."""
     template: str = "{source}"
     """What the model reads: `{source}` is the source, and stands in it once."""
+    chat: Annotated[Boolean, Field(exclude_if=lambda chat: not chat)] = False
+    """Whether the template is a user's message to a model of architecture decoder, in its tokenizer's chat template."""
+    seen: tuple[str, ...] | None = ()
+    """Data sets of summaries that its weights were trained on before, by the names of corpora here or of the hub's
+    repositories: a corpus of such a name is refused. null: not published.
+    """
+    weights: Annotated[Literal["single", "bf16"], Field(exclude_if=lambda weights: weights == "single")] = "single"
+    """How its own weights are kept, which `lora` leaves as they are; bf16 takes half the memory."""
     lora: Lora | None = None
     """What is trained: low-rank matrices beside the weights; null: all weights."""
     zero_shot: Boolean = False
@@ -78,8 +86,10 @@ class TransformersSettings(SubwordSettings):
     def one_place(self) -> "TransformersSettings":
         if self.path is not None and self.hub is not None:
             raise ValueError("give either `path` or `hub`")
-        if (self.hub is None) != (self.revision is None):
+        if (self.hub is None) != (self.revision is None) and not (self.hub is not None and self.sha256 is None):
             raise ValueError("`hub` and `revision` go together: the hub's name of a model, and the commit")
+        if self.sha256 is None and self.hub is None:
+            raise ValueError("sha256 null is for a model of the `hub`; `sumcurve model FOLDER` prints that of a folder")
         if self.revision is not None and not re.fullmatch(r"[0-9a-f]{40}", self.revision):
             raise ValueError(
                 f"revision {self.revision!r} is a branch or a tag, which moves, or a part of a commit's name; give all "
@@ -87,7 +97,14 @@ class TransformersSettings(SubwordSettings):
             )
         if self.template.count("{source}") != 1:
             raise ValueError(f"template {self.template!r} must hold {{source}} once")
-        if self.architecture == "decoder" and self.template.endswith("{source}"):
+        if self.chat and self.architecture != "decoder":
+            raise ValueError("`chat` is for a model of architecture decoder: set that, or leave `chat` out")
+        if self.weights == "bf16" and self.lora is None:
+            raise ValueError(
+                "weights in bf16 are too coarse for the updates of fine-tuning, which would be lost: give `lora`, or "
+                "take `training: {precision: bf16}`, which keeps them single"
+            )
+        if self.architecture == "decoder" and not self.chat and self.template.endswith("{source}"):
             raise ValueError(
                 "a model of architecture decoder goes on with what it reads: end the template with what asks for a "
                 'summary, as "{source}\nSummary:"'
@@ -95,8 +112,12 @@ class TransformersSettings(SubwordSettings):
         return self
 
     def decides(self) -> dict[str, Any]:
-        """What decides the outcome of a training, as plain values: not where the model lies, nor what else is asked."""
-        return self.model_dump(mode="json", exclude={"path", "hub", "revision", "zero_shot"})
+        """What decides the outcome of a training, as plain values: not where the model lies, nor what else is asked.
+
+        Its name on the hub stands for its files where these are not known yet.
+        """
+        apart = {"path", "revision", "zero_shot", "seen"} | ({"hub"} if self.sha256 else set())
+        return self.model_dump(mode="json", exclude=apart)
 
 
 class BartSettings(SubwordSettings):
@@ -113,6 +134,14 @@ class BartSettings(SubwordSettings):
     """
     dropout: Dropout = 0.1
     """Share of values that training sets to zero."""
+    lora: Annotated[Lora | None, Field(exclude_if=lambda lora: lora is None)] = None
+    """What is trained: low-rank matrices beside the pretraining's weights; null: all weights."""
     tokens_a_word: Annotated[float, Field(ge=1.0)] = 2.0
     """Subwords that a search may write for each word of the corpus's longest summary, which is cut to that afterwards.
     """
+
+    @model_validator(mode="after")
+    def adapts_what_is_pretrained(self) -> "BartSettings":
+        if self.lora is not None and self.outside != "bodies":
+            raise ValueError(f"`lora` trains no weights, and those of outside {self.outside!r} are new: leave it out")
+        return self

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from sumcurve.corpora.tokenizers import Tokenizer, tokenizer
 from sumcurve.corpora.tokens import TOKEN
 from sumcurve.models.batch import Batch
 from sumcurve.store.records import Record, Text
@@ -52,6 +53,43 @@ def first_words(sentences: Sequence[str], lower: bool, most: int) -> tuple[str, 
     if len(spans) <= most:
         return text, spans, True
     return text[: max(span.end for span in spans[:most])], spans[:most], False
+
+
+NO_TEXT = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "-LSB-": "[", "-RSB-": "]", "``": '"', "''": '"'}
+MOST_BACK = 40  # characters; no token of a text is longer than a few dozen
+
+
+def first_sentences(sentences: Sequence[str], words: Tokenizer, lower: bool, most: int) -> tuple[list[str], bool]:
+    """The text of the sentences up to their first `most` tokens by any tokenizer, and whether that is all.
+
+    Marks between sentences are counted as `first_words` counts them.
+    """
+    kept, left = list[str](), most
+    for sentence, line in zip(sentences, words.tokens(sentences, lower), strict=True):
+        if not line:
+            continue
+        left -= bool(kept)
+        tokens = line.split(" ")
+        if len(tokens) > left:
+            beginning = _beginning(sentence, tokens[: max(left, 0)], words, lower)
+            return [*kept, *([beginning] if beginning else [])], False
+        kept.append(sentence)
+        left -= len(tokens)
+    return kept, True
+
+
+def _beginning(sentence: str, first: Sequence[str], words: Tokenizer, lower: bool) -> str:
+    """The longest beginning of a sentence that has these tokens, its first ones; else as many."""
+
+    def tokens(length: int) -> list[str]:
+        return words.tokens([sentence[:length]], lower)[0].split()
+
+    low, high = 0, len(sentence)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if len(tokens(middle)) <= len(first) else (low, middle - 1)
+    fitting = (length for length in range(low, max(0, low - MOST_BACK), -1) if tokens(length) == [*first])
+    return sentence[: next(fitting, low)].rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +140,7 @@ class Subwords:
             )
         self.tokenizer, self.template, self.positions = tokenizer, template, positions
         self.lower, self.encoder = lower, encoder
+        self.words = "words"  # the corpus's tokenizer, by name
         self.end: int = tokenizer.eos_token_id
         around = list(tokenizer("")["input_ids"])
         # What a target begins with: all that the tokenizer puts before the end mark of an empty text.
@@ -112,6 +151,20 @@ class Subwords:
 
     def __len__(self) -> int:
         return len(self.tokenizer)
+
+    def as_text(self, sentences: Sequence[str]) -> list[str]:
+        """A corpus's tokens as text: the Penn Treebank's brackets and quotation marks as people write them."""
+        if self.words != "ptb":
+            return [*sentences]
+        return [" ".join(NO_TEXT.get(word.upper(), word) for word in sentence.split(" ")) for sentence in sentences]
+
+    def _first_words(self, sentences: Sequence[str], most: int) -> tuple[str, list[Span], bool]:
+        """As `first_words`, of text whose tokens the corpus's tokenizer counts; spans are of its words all the same."""
+        if self.words == "words":
+            return first_words(sentences, self.lower, most)
+        kept, whole = first_sentences(sentences, tokenizer(self.words), self.lower, most)
+        text, spans, _ = first_words(kept, self.lower, sum(map(len, kept)) + len(kept))
+        return text, spans, whole
 
     def _before_text(self) -> list[int]:
         text = "a"
@@ -133,7 +186,7 @@ class Subwords:
         `room` are positions to be left free. The source's end is cut away, never the template. Raises PretrainedError
         for a source without a word, and where the template alone is too long.
         """
-        text, spans, _ = first_words(sentences, self.lower, most_words)
+        text, spans, _ = self._first_words(sentences, most_words)
         if not spans:
             raise PretrainedError("a source is empty; drop it when the corpus is prepared")
         ids = self._read(text)
@@ -156,7 +209,7 @@ class Subwords:
         A subword belongs to the first word that ends behind the subword's start. Of a target with more than
         `most_words` words, marks counted, the first ones are kept, and no end mark.
         """
-        text, spans, whole = first_words(sentences, self.lower, most_words)
+        text, spans, whole = self._first_words(sentences, most_words)
         if not spans:
             return [self.end], [0], 1
         ids, offsets = self._ids(text)

@@ -54,7 +54,8 @@ class PretrainedSystem:
 
     def words(self, text: str) -> list[str]:
         """A written text as the corpus's tokenizer gives it, cut at its longest summary."""
-        return in_words(text, self.model.subwords.lower, self.search.max_tokens)
+        subwords = self.model.subwords
+        return in_words(text, subwords.lower, self.search.max_tokens, subwords.words)
 
     def summarize(self, items: Sequence[Item]) -> list[list[str]]:
         return [self.words(text) for text in self.written(self.examples(items))]
@@ -65,7 +66,7 @@ class PretrainedSystem:
         records = [
             Item(
                 replace(item.record, target=target, references=[]),
-                Text(item.text.id, item.text.source, target),
+                Text(item.text.id, item.text.source, self.model.subwords.as_text(target)),
             )
             for item, target in zip(items, targets, strict=True)
         ]
@@ -89,7 +90,7 @@ class PretrainedSystem:
         model, subwords = self.model, self.model.subwords
         likelihoods = []
         for each in alternatives:
-            targets = [subwords.target(target, self.target_tokens) for target in each.targets]
+            targets = [subwords.target(subwords.as_text(target), self.target_tokens) for target in each.targets]
             if subwords.writes is not None:
                 targets = [(ids[: subwords.writes], at[: subwords.writes], size) for ids, at, size in targets]
             record, text = each.item.record, each.item.text

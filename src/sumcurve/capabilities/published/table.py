@@ -10,6 +10,8 @@ from sumcurve.tables.table import Column, Name, Table
 
 METRICS = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeL": "ROUGE-L", "rougeLsum": "ROUGE-Lsum"}
 FIRST = "rouge1"  # the metric of our own best
+RULES = {"mean": "mean", "best": "best", "first": "first", None: "first"}  # of our own, by what is printed
+REFERENCES = {"mean": "mean over references", "best": "best reference", "first": "first reference"}
 SECOND_HAND = "‖"  # beside a system
 SECOND_HAND_NOTE = f"{SECOND_HAND} quoted at second hand; check before citing."
 
@@ -34,6 +36,7 @@ def table(results: Results) -> Table:
         Column("comparable", None),
         Column("ours", "our best method" if "ours" in shown else None),
         Column("ours_records", None, "count"),
+        Column("ours_references", "by" if "ours_references" in shown else None),
         Column(f"ours_{FIRST}", "its ROUGE-1, our scorer" if "ours" in shown else None, "number"),
     ]
     every = [(corpus, result) for corpus, of_corpus in printed.items() for result in of_corpus]
@@ -42,7 +45,6 @@ def table(results: Results) -> Table:
 
 
 def _rows(results: Results, corpus: str, printed: Sequence[PublishedResult]) -> list[dict[str, Any]]:
-    ours = _ours(results, corpus)
     rows = []
     for result in printed:
         mark = "" if result.seen else f" {SECOND_HAND}"
@@ -51,25 +53,32 @@ def _rows(results: Results, corpus: str, printed: Sequence[PublishedResult]) -> 
         row |= {"records": result.records, "rouge": result.rouge, "references": result.references}
         row |= {"parameters": result.parameters} if result.parameters else {}
         row |= {"source": result.source, "url": result.url, "comparable": result.comparable}
-        row |= {"seen": "yes" if result.seen else "no"} | (ours if FIRST in result.scores else {})
+        row |= {"seen": "yes" if result.seen else "no"}
+        if FIRST in result.scores:
+            row |= _ours(results, corpus, RULES[result.references])
         rows.append(row)
     return rows
 
 
-def _ours(results: Results, corpus: str) -> dict[str, Any]:
-    """The trained method with the best mean at its largest size; empty where no method has the metric."""
-    if FIRST not in {metric.name for metric in results.metrics}:
+def _ours(results: Results, corpus: str, rule: str) -> dict[str, Any]:
+    """The trained method with the best mean at its largest size; empty where no method has the metric.
+
+    Where the study scores several references by every rule (scorer `references`), by the rule that is printed.
+    """
+    metrics = {metric.name for metric in results.metrics}
+    metric = next((name for name in (f"{FIRST}_{rule}", FIRST) if name in metrics), None)
+    if metric is None:
         return {}
-    largest = results.largest(corpus).values()
-    means = {
-        system.cell: results.estimate(corpus, FIRST, system.cell).mean
-        for system in largest
-        if results.scorer(FIRST) in system.scorers and results.counts(system, FIRST)
-    }
-    best = max((system for system in largest if system.cell in means), key=lambda of: means[of.cell], default=None)
-    if best is None:
+    scored = [
+        (results.estimate(corpus, metric, system.cell).mean, system)
+        for system in results.largest(corpus).values()
+        if results.scorer(metric) in system.scorers and results.counts(system, metric)
+    ]
+    if not scored:
         return {}
-    return {"ours": results.name(best), "ours_records": best.records, f"ours_{FIRST}": means[best.cell]}
+    mean, best = max(scored, key=lambda pair: pair[0])
+    ours = {"ours": results.name(best), "ours_records": best.records, f"ours_{FIRST}": mean}
+    return ours | ({} if metric == FIRST else {"ours_references": REFERENCES[rule]})
 
 
 def _notes(printed: Sequence[tuple[str, PublishedResult]], results: Results, ours: bool) -> list[str]:
@@ -84,8 +93,8 @@ def _notes(printed: Sequence[tuple[str, PublishedResult]], results: Results, our
         "and references: what the source says of them; –: it does not, or there is one reference. Records: –: all.",
         SECOND_HAND_NOTE if any(not result.seen for _, result in printed) else "",
         *(f"{', '.join(systems)}. {sentence}" for sentence, systems in comparable.items()),
-        "Our best: the trained method with the best mean at its largest size, by this study's scorer, text and "
-        "references; the difference is no result."
+        "Our best: the trained method with the best mean at its largest size, by this study's scorer and text; of "
+        "several references by the rule that is printed, against the first where none is. The difference is no result."
         if ours
         else "",
         *sources,

@@ -26,7 +26,7 @@ def places_of(form: Form, name: str, choice: Choice) -> dict[tuple[str, ...], An
 
 
 def replace(path: Path, values: Mapping[tuple[str, ...], Any]) -> None:
-    """Put values into a YAML file in place of those that stand there. PlanError where a key is missing."""
+    """Put values into a YAML file in place of those that stand there. PlanError where a key is missing or shared."""
     text = path.read_text()
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     nodes = {at: _node(path, root, at) for at in values}
@@ -38,10 +38,13 @@ def replace(path: Path, values: Mapping[tuple[str, ...], Any]) -> None:
 
 def _node(path: Path, node: Any, location: tuple[str, ...]) -> yaml.Node:
     for part in location:
-        inner = [value for key, value in node.value if key.value == part]
+        above, inner = node, [value for key, value in node.value if key.value == part]
         if not inner:
             shown = ".".join(location)
             raise PlanError(f"{path}:{node.start_mark.line + 1}: {shown} is not there to be changed; write it out")
         (node,) = inner
+        if others := [key.value for key, value in above.value if value is node and key.value != part]:
+            shown = ".".join(location)
+            raise PlanError(f"{path}: {shown} is {', '.join(others)}, too (a YAML alias); write it out on its own")
     assert isinstance(node, yaml.Node)
     return node

@@ -43,7 +43,8 @@ def plan_systems(plan: "Plan", corpus: PlannedCorpus) -> None:
             annotated = all(plan.annotations(corpus.prepared, made) for made in kind.needs.values())
             if not annotated or makes_a_curve(settings) or isinstance(settings, FileSettings):  # of the test items
                 continue
-        _plan_system(plan, corpus, name, kind, settings)
+        if not any(capability.plan_system(plan, corpus, name) for capability in CAPABILITIES.values()):
+            _plan_system(plan, corpus, name, kind, settings)
 
 
 def _plan_system(plan: "Plan", corpus: PlannedCorpus, name: str, kind: type[System], settings: SystemSettings) -> None:

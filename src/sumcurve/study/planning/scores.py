@@ -53,7 +53,8 @@ def _plan_score(
         "settings": scorer.settings.model_dump(mode="json"),
     }
     made_from = dict.fromkeys([output, corpus.prepared, *inputs])
-    files = [File(sha256, path) for sha256, (path, _) in given.items()]
+    shards = scorer.shards if isinstance(scorer, ReadsFiles) else ()
+    files = [File(sha256, path, shards=shards) for sha256, (path, _) in given.items()]
     return plan.add("score", specification, made_from, files, output=plan.folders[output].stem, scorer=name)
 
 

@@ -50,7 +50,7 @@ class OfWords(Family):
             lessons.valid,
             vocabulary,
             torch.device(lessons.device),
-            salient_spans(entities, lessons.drawn) if entities is not None else None,
+            salient_spans(entities, lessons) if entities is not None else None,
             lessons.search,
         )
         return Opened(learner, len(vocabulary), vocabulary=vocabulary)

@@ -27,6 +27,11 @@ SINGLE = re.compile("one seed|single run")  # tables had the first until version
 MARKS = re.compile("[†¶]+$")  # of a name, in tables that were recorded before marks had columns
 
 
+def learned(row: Record) -> bool:
+    """Whether a row is of a training: neither of what learns nothing nor of a model without any record."""
+    return row["records"] not in ("", "0")
+
+
 @dataclass(frozen=True)
 class Effect:
     """A number with its interval, where there is one."""
@@ -107,7 +112,7 @@ class Corpus:
 
     @property
     def sizes(self) -> list[int]:
-        return sorted({int(row["records"]) for row in self.rows("scores") if row["records"]})
+        return sorted({int(row["records"]) for row in self.rows("scores") if learned(row)})
 
     def at(self, metric: str, size: int) -> list[Record]:
         """What table answers says of a measured size, the best method first."""
@@ -117,7 +122,7 @@ class Corpus:
     def blind(self) -> tuple[str, float] | None:
         """The best system that is not trained and sees no reference, with its score."""
         name = self.column
-        scored = [row for row in self.rows("scores") if row["role"] in BLIND and not row["records"] and row.get(name)]
+        scored = [row for row in self.rows("scores") if row["role"] in BLIND and not learned(row) and row.get(name)]
         best = max(scored, key=lambda row: float(row[name]), default=None)
         return None if best is None else (best["method"], float(best[name]))
 
@@ -265,7 +270,7 @@ def needed(corpus: Corpus) -> Iterator[Fact]:
 
 def source(corpus: Corpus) -> Iterator[Fact]:
     """Methods that are not shown to use their source, with the sizes and the gap at the largest of them."""
-    trained = [row for row in corpus.rows("scores") if row["records"]]
+    trained = [row for row in corpus.rows("scores") if learned(row)]
     for method in dict.fromkeys(row["method"] for row in trained):
         rows = [row for row in trained if row["method"] == method]
         blind = [row for row in rows if _ignores(row)]
@@ -281,7 +286,7 @@ def template(corpus: Corpus) -> Iterator[Fact]:
     rows = corpus.rows("descriptions")
     references = next((row.get("commonest_frame", "") for row in rows if row["method"] == "references"), "")
     for row in rows:
-        if row.get("one_frame") == "yes" and row["records"]:
+        if row.get("one_frame") == "yes" and learned(row):
             share = effect(row, "commonest_frame")
             sizes = (int(row["records"]),)
             yield Fact("template", corpus.name, "share", (row["method"],), "measured", sizes, (), share, references)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from sumcurve.scores.references import JACKKNIFE
 from sumcurve.tables.references import PEOPLE, people_of
-from sumcurve.tables.report.facts import Corpus, Effect, Record, effect
+from sumcurve.tables.report.facts import Corpus, Effect, Record, effect, learned
 from sumcurve.tables.report.findings import Titles
 
 CUT = "best-sentence"  # the bound that is shown
@@ -43,10 +43,10 @@ def leaderboard(corpus: Corpus, titles: Titles, baselines: int = BEST) -> list[E
     scores = corpus.rows("scores")
     trained: dict[str, Record] = {}
     for row in scores:
-        if row["records"] and row.get(corpus.column):
+        if learned(row) and row.get(corpus.column):
             trained[row["method"]] = row
     rows = [_entry(corpus, titles, row) for row in trained.values()]
-    others = [_entry(corpus, titles, row) for row in scores if not row["records"] and row.get(corpus.column)]
+    others = [_entry(corpus, titles, row) for row in scores if not learned(row) and row.get(corpus.column)]
     blind = sorted((row for row in others if row.role in ("baseline", "outside")), key=_by_score)[:baselines]
     bound = [row for row in others if row.method == CUT]
     return _with_people(corpus, [*sorted(rows, key=_by_score), *blind, *bound])
@@ -82,7 +82,7 @@ def _entry(corpus: Corpus, titles: Titles, row: Record) -> Entry:
     score = effect(row, corpus.column)
     assert score is not None
     name, about = row["method"], titles.about.get(row["method"], "")
-    if not row["records"]:
+    if not learned(row):
         return Entry(name, titles[name], row["role"], score, about=about)
     of = next(iter(corpus.rows("methods", method=name, records=row["records"])), {})
     return Entry(
@@ -134,7 +134,7 @@ class Printed:
     """A result of others below a leaderboard, `score` as printed; nobody compares or ranks it.
 
     `scored` says by what and against which references, `comparable` what of it can be compared with ours and what
-    cannot; `note` explains a mark of the title.
+    cannot; `notes` are sentences that stand once below all rows.
     """
 
     title: str
@@ -144,7 +144,7 @@ class Printed:
     comparable: str
     parameters: int | None = None
     records: int | None = None
-    note: str = ""
+    notes: Sequence[str] = ()
 
 
 Brought = Callable[[Corpus], Iterable[Printed]]  # a capability's results of others
@@ -161,7 +161,7 @@ def printed_notes(rows: Sequence[Printed]) -> str:
     for row in rows:
         titles.setdefault(row.comparable, []).append(row.title)
     notes = [f"{', '.join(of_sentence)}: {sentence}" for sentence, of_sentence in titles.items()]
-    return " ".join([*notes, *dict.fromkeys(row.note for row in rows if row.note)])
+    return " ".join([*notes, *dict.fromkeys(note for row in rows for note in row.notes)])
 
 
 def printed_markdown(rows: Sequence[Printed], metric: str) -> list[str]:

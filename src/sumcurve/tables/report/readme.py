@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from sumcurve.tables.evidence import Examples
-from sumcurve.tables.report.facts import Corpus, Record, Records, detectable, identical, source
+from sumcurve.tables.report.facts import Corpus, Record, Records, detectable, identical, learned, source
 from sumcurve.tables.report.findings import IGNORES, SHOWN, Finding, Titles, counted, headed, ignoring
 from sumcurve.tables.report.leaderboard import (
     JACKKNIFED,
@@ -52,8 +52,8 @@ def page(
 ) -> list[str]:
     """The lines of a page; `study` is what commands call it, `captions` are of its tables, which are below `folder`.
 
-    `corpora` says what each corpus is, and so the task. Where the page `described` has what tables are, captions are
-    left out. `brought` are capabilities' results of others, which stand below the leaderboard.
+    `corpora` says what each corpus is, and so the task. Where the page `described` has what tables are, the README of
+    `folder` lists them. `brought` are capabilities' results of others, which stand below the leaderboard.
 
     Holds no measured time, so that equal evidence gives equal bytes.
     """
@@ -89,11 +89,11 @@ def page(
     if figure:
         lines += [f"![Score against records]({figure})", ""]
     lines += ["## Tables", ""]
-    listing = {name: f"[{name}]({folder}{name}.md) ([CSV]({folder}{name}.csv))" for name in captions}
     if described:
-        lines.append(f"{', '.join(listing.values())}. [What each has]({described}).")
-    else:
-        lines += [f"- {links}: {without_markup(captions[name])}" for name, links in listing.items()]
+        return [*lines, f"[Each as a page and as CSV]({folder}README.md), [what each has]({described}).", ""]
+    for name, caption in captions.items():
+        links = f"[{name}]({folder}{name}.md) ([CSV]({folder}{name}.csv))"
+        lines.append(f"- {links}: {without_markup(caption)}")
     others = [f"[{name}]({folder}{name}.csv)" for name in tables if name not in captions]
     lines += ["", f"As CSV alone: {', '.join(others)}." if others else "", ""]
     return lines
@@ -129,7 +129,7 @@ def about(title: str, tables: Records, findings: Sequence[Finding], corpora: Map
         return []
     name = findings[0].corpus
     rows = [row for row in tables["scores"] if row["corpus"] == name]
-    sizes = sorted({int(row["records"]) for row in rows if row["records"]})
+    sizes = sorted({int(row["records"]) for row in rows if learned(row)})
     first = question(title, tables, findings)
     parts = [f"**{first}**"] if first else []
     parts += [without_markup(corpora[name])] if name in corpora else []
@@ -143,7 +143,7 @@ def _runs(rows: Sequence[Record]) -> str:
     """How many methods have how many sizes and seeds; sizes are left out where all have the same number."""
     trained: dict[str, list[Record]] = {}
     for row in rows:
-        if row["records"]:
+        if learned(row):
             trained.setdefault(row["method"], []).append(row)
     counts = Counter((len(sizes), int(sizes[-1]["seeds"])) for sizes in trained.values())
     several = len({sizes for sizes, _ in counts}) > 1

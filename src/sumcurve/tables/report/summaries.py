@@ -96,6 +96,16 @@ class Reading:
         return values_of
 
     @property
+    def left_behind(self) -> list[str]:
+        """Methods with a training whose summaries stayed behind in its pack."""
+        absent = [
+            system.method
+            for system in self.systems
+            if system.records is not None and not any(system.cell in example.summaries for example in self._examples)
+        ]
+        return list(dict.fromkeys(absent))
+
+    @property
     def cells(self) -> list[Cell]:
         """Every system at every size, the trained ones by falling size."""
         return sorted((system.cell for system in self.systems), key=lambda cell: -(cell[1] or 0))

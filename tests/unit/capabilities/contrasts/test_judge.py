@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+import invented
 import pretrained
 from sumcurve.capabilities.contrasts import alternatives
 from sumcurve.capabilities.contrasts.judge import judge, weigh
@@ -35,7 +36,7 @@ from unit.capabilities.pretrained.conftest import settings_of
 
 METHODS = Path(__file__).parents[4] / "config" / "methods"
 KINDS = ("recurrent", "transformer", "ngram")
-OURS = sorted(path.stem for path in METHODS.glob("*.yaml") if read_method(path).forms["smoke"].model.kind in KINDS)
+OURS = [name for name in invented.METHODS if read_method(METHODS / f"{name}.yaml").forms["smoke"].model.kind in KINDS]
 SOURCE, TARGET = 9, 8
 ALONE = 2  # sources whose targets are asked for one by one
 KNOWN = [f"w{number}" for number in range(12)]

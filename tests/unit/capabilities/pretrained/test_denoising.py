@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from sumcurve.capabilities.pretrained.bart import make, write_subwords
+from sumcurve.capabilities.pretrained.bart import adapt, make, write_subwords
 from sumcurve.capabilities.pretrained.denoising import (
     Body,
     DenoisingLearner,
@@ -20,6 +20,7 @@ from sumcurve.capabilities.pretrained.denoising import (
     span_lengths,
 )
 from sumcurve.capabilities.pretrained.outside import bodies_path
+from sumcurve.capabilities.pretrained.settings import BartSettings
 from sumcurve.capabilities.pretrained.subwords import PretrainedError
 from sumcurve.corpora.store import Corpus
 from sumcurve.settings.study import Architecture, Noise
@@ -193,3 +194,27 @@ def test_new_weights_are_the_seed_s_alone_with_the_deviation_that_is_asked_for(s
     one, same, other = weights(1, 0.02), weights(1, 0.02), weights(2, 0.1)
     assert all(torch.equal(one[name], same[name]) for name in one)
     assert any(not torch.equal(one[name], other[name]) for name in one)
+
+
+def test_matrices_beside_a_pretraining_learn_while_its_weights_stay_and_a_run_keeps_both(subwords, tmp_path) -> None:
+    """What begins with other weights and takes over a run's is that model, to the last bit."""
+    settings = BartSettings(kind="bart", outside="bodies", lora={"rank": 2})
+    learner = learner_of(subwords, tmp_path)
+    before = {name: value.clone() for name, value in learner.model.weights().items()}
+    adapt(learner.model, settings, 1)
+    assert all("lora" in name for name in learner.model.trained())
+    learned = fitted(learner, 12).weights
+    matrices = {name for name in learned if "lora" in name}
+    frozen = {name.removeprefix("base_model.model.").replace(".base_layer", ""): name for name in {*learned} - matrices}
+    assert {*frozen} == {*before}
+    assert all(torch.equal(learned[name], before[own]) for own, name in frozen.items())
+    assert any(learned[name].any() for name in matrices if "lora_B" in name)  # they begin at nothing
+    other = learner_of(subwords, tmp_path, seed=2)
+    adapt(other.model, settings, 2)
+    other.load(learned)
+    assert learner.loss_of(learner.bodies, 3) == other.loss_of(learner.bodies, 3)
+
+
+def test_matrices_are_for_a_pretraining() -> None:
+    with pytest.raises(ValueError, match="those of outside 'nothing' are new"):
+        BartSettings(kind="bart", outside="nothing", lora={"rank": 2})

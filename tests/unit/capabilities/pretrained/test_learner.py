@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 
 import pretrained
 from sumcurve.capabilities.pretrained.learner import PretrainedLearner, pretrained_learner
-from sumcurve.capabilities.pretrained.model import load
+from sumcurve.capabilities.pretrained.model import chat_template, load
 from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import PretrainedError
 from sumcurve.cli.raw import show_model
@@ -114,6 +114,14 @@ VARIANTS = {
     "gpt2": {"dropout": 0.2},
     "bart lora": {"lora": {"rank": 4, "dropout": 0.2}},
     "bart again": {"gradient_checkpointing": True, "dropout": 0.2},
+    "pegasus": {"dropout": 0.2},
+    "llama": {},
+    "llama chat": {
+        "chat": True,
+        "template": "Sum up: {source}",
+        "lora": {"rank": 4, "dropout": 0.2},
+        "weights": "bf16",
+    },
 }
 
 
@@ -132,6 +140,25 @@ def test_a_killed_training_goes_on_to_the_same_bytes(variant: str, folders: Fold
     other = settings.model_copy(update={"template": f"Read: {settings.template}"})
     with pytest.raises(ResumeError, match="training examples"):
         fitted(learner_of(folder, other), training, resume=state)
+
+
+def test_a_fine_tuning_that_decays_goes_on_to_the_same_bytes_and_rates(folders: Folders, tmp_path: Path) -> None:
+    """As `config/forms/finetune.yaml` has it, with fewer updates."""
+    form = yaml.safe_load((Path(__file__).parents[4] / "config" / "forms" / "finetune.yaml").read_text())
+    first = form["first"]
+    optimizer = first["optimizer"] | {"rate": 0.005}
+    stop = first["stop"] | {"every_updates": 2, "max_epochs": 4}
+    phase = PhaseSettings(name="nll", loss="nll", optimizer=optimizer, stop=stop)
+    training = training_of().model_copy(update={"phases": [phase]})
+    settings, folder = settings_of("t5", dropout=0.2), folders("t5")
+    whole = fitted(learner_of(folder, settings), training)
+    state = interrupted(learner_of(folder, settings), training, tmp_path / "state.pt", 2)
+    again = fitted(learner_of(folder, settings), training, resume=state)
+    assert again.history.rows() == whole.history.rows()
+    assert all(torch.equal(again.weights[name], whole.weights[name]) for name in whole.weights)
+    assert [row.update for row in whole.history] == [3, 6, 9, 12]  # epochs of 20 records in batches of 8
+    rates = [row.rate for row in whole.history]
+    assert rates == sorted(rates, reverse=True)
 
 
 @pytest.mark.slow
@@ -190,6 +217,55 @@ def test_lora_trains_its_matrices_alone(kind: str, folders: Folders) -> None:
     assert fresh.validate(phase)["nll"] == pytest.approx(found.selected.nll, rel=1e-5)
     with pytest.raises(PretrainedError, match="another model"):
         learner_of(folders(kind), settings_of(kind)).load(found.weights)
+
+
+def test_matrices_beside_weights_of_half_the_bytes_learn_what_they_learn_beside_single_ones(tmp_path: Path) -> None:
+    """The matrices are single in both; the likelihoods are within what bf16's eight bits of mantissa leave."""
+    texts = [sentence for _, text in pairs(50, 0) for sentence in text.source]
+    folder = pretrained.make_folder(tmp_path, "llama", texts, width=32, layers=1, spread=0.3)  # frozen logits differ
+    lora, training = (
+        {"rank": 8, "modules": ("q_proj", "v_proj", "o_proj", "up_proj", "down_proj")},
+        training_of(60, 0.003),
+    )
+    single, half = (
+        fitted(learner_of(folder, settings_of("llama", lora=lora, weights=weights)), training)
+        for weights in ("single", "bf16")
+    )
+    assert {weight.dtype for weight in half.weights.values()} == {torch.float32}
+    learned = single.history[0].nll - single.history[-1].nll
+    assert learned > 1.0
+    for row, other in zip(half.history, single.history, strict=True):
+        assert row.nll == pytest.approx(other.nll, abs=0.1 * learned)
+    own = learner_of(folder, settings_of("llama", lora=lora, weights="bf16")).model.network
+    kept = {parameter.dtype for name, parameter in own.named_parameters() if "lora_" not in name}
+    assert kept == {torch.bfloat16}
+
+
+def test_a_chat_model_reads_its_template_around_a_users_message(folders: Folders) -> None:
+    """As transformers makes it of the message itself; what is written begins where the assistant's answer does."""
+    settings = settings_of("llama", chat=True, template="Sum up: {source}")
+    model = load(folders("llama"), settings, True, 1)
+    tokenizer = model.subwords.tokenizer
+    ids, _ = model.subwords.source(["red blue."], 9)
+    messages = [{"role": "user", "content": "Sum up: red blue."}]
+    assert ids == tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False)
+    assert (ids[0], ids.count(tokenizer.bos_token_id)) == (tokenizer.bos_token_id, 2)
+    assert model.subwords.end == tokenizer.eos_token_id
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        (None, "has no chat template"),
+        ("{{ strftime_now('%d') }}{{ messages[0]['content'] }}", "the day's date"),
+        ("{{ messages[0]['content'] | length }}", "makes '17' of the message"),
+    ],
+)
+def test_a_chat_template_that_gives_no_prompt_is_refused(template: str | None, message: str) -> None:
+    tokenizer = pretrained.make_tokenizer(["red blue"], "llama")
+    tokenizer.chat_template = template
+    with pytest.raises(PretrainedError, match=message):
+        chat_template(tokenizer, "Sum up: {source}!")
 
 
 @pytest.mark.parametrize("kind", list(pretrained.ARCHITECTURES))

@@ -6,7 +6,8 @@ import transformers
 from tokenizers import processors
 
 import pretrained
-from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords, first_words
+from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords, first_sentences, first_words
+from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import tokenize
 from sumcurve.store.records import Record, Text
 
@@ -41,6 +42,33 @@ def test_the_first_words_are_the_corpus_s(lower: bool, most: int) -> None:
     assert whole == (most >= len(words))
     if not whole:
         assert text == first_words(sentences, lower, 500)[0][: len(text)]
+
+
+@pytest.mark.parametrize("name", ["ptb", "blanks", "characters", "words"])
+@pytest.mark.parametrize("most", [1, 3, 9, 10, 11, 500])
+def test_a_text_is_cut_where_any_tokenizer_has_given_as_many_tokens(name: str, most: int) -> None:
+    words = tokenizer(name)
+    sentences = [*TEXTS, " ", 'She said "no (never)," and didn\'t re-read it.', "End."]
+    wanted = []
+    for line in words.tokens(sentences, True):
+        wanted += [*([None] if wanted else []), *line.split()] if line else []
+    kept, whole = first_sentences(sentences, words, True, most)
+    counted = []
+    for line in words.tokens(kept, True):
+        counted += [*([None] if counted else []), *line.split()]
+    assert counted == wanted[: len(counted)]
+    assert most - 1 <= len(counted) <= most or whole  # a mark at the end has no text
+    assert whole == (most >= len(wanted))
+    if name == "words":
+        assert first_words(kept, True, 500)[0] == first_words(sentences, True, most)[0].rstrip()
+
+
+def test_tokens_of_the_penn_treebank_are_read_as_the_text_that_they_were() -> None:
+    own = subwords(pretrained.make_tokenizer(TEXTS, "bart"))
+    tokens = tokenizer("ptb").tokens(['She said "no (never)."'], True)
+    assert own.as_text(tokens) == tokens
+    own.words = "ptb"
+    assert own.as_text(tokens) == ['she said " no ( never ) . "']
 
 
 @pytest.mark.parametrize("kind", ["bart", "t5", "gpt2"])

@@ -11,12 +11,13 @@ import yaml
 
 from sumcurve.capabilities.published.capability import CAPABILITY
 from sumcurve.capabilities.published.evidence import Published
+from sumcurve.capabilities.published.leaderboard import rows as rows_below
 from sumcurve.capabilities.published.settings import CorpusKeys, PublishedResult
-from sumcurve.capabilities.published.table import table
+from sumcurve.capabilities.published.table import REFERENCES, RULES, table
 from sumcurve.settings.config import PlanError, read_settings
 from sumcurve.study.doors import APPENDIX, TABLES
 from sumcurve.study.tables import findings_of, made, results_of_others
-from sumcurve.tables.report.facts import rows_of
+from sumcurve.tables.report.facts import Corpus, rows_of
 from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.report.leaderboard import APART
 from sumcurve.tables.report.page import page
@@ -133,6 +134,29 @@ def test_our_best_stands_in_columns_that_say_so_and_where_the_metric_is_printed(
     for row in rows[:2]:
         assert (row["ours"], row["ours_records"], row["ours_rouge1"]) == (best["method"], str(largest), best["rouge1"])
     assert rows[2]["ours"] == ""
+
+
+@pytest.mark.parametrize(
+    ("printed_by", "rule"), [("mean", "mean"), ("best", "best"), ("first", "first"), (None, "first")]
+)
+def test_of_several_references_ours_is_by_the_rule_that_is_printed(printed, monkeypatch, printed_by, rule):
+    """A study whose scorers have every rule; by each of them another value stands there."""
+    results = Results(printed[1].study, printed[1].settings)
+    by_rule = {name: dataclasses.replace(results.metrics[0], name=f"rouge1_{name}") for name in RULES.values()}
+    values = {metric.name: float(place) for place, metric in enumerate(by_rule.values())}
+    every = [*results.metrics, *by_rule.values()]
+    monkeypatch.setattr(Results, "metrics", property(lambda self: every))
+    monkeypatch.setattr(Results, "scorer", lambda self, metric: "rouge")
+    monkeypatch.setattr(Results, "counts", lambda self, system, metric: True)
+    monkeypatch.setattr(Results, "estimate", lambda self, corpus, metric, cell: SimpleNamespace(mean=values[metric]))
+    row = PublishedResult(**ROW | {"references": printed_by})
+    study = dataclasses.replace(results.study, evidence={"published": Published({"notes": [row]})})
+    (shown,) = csv.DictReader(io.StringIO(table(Results(study, results.settings)).csv()))
+    assert float(shown["ours_rouge1"]) == values[f"rouge1_{rule}"]
+    assert shown["ours_references"] == REFERENCES[rule]
+    (row,) = rows_below(Corpus("notes", {"published": [shown]}, "rouge1"))
+    score = f"{values[f'rouge1_{rule}']:.1f} at most"
+    assert any(score in note for note in row.notes) == (rule != "best")
 
 
 def test_the_table_says_what_was_not_read_and_what_cannot_be_compared(printed):

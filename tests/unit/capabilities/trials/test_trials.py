@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from invented import OF_THE_HUB, UNTRIED
 from sumcurve.capabilities.trials.command import choose
 from sumcurve.capabilities.trials.files import places_of, replace
 from sumcurve.capabilities.trials.grid import Trials, form_with, settings_of
@@ -25,7 +26,7 @@ from sumcurve.study.plan import Plan
 ROOT = Path(__file__).parents[4]
 CONFIG = ROOT / "config"
 SMALL, LARGE = (Trials(Plan.read(CONFIG, study)) for study in ("trials", "trials-large"))
-METHODS = sorted(path.stem for path in (CONFIG / "methods").glob("*.yaml"))
+METHODS = sorted({path.stem for path in (CONFIG / "methods").glob("*.yaml")} - OF_THE_HUB - UNTRIED)
 TWINS = SMALL.grid.tuned_with
 BASES = [method for method in METHODS if method not in TWINS]
 
@@ -132,6 +133,12 @@ def test_a_key_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("dropout: 0.1, ", "").replace("dropout: 0.3, ", ""))
     with pytest.raises(PlanError, match=r"abs.yaml:\d+: forms.small.model.dropout is not there"):
         replace(path, places_of(read_method(path).forms["small"], "small", {"rate": 0.1, "dropout": 0.2}))
+
+
+def test_a_form_that_is_another_by_an_alias_is_not_changed(tmp_path: Path) -> None:
+    path = shutil.copytree(CONFIG, tmp_path / "config") / "methods" / "pgrl.yaml"
+    with pytest.raises(PlanError, match=r"forms.paper.\S+ is paper-cnndm, paper-oags, too"):
+        replace(path, {("forms", "paper", "model", "embedding"): 64})
 
 
 # --- a study of the smallest corpus

@@ -76,7 +76,7 @@ def test_it_says_what_is_asked_what_to_type_and_what_overlapping_brackets_mean()
     assert question("What is more data worth?", tables, found) == ""
 
 
-def test_tables_that_another_page_describes_are_listed_without_captions():
+def test_tables_that_another_page_describes_are_listed_by_their_own_readme_alone():
     tables = read_tables(STORED / "salience")
     captions = {"scores": "Mean scores."}
     listed, short = (
@@ -84,4 +84,5 @@ def test_tables_that_another_page_describes_are_listed_without_captions():
         for described in ("", "tables.md")
     )
     assert "- [scores](scores.md) ([CSV](scores.csv)): Mean scores." in listed
-    assert "[scores](scores.md) ([CSV](scores.csv)). [What each has](tables.md)." in short
+    assert "[Each as a page and as CSV](README.md), [what each has](tables.md)." in short
+    assert "(scores.csv)" not in short

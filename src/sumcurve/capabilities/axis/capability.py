@@ -1,0 +1,44 @@
+"""The capability `axis`: prompted, fine-tuned and from-scratch models over records, and where their curves cross."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from sumcurve.capabilities.axis.settings import StudyKeys
+from sumcurve.capabilities.capability import Capability, Folders
+from sumcurve.machine.spelling import there_are
+from sumcurve.settings.config import PlanError
+from sumcurve.settings.study import StudySettings
+from sumcurve.tables import Listing
+
+if TYPE_CHECKING:
+    from sumcurve.study.plan import Plan
+    from sumcurve.tables.evidence import Evidence
+
+
+class DataAxis(Capability):
+    study_settings = StudyKeys
+    listings = (Listing("data_axis", "sumcurve.capabilities.axis.table", measured=True, whole_corpus=True),)
+
+    def plan_study(self, plan: "Plan") -> None:
+        """PlanError for a metric by which the study ranks nothing."""
+        metric = _metric(plan.settings)
+        ranking = [known.name for scorer in plan.scorers.values() for known in scorer.metrics if known.ranks]
+        if metric is not None and metric not in ranking:
+            raise PlanError(f"{plan.where('axis')}: no metric {metric!r} that ranks; {there_are(metric, ranking)}")
+
+    def digest(self, plan: "Plan") -> Mapping[str, Any]:
+        return {"axis": metric} if (metric := _metric(plan.settings)) else {}
+
+    def evidence(self, folders: Folders) -> "Evidence":
+        from sumcurve.capabilities.axis.evidence import Axis, kinds_of  # which read pandas
+        from sumcurve.tables.evidence import Evidence
+
+        metric = _metric(folders.plan.settings)
+        return Evidence() if metric is None else Axis(metric, kinds_of(folders.plan))
+
+
+def _metric(settings: StudySettings) -> str | None:
+    return settings.axis if isinstance(settings, StudyKeys) else None
+
+
+CAPABILITY = DataAxis()

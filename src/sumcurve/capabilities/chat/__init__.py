@@ -1,0 +1,1 @@
+"""Prompted models as systems: any server with the interface chat/completions."""

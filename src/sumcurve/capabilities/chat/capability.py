@@ -1,0 +1,89 @@
+"""The capability `chat`: prompted models as systems, with examples from the records that trainings learn from."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sumcurve.capabilities.capability import Capability, Folders
+from sumcurve.capabilities.chat.folders import KINDS, ChatSpecification
+from sumcurve.capabilities.chat.system import Chat, ChatSettings
+from sumcurve.settings.base import MODEL_FILES, ZERO_SHOT
+from sumcurve.settings.config import PlanError
+from sumcurve.sources.pinned import File
+from sumcurve.store.records import RecordError
+from sumcurve.systems.rows import Scored
+from sumcurve.tables import Listing
+
+if TYPE_CHECKING:
+    from sumcurve.capabilities.chat.evidence import Prompts
+    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
+    from sumcurve.watch.costs import Cost, Costs
+    from sumcurve.watch.estimate import Sizes
+
+
+class PromptedModels(Capability):
+    kinds = KINDS
+    systems = {"chat": Chat}
+    listings = (Listing("prompts", "sumcurve.capabilities.chat.table", after="references", measured=True),)
+
+    def plan_system(self, plan: "Plan", corpus: "PlannedCorpus", name: str) -> bool:
+        """Answers with each number of examples; without any there is one row, at 0 records."""
+        kind, settings = plan.systems[name]
+        if not isinstance(settings, ChatSettings):
+            return False
+        if corpus.seen is not None:  # of the test items alone
+            return True
+        try:
+            specification: ChatSpecification = {
+                "corpus": corpus.prepared,
+                "settings": kind.specify(settings, corpus.settings),
+                "examples": 0,
+            }
+        except RecordError as error:
+            raise PlanError(f"{plan.where('systems', name)}: {error}") from None
+        files = [File(sha256, path, shards=MODEL_FILES) for sha256, path in kind.files(settings).items()]
+        if 0 in settings.examples:
+            stem = {"corpus": corpus.name, "system": f"{name}-n0"}
+            output = plan.add("chat", specification, [corpus.prepared], files, **stem)
+            plan.rows.append(Scored(corpus.name, name + ZERO_SHOT, None, None, None, None, output, role=kind.role))
+        counted = replace(
+            corpus, settings=corpus.settings.model_copy(update={"percents": None})
+        )  # examples are records
+        for count, seed in settings.trainings([], plan.settings.seeds):
+            row = plan.plan_learned(counted, name, count, seed)
+            assert row.fraction is not None
+            drawn: ChatSpecification = {**specification, "examples": count, "fraction": row.fraction, "seed": seed}
+            stem = {"corpus": corpus.name, "system": f"{name}-n{count}-s{seed}"}
+            output = plan.add("chat", drawn, [corpus.prepared, row.fraction], files, **stem)
+            plan.rows.append(replace(row, output=output))
+        return True
+
+    def system_titles(self, plan: "Plan") -> Mapping[str, str]:
+        return {
+            name + ZERO_SHOT: f"{settings.title or kind.title} without an example"
+            for name, (kind, settings) in plan.systems.items()
+            if isinstance(settings, ChatSettings) and 0 in settings.examples
+        }
+
+    def digest(self, plan: "Plan") -> Mapping[str, Any]:
+        """What people say of prices decides table prompts."""
+        prices = {
+            name: settings.price and settings.price.model_dump(mode="json")
+            for name, (_, settings) in plan.systems.items()
+            if isinstance(settings, ChatSettings)
+        }
+        return {"prices": prices} if prices else {}
+
+    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs", sizes: "Sizes") -> "Cost | None":
+        """PlanError: the server's owner knows."""
+        if folder.kind in KINDS:
+            raise PlanError("what a server takes for its answers is known to nobody before; `budget` limits it")
+        return None
+
+    def evidence(self, folders: Folders) -> "Prompts":
+        from sumcurve.capabilities.chat.evidence import prompts  # which reads pandas
+
+        return prompts(folders)
+
+
+CAPABILITY = PromptedModels()

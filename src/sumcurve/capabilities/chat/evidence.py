@@ -1,0 +1,106 @@
+"""What finished folders say of prompted models: what their answers took, and who gave them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sumcurve.capabilities.capability import Folders
+from sumcurve.capabilities.chat.system import ChatSettings
+from sumcurve.settings.base import ZERO_SHOT
+from sumcurve.store.records import read_csv
+from sumcurve.tables.evidence import Evidence
+
+if TYPE_CHECKING:
+    from sumcurve.tables.results import Results
+    from sumcurve.tables.systems import System
+
+CHANGING = "◊"  # beside a system whose answers nobody can make again; figures have the sign in their font
+
+
+@dataclass(frozen=True)
+class Prompted:
+    """A system's answers on a corpus with so many examples, all seeds together; `usage` are counts by name.
+
+    Tokens are those of answers, `lost_tokens` those of lost requests at most; `price` is of a million input and output
+    tokens.
+    """
+
+    corpus: str
+    method: str
+    examples: int
+    seeds: int
+    usage: Mapping[str, int]
+    tokens: tuple[int, int]
+    lost_tokens: tuple[int, int]
+    seconds: float
+    models: Sequence[str]
+    same_again: bool
+    price: tuple[float, float] | None
+
+    def money(self, input_tokens: int, output_tokens: int) -> float | None:
+        """By the price; None without one."""
+        if self.price is None:
+            return None
+        return (input_tokens * self.price[0] + output_tokens * self.price[1]) / 1e6
+
+
+@dataclass(frozen=True)
+class Prompts(Evidence):
+    """Answers of every prompted system; `changing` are the names of those that nobody can make again."""
+
+    rows: Sequence[Prompted]
+    changing: Sequence[str]
+
+    def mark(self, system: "System") -> str:
+        return CHANGING if system.method in self.changing else ""
+
+    def notes(self, results: "Results") -> Sequence[str]:
+        if not any(system.method in self.changing for system in results.systems):
+            return ()
+        return (
+            f"{CHANGING} not reproducible: a server's model, which may change or end; its answers are kept where the "
+            "study ran.",
+        )
+
+
+def prompts(folders: Folders) -> Prompts:
+    """Of every finished and scored output of a prompted model."""
+    parts: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
+    settings_of: dict[str, ChatSettings] = {}
+    for row, _ in folders.outputs:
+        settings = folders.plan.systems.get(row.method.removesuffix(ZERO_SHOT), (None, None))[1]
+        if not isinstance(settings, ChatSettings):
+            continue
+        settings_of[row.method] = settings
+        folder = folders.results / row.output
+        (timing,) = read_csv(folder / "timings.csv")
+        usage = json.loads((folder / "usage.json").read_text()) | {"seconds": float(timing["seconds"])}
+        parts.setdefault((row.corpus, row.method, row.size or 0), []).append(usage)
+    rows = []
+    for (corpus, method, examples), usages in parts.items():
+        price = settings_of[method].price
+        rows.append(
+            Prompted(
+                corpus=corpus,
+                method=method,
+                examples=examples,
+                seeds=len(usages),
+                usage={
+                    name: sum(usage[name] for usage in usages)
+                    for name in ("items", "answers", "sent", "lost", "declined", "unstated", "refused", "cut")
+                },
+                tokens=_tokens(usages, "tokens"),
+                lost_tokens=_tokens(usages, "lost_tokens"),
+                seconds=sum(usage["seconds"] for usage in usages),
+                models=sorted({model for usage in usages for model in usage["served"]["models"]}),
+                same_again=settings_of[method].same_again,
+                price=(price.input, price.output) if price else None,
+            )
+        )
+    changing = [method for method, settings in settings_of.items() if not settings.same_again]
+    return Prompts(rows, changing)
+
+
+def _tokens(usages: Sequence[Mapping[str, Any]], name: str) -> tuple[int, int]:
+    return sum(usage[name]["input"] for usage in usages), sum(usage[name]["output"] for usage in usages)

@@ -1,0 +1,1 @@
+"""A metric sits an exam before it may rank."""

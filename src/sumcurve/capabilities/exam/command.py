@@ -1,0 +1,301 @@
+"""`sumcurve exam`: whether a metric may rank on a corpus. Heavy packages are imported when it runs."""
+
+import argparse
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sumcurve.machine.arguments import CommandError, Verbs
+from sumcurve.machine.spelling import no_file, there_are
+from sumcurve.store.records import Record, RecordError, csv_text, read_jsonl, read_records, write_text
+
+if TYPE_CHECKING:
+    from sumcurve.capabilities.exam.judgements import Material
+    from sumcurve.capabilities.exam.rows import Item
+    from sumcurve.capabilities.exam.verdicts import Row
+    from sumcurve.scores.scorer import Scorer
+
+EXAM = """\
+Holds metrics to what they claim, row by row, and says of each whether it may rank on this corpus: a claim is closeness
+to references, coverage of what matters, faithfulness to the source, or none (it describes). Rows, thresholds and the
+family-wise level stand in thresholds.yaml beside the code. What a corpus lacks makes rows not applicable: sources,
+further references, systems' summaries, people's judgements.
+
+--corpus is a finished folder of results/corpora, or a file of prepared records; --judged takes a collection of people's
+judgements in its public layout. TO/exam.csv and exam.md hold the verdicts, agreement.csv the correlations with people
+of all, abstractive and extractive systems, TO/items/SCORER.METRIC.csv the items that each verdict is computed from:
+--again TO does so, and changes nothing else.
+"""
+EXAMPLE = """\
+--metric rouge chrf --judged realsumm.jsonl.xz --layout realsumm --to exams/realsumm
+--metric rouge --corpus results/corpora/dialogsum-1a2b3c4d --summaries mine=summaries.jsonl --to exams/dialogsum
+--again exams/realsumm"""
+KINDS = ("pearson", "spearman", "kendall")
+LEVELS = ("system", "summary")
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Add the verb; `arguments.run(arguments)` raises CommandError or RecordError."""
+    command = verbs.add_parser("exam", help="whether a metric may rank on a corpus", description=EXAM, example=EXAMPLE)
+    command.add_argument(
+        "--metric", nargs="+", metavar="SCORER", default=[], help="scorers, as below a study's scores:"
+    )
+    command.add_argument(
+        "--scores", type=Path, metavar="YAML", help="settings of scorers, as a study's scores: has them"
+    )
+    command.add_argument("--corpus", type=Path, help="a folder of results/corpora, or prepared records (JSON lines)")
+    command.add_argument("--summaries", nargs="+", metavar="NAME=FILE", default=[], help="of the corpus, by system")
+    command.add_argument("--contrasts", type=Path, metavar="FOLDER", help="of the corpus: broken references by rule")
+    command.add_argument(
+        "--judged", nargs="+", type=Path, metavar="FILE", help="judgements by people, instead of --corpus"
+    )
+    command.add_argument("--layout", help="of --judged: realsumm, summeval, rose, frank, bump")
+    command.add_argument("--to", type=Path, metavar="FOLDER", help="to write to")
+    command.add_argument("--again", type=Path, metavar="FOLDER", help="compute verdicts again from the items there")
+    command.add_argument("-q", "--quiet", action="store_true", help="print outcomes alone")
+    command.set_defaults(run=run_exam)
+
+
+def run_exam(arguments: argparse.Namespace) -> None:
+    """Sit the exam, or compute its verdicts again."""
+    if arguments.again:
+        for option in ("metric", "scores", "corpus", "summaries", "contrasts", "judged", "layout", "to"):
+            if getattr(arguments, option):
+                raise CommandError(f"--{option}: beside --again it changes nothing; leave it out")
+        _again(arguments.again)
+        return
+    if not arguments.to:
+        raise CommandError("no --to; name a folder to write to")
+    if (arguments.corpus is None) == (arguments.judged is None):
+        raise CommandError("name either --corpus or --judged with its --layout")
+    scorers = scorers_of(arguments.metric, arguments.scores)
+    material = _material(arguments)
+    from sumcurve.capabilities.exam.rows import claim_of, items_of
+
+    folder = arguments.to / "items"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, scorer in scorers.items():
+        items = items_of(scorer, material)
+        for metric in scorer.metrics:
+            settings = scorer.settings.model_dump(mode="json")
+            head = {"scorer": name, "settings": settings, "metric": metric.name, "claim": claim_of(scorer, metric)}
+            head |= {"corpus": material.name, "kinds": dict(zip(material.systems, material.kinds, strict=True))}
+            write_items(folder / f"{name}.{metric.name}.csv", head, items[metric.name])
+    _again(arguments.to)
+
+
+def scorers_of(names: Sequence[str], path: Path | None) -> dict[str, "Scorer"]:
+    """Scorers by name with their settings; CommandError for one that there is not."""
+    import yaml
+    from pydantic import ValidationError
+
+    from sumcurve.study.doors import SCORERS
+
+    settings: dict[str, Any] = {}
+    if path is not None:
+        if not path.is_file():
+            raise CommandError(no_file(path))
+        try:
+            content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise CommandError(f"{path}: no YAML ({error}); correct it") from error
+        settings = content.get("scores", content) if isinstance(content, Mapping) else {}
+        if not isinstance(settings, Mapping) or not settings:
+            raise CommandError(f"{path}: no scorer; give lines such as `rouge: {{}}`")
+    wanted = list(dict.fromkeys(names or settings))
+    if not wanted:
+        raise CommandError("no --metric; name a scorer, as `--metric rouge`, or --scores")
+    scorers = {}
+    for name in wanted:
+        if name not in SCORERS:
+            raise CommandError(f"--metric {name}: no such scorer; {there_are(name, SCORERS)}")
+        try:
+            scorers[name] = SCORERS[name](SCORERS[name].Settings.model_validate(settings.get(name) or {}))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise CommandError(f"{path or '--metric'}: {name}: {where}: {first['msg']}; say it in --scores") from error
+    return scorers
+
+
+def _material(arguments: argparse.Namespace) -> "Material":
+    from sumcurve.capabilities.exam.judgements import Material, Pair, read_material
+
+    if arguments.judged:
+        if arguments.layout is None:
+            raise CommandError("--judged without --layout: name the layout of the collection")
+        for option in ("summaries", "contrasts"):
+            if getattr(arguments, option):
+                raise CommandError(f"--{option}: beside --judged it changes nothing; leave it out")
+        material = read_material(arguments.judged, arguments.layout)
+        if material.left_out:
+            print(f"{material.left_out} summaries are left out: their documents lack systems that others have")
+        return material
+    if arguments.layout:
+        raise CommandError(f"--layout {arguments.layout}: it is of --judged; leave it out")
+    path = arguments.corpus / "test.jsonl" if arguments.corpus.is_dir() else arguments.corpus
+    if not path.is_file():
+        raise CommandError(no_file(path))
+    records = list(read_records(path))
+    if len(records) < 2:
+        raise CommandError(f"{path}: {len(records)} records; an exam takes two at least")
+    summaries: dict[str, list[list[str]]] = {}
+    for text in arguments.summaries:
+        name, _, file = text.partition("=")
+        if not (name and file) or name in summaries:
+            raise CommandError(f"--summaries {text}: give NAME=FILE, each name once")
+        summaries[name] = _summaries(Path(file), records)
+    pairs = []
+    if arguments.contrasts:
+        from sumcurve.capabilities.contrasts.sets import FILE, read
+
+        if not (arguments.contrasts / FILE).is_file():
+            raise CommandError(no_file(arguments.contrasts / FILE))
+        places = {record.id: place for place, record in enumerate(records)}
+        for contrasted in read(arguments.contrasts):
+            if contrasted.item not in places:
+                raise CommandError(f"{arguments.contrasts / FILE}: item {contrasted.item!r} is not of {path}")
+            for contrast in contrasted.contrasts:
+                pairs.append(Pair(places[contrasted.item], contrasted.sentences, contrast.sentences, contrast.rule))
+    kinds = [""] * len(summaries)
+    return Material(arguments.corpus.name, records, [*summaries], kinds, [*summaries.values()], pairs=pairs)
+
+
+def _summaries(path: Path, records: Sequence[Record]) -> list[list[str]]:
+    if not path.is_file():
+        raise CommandError(no_file(path))
+    texts: list[list[str]] = []
+    for number, row in enumerate(read_jsonl(path), start=1):
+        text = row.get("summary") if isinstance(row, dict) else None
+        if not isinstance(text, list) or not all(isinstance(sentence, str) for sentence in text):
+            raise CommandError(f"{path}:{number}: no `summary` that is a list of sentences of tokens; correct the line")
+        if number > len(records) or row.get("id") != records[number - 1].id:
+            raise CommandError(f"{path}:{number}: id {row.get('id')!r} is not that of the corpus there; give its order")
+        texts.append(text)
+    if len(texts) != len(records):
+        raise CommandError(f"{path}: {len(texts)} summaries of {len(records)} records; give one of each")
+    return texts
+
+
+# --- items
+
+
+def write_items(path: Path, head: Mapping[str, Any], items: Iterable["Item"]) -> None:
+    """A line of JSON behind "# " that says what metric it is, then a CSV of its items."""
+    from sumcurve.capabilities.exam.rows import Item
+
+    columns = [field.name for field in fields(Item)]
+    table = csv_text(columns, ([_exact(getattr(item, name)) for name in columns] for item in items))
+    write_text(path, f"# {json.dumps(head, sort_keys=True, ensure_ascii=False)}\n{table}")
+
+
+def _exact(value: Any) -> Any:
+    return repr(value) if isinstance(value, float) else value
+
+
+def read_items(path: Path) -> tuple[dict[str, Any], list["Item"]]:
+    """What `write_items` wrote; RecordError with the line for what is none of it."""
+    from sumcurve.capabilities.exam.rows import Item
+
+    head, _, table = path.read_text(encoding="utf-8").partition("\n")
+    try:
+        content = json.loads(head.removeprefix("# "))
+        content["metric"], content["claim"], content["corpus"], content["scorer"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecordError(f"{path}:1: no head of an exam's items ({error}); sit the exam again") from error
+    items = []
+    for number, row in enumerate(csv.DictReader(io.StringIO(table)), start=3):
+        try:
+            numbers = {name: float(row[name]) if row[name] else None for name in ("people", "length")}
+            item = Item(row["row"], row["part"], row["system"], row["document"], float(row["value"]), **numbers)
+        except (KeyError, TypeError, ValueError) as error:
+            raise RecordError(f"{path}:{number}: no item ({error}); sit the exam again") from error
+        items.append(item)
+    return content, items
+
+
+# --- tables
+
+
+def _again(folder: Path) -> None:
+    """Write and print the verdicts of all metrics whose items are there."""
+    from sumcurve.capabilities.exam.verdicts import Row, outcome, rows_of
+
+    paths = sorted((folder / "items").glob("*.csv"))
+    if not paths:
+        raise CommandError(f"{folder / 'items'}: no items of an exam; sit one with --to {folder}")
+    columns = [field.name for field in fields(Row)]
+    table: list[dict[str, Any]] = []
+    agreement: list[dict[str, Any]] = []
+    lines = []
+    for path in paths:
+        head, items = read_items(path)
+        rows = rows_of(items, head["claim"])
+        key = {name: head[name] for name in ("corpus", "scorer", "metric", "claim")}
+        table += [key | asdict(row) for row in rows]
+        agreement += [key | row for row in agreements(items, head["kinds"])]
+        lines.append((head, outcome(rows, head["claim"]), rows))
+        print(f"{head['metric']} ({head['claim']}): {lines[-1][1]}")
+    write_text(folder / "exam.csv", _table(["corpus", "scorer", "metric", "claim", *columns], table))
+    names = ["corpus", "scorer", "metric", "claim", "people", "level", "systems", "documents"]
+    write_text(folder / "agreement.csv", _table([*names, "kinds", "given", "kind", "value", "low", "high"], agreement))
+    write_text(folder / "exam.md", page(lines))
+
+
+def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    shown = ([round(row[name], 6) if isinstance(row[name], float) else row[name] for name in columns] for row in rows)
+    return csv_text(columns, shown)
+
+
+def agreements(items: Iterable["Item"], kinds: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Correlations with people at both levels, of all systems and of each kind apart, also partial on length."""
+    from sumcurve.capabilities.exam.correlations import Draws, correlations, interval
+    from sumcurve.capabilities.exam.thresholds import thresholds
+    from sumcurve.capabilities.exam.verdicts import FEWEST, grid_of
+
+    by_part: dict[str, list[Item]] = {}
+    for item in items:
+        if item.row == "people" and item.part:
+            by_part.setdefault(item.part, []).append(item)
+    rows = []
+    for part, judged in by_part.items():
+        for kept in ("", *sorted({kind for kind in kinds.values() if kind})):
+            of_kind = [item for item in judged if not kept or kinds[item.system] == kept]
+            grid = grid_of(of_kind)
+            systems, documents = grid.values.shape
+            if systems < FEWEST or grid.people is None:
+                continue
+            draws = Draws.crossed(systems, documents, thresholds().draws, thresholds().seed)
+            for level in LEVELS:
+                for given in (None, grid.lengths):
+                    for kind in KINDS:
+                        values = correlations(grid.values, grid.people, kind, level, draws, given)  # type: ignore[arg-type]
+                        low, high = interval(values)
+                        cells = {"value": float(values[0]), "low": low, "high": high}
+                        rows.append(
+                            {"people": part, "level": level, "systems": systems, "documents": documents}
+                            | {"kinds": kept or "all", "given": "" if given is None else "length", "kind": kind}
+                            | {name: None if cell != cell else cell for name, cell in cells.items()}
+                        )
+    return rows
+
+
+def page(metrics: Sequence[tuple[Mapping[str, Any], str, Sequence["Row"]]]) -> str:
+    """The verdicts as Markdown: a line a metric, then its rows."""
+    lines = ["# Exam", "", "| metric | claim | corpus | outcome |", "| --- | --- | --- | --- |"]
+    lines += [f"| {head['metric']} | {head['claim']} | {head['corpus']} | {says} |" for head, says, _ in metrics]
+    for head, _, rows in metrics:
+        lines += ["", f"## {head['metric']}", "", "| row | | value [95 % interval] | threshold | p | verdict |"]
+        lines += ["| --- | --- | ---: | ---: | ---: | --- |"]
+        for row in rows:
+            value = "" if row.value is None else f"{row.value:.3f}"
+            if row.low is not None and row.high is not None:
+                value += f" [{row.low:.3f}, {row.high:.3f}]"
+            p = "" if row.p is None else f"{row.p:.3g}"
+            verdict = f"{row.verdict} ({row.why})" if row.why else row.verdict
+            lines.append(f"| {row.row} | {row.part} | {value} | {row.threshold:g} | {p} | {verdict} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,300 @@
+"""The rows of the exam: which texts a metric scores for each, and the items that its verdict is computed from.
+
+A row's items are a grid of systems and documents. Where a row compares two texts, an item's value is 1 where the first
+is scored above the second, 0.5 where both score the same, else 0; elsewhere it is the metric's score. A metric of which
+less is better is turned round.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from sumcurve.capabilities.exam.judgements import Material
+from sumcurve.capabilities.exam.perturbations import PERTURBATIONS
+from sumcurve.capabilities.exam.thresholds import thresholds
+from sumcurve.corpora.derangement import GroupError, derangement
+from sumcurve.scores.files import ReadsFiles
+from sumcurve.scores.scorer import Claim, Metric, Scorer
+from sumcurve.statistics.groups import Array
+from sumcurve.store.manifest import sha256_file, sha256_files
+from sumcurve.store.members import names_of_shards
+from sumcurve.store.records import Record, RecordError, write_jsonl
+
+HUMAN, LEAD, PAIRS = "human", "lead", "pairs"
+NEAR: tuple[Claim, ...] = ("closeness", "coverage")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A value of one metric in a row: of a system's summary of a document, at a dose or for a score of people.
+
+    Several of one system and document count as their mean.
+    """
+
+    row: str
+    part: str  # dose, or name of people's score; else empty
+    system: str
+    document: str
+    value: float
+    people: float | None = None
+    length: float | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """An item before it is scored: texts of the sheet by their places."""
+
+    row: str
+    part: str
+    system: str
+    document: str
+    texts: tuple[int, ...]  # one that is scored, two that are compared, four whose two comparisons are
+    claims: Sequence[Claim]
+    people: float | None = None
+    length: float | None = None
+
+
+class Sheet:
+    """All texts that a scorer is asked of, each once, and the questions about them."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.texts: list[list[str]] = []
+        self.questions: list[Question] = []
+        self._places: dict[tuple[str, ...], int] = {}
+
+    def place(self, record: Record, text: Sequence[str]) -> int:
+        """Where this text, as a summary of this record, stands."""
+        references = "\n\n".join("\n".join(reference) for reference in record.all_references)
+        key = (record.id, "\n".join(record.source), references, *text)
+        if key not in self._places:
+            self._places[key] = len(self.texts)
+            self.records.append(record)
+            self.texts.append(list(text))
+        return self._places[key]
+
+    def ask(
+        self,
+        row: str,
+        part: str,
+        system: str,
+        record: Record,
+        texts: Sequence[Sequence[str]],
+        claims: Sequence[Claim],
+        people: float | None = None,
+    ) -> None:
+        """A question about summaries of one record."""
+        places = tuple(self.place(record, text) for text in texts)
+        length = float(sum(len(sentence.split()) for sentence in texts[0])) if len(texts) == 1 else None
+        self.questions.append(Question(row, part, system, record.id, places, claims, people, length))
+
+
+@dataclass(frozen=True)
+class Base:
+    """Texts ``[documents]`` of one writer, as summaries of these records."""
+
+    writer: str
+    records: Sequence[Record]
+    texts: Sequence[Sequence[str]]
+
+
+def sheet_of(material: Material, claims: set[Claim]) -> Sheet:
+    """What the material can ask of metrics with these claims, and whatever else people's scores are compared with."""
+    sheet = Sheet()
+    near: list[Claim] = [claim for claim in NEAR if claim in claims]
+    if near:
+        bases = _bases(material)
+        humans = all(record.source and record.references for record in material.records)
+        _compare(sheet, bases, near, [name for name in PERTURBATIONS if not (name == "copied" and humans)])
+        _order(sheet, material.records, near)
+    if "faithfulness" in claims and all(record.source for record in material.records):
+        bases = _bases(material, faithful=True)
+        _compare(sheet, bases, ["faithfulness"], ["swapped"])
+        _pairs(sheet, material)
+    _judged(sheet, material)
+    return sheet
+
+
+def _bases(material: Material, faithful: bool = False) -> list[Base]:
+    """Systems' texts where there are any; else the references, against each other or the source; else leads."""
+    records = material.records
+    if len(records) < 2:
+        return []
+    if material.systems:
+        return [Base(name, records, texts) for name, texts in zip(material.systems, material.summaries, strict=True)]
+    if faithful:
+        return [Base(HUMAN, records, [record.target for record in records])]
+    if all(record.references for record in records):
+        return [Base(HUMAN, [_held_out(record) for record in records], [record.target for record in records])]
+    if all(record.source for record in records):
+        return [Base(LEAD, records, [_lead(record) for record in records])]
+    return []
+
+
+def _held_out(record: Record) -> Record:
+    """The record without its first reference."""
+    return replace(record, target=record.references[0], references=record.references[1:])
+
+
+def _lead(record: Record) -> list[str]:
+    """As many first sentences of the source as the first reference has."""
+    return record.source[: max(len(record.target), 1)]
+
+
+def _others(records: Sequence[Record]) -> list[int]:
+    groups = [record.group or record.id for record in records]
+    try:
+        return derangement([record.id for record in records], groups, f"exam {thresholds().seed}")
+    except GroupError as error:
+        raise RecordError(f"no document of another group to compare with ({error}); give records of two") from error
+
+
+def _compare(sheet: Sheet, bases: Sequence[Base], claims: Sequence[Claim], names: Sequence[str]) -> None:
+    """Every text against another document's; those of a few writers against their perturbed forms."""
+    rules = thresholds()
+    chosen = {*range(len(bases))}
+    if len(bases) > rules.systems:
+        chosen = {*random.Random(rules.seed).sample(range(len(bases)), rules.systems)}
+    for number, base in enumerate(bases):
+        others = _others(base.records)
+        for record, text, other in zip(base.records, base.texts, others, strict=True):
+            sheet.ask("guessing", "", base.writer, record, [text, base.texts[other]], claims)
+            for name in names if number in chosen else ():
+                if name == "copied" and not record.source:
+                    continue
+                for dose in rules.doses:
+                    key = f"exam {rules.seed} {base.writer} {record.id}"
+                    harmed = PERTURBATIONS[name](text, base.texts[other], record.source, dose, key)
+                    sheet.ask(name, f"{dose:g}", base.writer, record, [text, harmed], claims)
+
+
+def _order(sheet: Sheet, records: Sequence[Record], claims: Sequence[Claim]) -> None:
+    """Held-out humans, beginnings of sources and other documents' references, by the other references."""
+    if len(records) < 2 or not all(record.source and record.references for record in records):
+        return
+    for record, other in zip(records, _others(records), strict=True):
+        against = _held_out(record)
+        sheet.ask("human", "", HUMAN, against, [record.target, _lead(record)], claims)
+        for dose in thresholds().doses:  # a poor summary may be worse than its source; a human's is not
+            copy = PERTURBATIONS["copied"](record.target, [], record.source, dose, "")
+            sheet.ask("copied", f"{dose:g}", HUMAN, against, [record.target, copy], claims)
+        sheet.ask("lead", "", LEAD, against, [_lead(record), records[other].target], claims)
+
+
+def _pairs(sheet: Sheet, material: Material) -> None:
+    """Whole and broken texts given their own source; and, less that, given another document's."""
+    if len(material.records) < 2:
+        return
+    others = _others(material.records)
+    for pair in material.pairs:
+        record = material.records[pair.document]
+        other = replace(record, source=material.records[others[pair.document]].source)
+        texts = [pair.whole, pair.broken]
+        own, elsewhere = ([sheet.place(given, text) for text in texts] for given in (record, other))
+        for row, places in (("dodges", own), ("dodges_by_source", own + elsewhere)):
+            sheet.questions.append(Question(row, "", PAIRS, record.id, tuple(places), ["faithfulness"]))
+
+
+def _judged(sheet: Sheet, material: Material) -> None:
+    """Summaries that people have judged; of metrics with other claims they are shown."""
+    for score, judgements in material.people.items():
+        for system, texts, values in zip(material.systems, material.summaries, judgements.tolist(), strict=True):
+            for record, text, value in zip(material.records, texts, values, strict=True):
+                claims = thresholds().people.get(score, ())
+                sheet.ask("people", score, system, record, [text], claims, value)
+    if not material.people:
+        for system, texts in zip(material.systems, material.summaries, strict=True):
+            for record, text in zip(material.records, texts, strict=True):
+                sheet.ask("people", "", system, record, [text], NEAR)
+
+
+def claim_of(scorer: Scorer, metric: Metric) -> Claim:
+    """What a metric claims; one without a direction describes."""
+    return "description" if metric.higher_is_better is None else scorer.claims.get(metric.name, scorer.claim)
+
+
+def items_of(scorer: Scorer, material: Material) -> dict[str, list[Item]]:
+    """The items of every row, for each metric of the scorer by name.
+
+    Row `repeats` has the texts that were scored again in another order: the difference in standard deviations.
+    RecordError where the scorer gives no value of a text, or one that is no number.
+    """
+    rules = thresholds()
+    sheet = sheet_of(material, {claim_of(scorer, metric) for metric in scorer.metrics})
+    if not sheet.texts:
+        return {metric.name: [] for metric in scorer.metrics}
+    values = scored(scorer, sheet.records, sheet.texts)
+    count = len(sheet.texts)
+    drawn = random.Random(rules.seed).sample(range(count), min(rules.order, count))
+    orders = [sorted(drawn), drawn[::-1]]
+    twice = [scored(scorer, [sheet.records[at] for at in order], [sheet.texts[at] for at in order]) for order in orders]
+    items: dict[str, list[Item]] = {}
+    for metric in scorer.metrics:
+        claim = claim_of(scorer, metric)
+        own = values[metric.name] * (-1 if metric.higher_is_better is False else 1)
+        spread = float(own.std())
+        again = [
+            dict(zip(order, part[metric.name].tolist(), strict=True)) for order, part in zip(orders, twice, strict=True)
+        ]
+        items[metric.name] = [
+            Item("repeats", "", "", f"text {at}", abs(again[0][at] - again[1][at]) / (spread or 1)) for at in orders[0]
+        ] + [
+            Item(
+                question.row,
+                question.part,
+                question.system,
+                question.document,
+                _value(own, question.texts),
+                question.people,
+                question.length,
+            )
+            for question in sheet.questions
+            if question.row == "people" or claim in question.claims
+        ]
+    return items
+
+
+def _value(scores: Array, texts: Sequence[int]) -> float:
+    if len(texts) == 1:
+        return float(scores[texts[0]])
+    shares = [
+        (1 + np.sign(scores[first] - scores[second])) / 2 for first, second in zip(texts[::2], texts[1::2], strict=True)
+    ]
+    return float(shares[0] - sum(shares[1:]))
+
+
+def scored(scorer: Scorer, records: Sequence[Record], texts: Sequence[Sequence[str]]) -> dict[str, Array]:
+    """Values ``[texts]`` of every metric, of all texts as one output."""
+    with TemporaryDirectory() as folder:
+        output = Path(folder)
+        rows = ({"id": record.id, "summary": list(text)} for record, text in zip(records, texts, strict=True))
+        write_jsonl(output / "summaries.jsonl", rows)
+        scores = scorer.score(output, records, files_of(scorer))
+    values = {name: np.array(of, dtype=float) for name, of in scores.values.items()}
+    for name, of in values.items():
+        if of.shape != (len(texts),):
+            raise RecordError(f"metric {name}: {len(of)} values of {len(texts)} texts; it cannot sit an exam of texts")
+        if not np.isfinite(of).all():
+            at = int(np.flatnonzero(~np.isfinite(of))[0])
+            raise RecordError(f"metric {name}: {of[at]} for a summary of document {records[at].id!r}, no number")
+    return values
+
+
+def files_of(scorer: Scorer) -> dict[Path, str]:
+    """The files that a scorer reads, by what they are to it; RecordError where their sha256 is another."""
+    if not isinstance(scorer, ReadsFiles):
+        return {}
+    scorer.check([])
+    files: dict[Path, str] = {}
+    for sha256, (path, role) in scorer.files("exam").items():
+        place = Path(path)
+        names = names_of_shards(place, scorer.shards) if scorer.shards else []
+        content = sha256_files(place, names) if scorer.shards else sha256_file(place)
+        if content != sha256:
+            raise RecordError(f"{path}: its sha256 is {content}, not {sha256}; correct sha256 or path")
+        files[place] = role
+    return files

@@ -1,0 +1,39 @@
+"""What a metric is held to: `thresholds.yaml`, which stands in git before anything is scored."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from sumcurve.scores.scorer import Claim
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A row's threshold, and the claims whose metrics sit it."""
+
+    threshold: float
+    claims: Sequence[Claim]
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    level: float
+    draws: int
+    seed: int
+    systems: int
+    doses: Sequence[float]
+    dose: float
+    order: int
+    rows: Mapping[str, Rule]
+    people: Mapping[str, Sequence[Claim]]
+
+
+@cache
+def thresholds() -> Thresholds:
+    """Those of the file beside this module."""
+    content = yaml.safe_load(Path(__file__).with_name("thresholds.yaml").read_text(encoding="utf-8"))
+    rows = {name: Rule(**row) for name, row in content.pop("rows").items()}
+    return Thresholds(rows=rows, **content)

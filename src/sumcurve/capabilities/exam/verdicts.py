@@ -1,0 +1,176 @@
+"""Verdicts of a metric's rows, from its items and the thresholds alone, so that anyone can compute them again."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from sumcurve.capabilities.exam.correlations import Draws, Level, correlations, interval, means
+from sumcurve.capabilities.exam.perturbations import PERTURBATIONS
+from sumcurve.capabilities.exam.rows import Item
+from sumcurve.capabilities.exam.thresholds import Rule, thresholds
+from sumcurve.scores.scorer import Claim
+from sumcurve.statistics.groups import Array
+from sumcurve.statistics.ungrouped import holm
+
+Verdict = Literal["passed", "failed", "undecided", "not applicable", "shown"]
+LACKS = {
+    "human": "no sources with two references",
+    "lead": "no sources with two references",
+    "dodges": "no sources with broken texts",
+    "dodges_by_source": "no sources with broken texts",
+    "copied": "no sources",
+    "length": "no summaries by systems",
+    "people": "no judgements by people",
+    "people_systems": "no judgements by people",
+    "people_given_length": "no judgements by people",
+}
+OF_PEOPLE = ("people", "people_systems", "people_given_length")
+FEWEST = 3  # systems, without which there is no correlation over them
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: the statistic with its 95 % interval, p against the threshold, and the verdict.
+
+    `p` is adjusted over the rows of the metric and corpus that have a verdict. `part` is a dose or a score of people.
+    """
+
+    row: str
+    part: str
+    threshold: float
+    verdict: Verdict
+    why: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    systems: int = 0
+    documents: int = 0
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values of a row ``[systems, documents]``, and where it has them people's scores and numbers of words."""
+
+    values: Array
+    people: Array | None
+    lengths: Array | None
+
+
+def rows_of(items: Iterable[Item], claim: Claim) -> list[Row]:
+    """All rows of a metric with this claim, in the order of the thresholds."""
+    by_row: dict[str, dict[str, list[Item]]] = {}
+    for item in items:
+        by_row.setdefault(item.row, {}).setdefault(item.part, []).append(item)
+    rows = [row for name, rule in thresholds().rows.items() for row in _rows(name, rule, by_row, claim)]
+    tested = [place for place, row in enumerate(rows) if row.p is not None]
+    adjusted = holm([float(rows[place].p or 0) for place in tested]).tolist() if tested else []
+    for place, p in zip(tested, adjusted, strict=True):
+        row = rows[place]
+        if row.verdict == "undecided" and p < thresholds().level and row.value is not None:
+            row = replace(row, verdict="passed" if row.value > row.threshold else "failed")
+        rows[place] = replace(row, p=p)
+    return rows
+
+
+def outcome(rows: Sequence[Row], claim: Claim) -> str:
+    """What the exam says of a metric in one line: it may rank where every applicable row is passed."""
+    if claim == "description":
+        return "describes: it does not rank"
+    for verdict in ("failed", "undecided"):
+        if names := [f"{row.row} {row.part}".strip() for row in rows if row.verdict == verdict]:
+            return f"{verdict}: {', '.join(names)}"
+    if not any(row.p is not None for row in rows):
+        return "undecided: no row is applicable"
+    return "passed"
+
+
+def _rows(name: str, rule: Rule, by_row: dict[str, dict[str, list[Item]]], claim: Claim) -> list[Row]:
+    parts = by_row.get("people" if name == "length" or name in OF_PEOPLE else name, {})
+    if name in OF_PEOPLE:
+        parts = {part: items for part, items in parts.items() if part}
+    elif name == "length":
+        parts = dict(list(parts.items())[:1])
+    if not parts:
+        why = f"claims {claim}" if claim not in rule.claims else LACKS.get(name, "no texts to compare")
+        return [Row(name, "", rule.threshold, "not applicable", why)]
+    return [_row(name, "" if name == "length" else part, rule, grid_of(items), claim) for part, items in parts.items()]
+
+
+def _row(name: str, part: str, rule: Rule, grid: Grid, claim: Claim) -> Row:
+    systems, documents = grid.values.shape
+    row = Row(name, part, rule.threshold, "undecided", systems=systems, documents=documents)
+    if name == "repeats":
+        most = float(grid.values.max())
+        return replace(row, value=most, verdict="passed" if most <= rule.threshold else "failed")
+    if (name == "length" or name in OF_PEOPLE) and systems < FEWEST:
+        return replace(row, verdict="not applicable", why=f"{systems} systems: it takes {FEWEST}")
+    draws = Draws.crossed(systems, documents, thresholds().draws, thresholds().seed)
+    values = _statistic(name, grid, draws)
+    low, high = interval(values)
+    row = replace(row, value=_number(values[0]), low=_number(low), high=_number(high))
+    about = thresholds().people.get(part, ()) if name in OF_PEOPLE else rule.claims
+    if claim not in rule.claims or claim not in about:
+        return replace(row, verdict="not applicable", why=f"claims {claim}")
+    if name in PERTURBATIONS and float(part) != thresholds().dose:
+        return replace(row, verdict="shown", why="another dose has the verdict")
+    if row.value is None:
+        verdict, why = _undefined(grid)
+        return replace(row, verdict=verdict, why=why)
+    if row.low is None:
+        return replace(row, why="too few draws in which both vary")
+    drawn = values[1:][~np.isnan(values[1:])]
+    tails = [int((drawn <= rule.threshold).sum()), int((drawn >= rule.threshold).sum())]
+    return replace(row, p=min(1.0, 2 * (min(tails) + 1) / (len(drawn) + 1)))
+
+
+def _statistic(name: str, grid: Grid, draws: Draws) -> Array:
+    """In every draw; the first is the data."""
+    if name == "length":
+        assert grid.lengths is not None
+        return np.asarray(1 - np.abs(correlations(grid.values, grid.lengths, "spearman", "summary", draws)))
+    if name in OF_PEOPLE:
+        assert grid.people is not None
+        level: Level = "system" if name == "people_systems" else "summary"
+        given = grid.lengths if name == "people_given_length" else None
+        return correlations(grid.values, grid.people, "kendall", level, draws, given)
+    return means(grid.values, draws)
+
+
+def _undefined(grid: Grid) -> tuple[Verdict, str]:
+    """Verdict and reason where the data have no statistic."""
+    if np.ptp(grid.values, axis=0).max() == 0:
+        return "failed", "the metric does not vary"
+    if grid.people is not None and np.ptp(grid.people, axis=0).max() == 0:
+        return "undecided", "people's scores do not vary"
+    return "failed", "the number of words explains it whole"
+
+
+def grid_of(items: Sequence[Item]) -> Grid:
+    """Means of the items of every system and document; ValueError where one of both lacks the other."""
+    systems, documents = (
+        list(dict.fromkeys(names)) for names in zip(*((i.system, i.document) for i in items), strict=True)
+    )
+    rows = {name: place for place, name in enumerate(systems)}
+    columns = {name: place for place, name in enumerate(documents)}
+    counts = np.zeros((len(systems), len(documents)))
+    sums = {name: np.zeros_like(counts) for name in ("value", "people", "length")}
+    for item in items:
+        at = rows[item.system], columns[item.document]
+        counts[at] += 1
+        for name, of in sums.items():
+            of[at] += getattr(item, name) or 0
+    if (counts == 0).any():
+        system, document = (int(axis[0]) for axis in np.nonzero(counts == 0))
+        raise ValueError(
+            f"row {items[0].row}: no item of system {systems[system]!r} and document {documents[document]!r}"
+        )
+    grids = {name: of / counts for name, of in sums.items()}
+    has = {name: getattr(items[0], name) is not None for name in sums}
+    return Grid(grids["value"], *(grids[name] if has[name] else None for name in ("people", "length")))
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

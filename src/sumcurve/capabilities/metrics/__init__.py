@@ -1,0 +1,1 @@
+"""Further metrics: of models in pinned folders (BERTScore, BARTScore, entailment), and BLEU, TER and METEOR."""

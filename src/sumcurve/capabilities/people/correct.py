@@ -1,0 +1,128 @@
+"""A judge's answers to many items, corrected by people's to some: systems and their paired differences."""
+
+import csv
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from sumcurve.capabilities.people.protocols import PeopleError
+from sumcurve.machine.counts import counted
+from sumcurve.machine.spelling import no_file
+from sumcurve.statistics.groups import Array
+from sumcurve.statistics.intervals import Estimate
+from sumcurve.statistics.prediction_powered import Corrected, corrected
+from sumcurve.statistics.ungrouped import holm, holm_steps
+
+NEEDED = ("item", "system", "judge", "people")
+LEVEL = 0.05  # of the family of all pairs
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Answers ``[systems, items]``; people's are NaN where there are none."""
+
+    systems: list[str]
+    groups: list[str]
+    judge: Array
+    people: Array
+
+
+def read(path: Path) -> Judged:
+    """The answers of a CSV with the columns `item`, `system`, `judge` and `people`, and `group` where items have one.
+
+    PeopleError by line for a value that is no number, and for an item that a system lacks or has twice.
+    """
+    if not path.is_file():
+        raise PeopleError(no_file(path))
+    judge: dict[str, dict[str, float]] = {}
+    people: dict[str, dict[str, float]] = {}
+    groups: dict[str, str] = {}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            rows = csv.DictReader(stream)
+            if missing := [name for name in NEEDED if name not in (rows.fieldnames or ())]:
+                raise PeopleError(f"{path}: no column {', '.join(missing)}; it needs {', '.join(NEEDED)}")
+            for row in rows:
+                where = f"{path}:{rows.line_num}"
+                item, system = row["item"], row["system"]
+                if not item or not system:
+                    raise PeopleError(f"{where}: no item or no system; fill the cell")
+                if item in judge.setdefault(system, {}):
+                    raise PeopleError(f"{where}: {system} has item {item} twice; leave one out")
+                if groups.setdefault(item, row.get("group") or item) != (row.get("group") or item):
+                    raise PeopleError(f"{where}: item {item} is of group {groups[item]} above; correct one")
+                judge[system][item] = _number(row["judge"], where, "judge")
+                answer = (row["people"] or "").strip()
+                people.setdefault(system, {})[item] = _number(answer, where, "people") if answer else math.nan
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise PeopleError(f"{path}: no CSV in UTF-8 ({error}); save it as one") from None
+    if not judge:
+        raise PeopleError(f"{path}: no row; it needs {', '.join(NEEDED)}")
+    for system, answers in judge.items():
+        if lacking := next((item for item in groups if item not in answers), None):
+            raise PeopleError(f"{path}: {system} lacks item {lacking}, which others have; add it or leave the item out")
+    tables = [np.array([[of[system][item] for item in groups] for system in judge]) for of in (judge, people)]
+    return Judged([*judge], [*groups.values()], *tables)
+
+
+def _number(text: str | None, where: str, column: str) -> float:
+    try:
+        number = float(text or "")
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise PeopleError(f"{where}: {column} holds {text!r}, no number; write one")
+    return number
+
+
+def report(judged: Judged) -> Iterator[str]:
+    """Sentences and rows for people."""
+    sizes = (len(judged.systems), "system"), (judged.judge.shape[1], "item"), (len(set(judged.groups)), "group")
+    systems, items, groups = (counted(*size) for size in sizes)
+    yield (
+        f"{systems}, {items} in {groups}. "
+        "Corrected: people's mean, made surer by the judge (prediction-powered, weight λ); 95 % intervals."
+    )
+    yield "It takes that the items which people answered were drawn from all."
+    width = max(map(len, judged.systems))
+    yield f"{'':{width}}  {'judge':>8}  {'people':>26}  {'corrected':>26}  {'λ':>5}  answered"
+    for system, judge, people in zip(judged.systems, judged.judge, judged.people, strict=True):
+        found = _corrected(system, judge, people, judged.groups)
+        yield (
+            f"{system:{width}}  {found.judge:8.3f}  {_shown(found.people):>26}  {_shown(found.corrected):>26}  "
+            f"{found.weight:5.2f}  {found.answered:,} of {found.items:,}"
+        )
+    pairs = list(combinations(range(len(judged.systems)), 2))
+    if not pairs:
+        return
+    differences = []
+    for first, second in pairs:
+        names = f"{judged.systems[first]} minus {judged.systems[second]}"
+        judge, people = (table[first] - table[second] for table in (judged.judge, judged.people))
+        differences.append((names, _corrected(names, judge, people, judged.groups)))
+    tested = [found.corrected.p for _, found in differences]
+    p_values = holm([1.0 if p is None else p for p in tested])
+    levels = dict(zip(np.argsort(p_values, kind="stable"), holm_steps(len(pairs), LEVEL), strict=True))
+    yield f"Differences on the same items; p and intervals corrected over {len(pairs)} (Holm):"
+    for place, (names, found) in enumerate(differences):
+        interval = found.corrected.interval(levels[place])
+        ends = f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else f" ({found.corrected.why})"
+        p = "no test" if tested[place] is None else f"p {p_values[place]:.2g}"
+        yield f"{names}: {found.corrected.mean:.3f}{ends}, {p}; by people alone {_shown(found.people)}"
+
+
+def _corrected(name: str, judge: Array, people: Array, groups: list[str]) -> Corrected:
+    try:
+        return corrected(judge, people, groups)
+    except ValueError as error:
+        raise PeopleError(f"{name}: {error}") from None
+
+
+def _shown(estimate: Estimate) -> str:
+    if estimate.low is None:
+        return f"{estimate.mean:.3f} ({estimate.why})"
+    return f"{estimate.mean:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"

@@ -1,0 +1,192 @@
+"""Several corpora side by side, in sentences and as a figure: one panel a corpus, a method in one colour everywhere."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+import pandas as pd
+import vl_convert
+
+from sumcurve.tables import chart
+from sumcurve.tables.across import (
+    AGREE,
+    FEWEST,
+    IGNORES,
+    SIDES,
+    SINGLE,
+    TRAVELS,
+    TURNS,
+    UNDECIDED,
+    Recorded,
+    altered,
+    shared,
+)
+from sumcurve.tables.report.facts import effect
+from sumcurve.tables.report.figure import COLUMNS
+from sumcurve.tables.report.findings import Titles
+from sumcurve.tables.table import Row, Table, Value, listed, number
+
+WIDTH, HEIGHT = 230, 150  # pixels of a panel: with names and axis below 390, so that a narrow screen shrinks no text
+WORDS = {TRAVELS: "travel", TURNS: "turn", UNDECIDED: "are undecided"}
+LEVELS = ["method", "score", "low", "high", "bound"]
+
+
+def best(corpus: Recorded, size: int | None) -> str:
+    """The method that is significantly better than every other one ranked at a size; empty where there is none."""
+    ranked = corpus.ranked(size) if size is not None else []
+    if size is None or len(ranked) < 2:
+        return ""
+    first, *others = ranked
+    return first if all(corpus.contrast(first, other, size).says == first for other in others) else ""
+
+
+def ranking(corpus: Recorded, size: int, titles: Titles) -> tuple[str, str]:
+    """The methods at a size, the best mean first, then those without a rank; and who is significantly best."""
+    ranked = corpus.ranked(size)
+    marks = {IGNORES: " †", SINGLE: " (single run)"}
+    others = [titles[name] + marks[why] for name in corpus.methods if (why := corpus.why(name, size)) in marks]
+    names = ", ".join(titles[name] for name in ranked)
+    return "; ".join(filter(None, (names, ", ".join(others)))), titles[best(corpus, size)] or "none"
+
+
+def headline(corpora: Sequence[Recorded], sizes: Sequence[int], titles: Titles, missing: Sequence[str] = ()) -> str:
+    """Who is significantly best near each of `sizes` on which corpus, and which studies are missing, in a sentence."""
+    parts = []
+    for at in sizes:
+        winners: dict[str, list[str]] = {}
+        for corpus in corpora:
+            size = corpus.nearest(at)
+            winner = "nothing recorded" if size is None else titles[best(corpus, size)] or "none"
+            winners.setdefault(winner, []).append(corpus.name)
+        shown = [f"{name} on {listed(names)}" for name, names in winners.items()]
+        parts.append(f"near {number(at)} records: {', '.join(shown)}")
+    unknown = f"; not recorded yet: {listed(missing)}" if missing else ""
+    return f"Significantly best {'; '.join(parts)}{unknown}."
+
+
+def settings_sentence(corpora: Sequence[Recorded], titles: Titles) -> str:
+    """Which methods are not known to be the same training in all studies; empty where all are."""
+    changed = altered(corpora)
+    studies: dict[str, list[str]] = {}
+    for corpus in corpora:
+        settings = [corpus.settings.get(name, "settings not known") for name in changed if name in corpus.methods]
+        if settings:
+            studies.setdefault(" / ".join(dict.fromkeys(settings)), []).append(corpus.study)
+    forms = "; ".join(f"{listed(names)}: {settings}" for settings, names in studies.items())
+    return f"Not the same training in all studies: {titles.all(changed)} ({forms})." if changed else ""
+
+
+def sentences(corpora: Sequence[Recorded], tables: Sequence[Table], titles: Titles) -> list[str]:
+    """Whether rankings travel, where curves cross and whose data efficiency is, from tables of `tables.across`."""
+    rows = {table.name: table.rows for table in tables}
+    parts = (
+        _travel(rows["across_pairs"], titles),
+        _agreement(rows["across_ranks"]),
+        _crossed(rows["crossings"], titles),
+    )
+    return [line for lines in (*parts, _efficiency(rows["across_efficiency"], titles)) for line in lines]
+
+
+def _travel(rows: Sequence[Row], titles: Titles) -> Iterator[str]:
+    for at in dict.fromkeys(row["at"] for row in rows):
+        here = [row for row in rows if row["at"] == at]
+        verdicts = {(row["first"], row["second"]): row["ranking"] for row in here}
+        parts = []
+        for verdict, word in WORDS.items():
+            count = [*verdicts.values()].count(verdict)
+            deciding = [
+                row for row in here if row["ranking"] == verdict and row["says"] in (row["first"], row["second"])
+            ]
+            names = [_over(row, titles) + (f" on {row['corpus']}" if verdict == TURNS else "") for row in deciding]
+            which = f" ({', '.join(dict.fromkeys(names))})" if names and verdict != UNDECIDED else ""
+            parts.append(f"{count} {word}{which}")
+        yield f"Near {number(at)} records, of {len(verdicts)} rankings of two methods: {listed(parts)}."
+
+
+def _over(row: Row, titles: Titles) -> str:
+    worse = row["first"] if row["says"] == row["second"] else row["second"]
+    return f"{titles[row['says']]} over {titles[worse]}"
+
+
+def _agreement(rows: Sequence[Row]) -> Iterator[str]:
+    known = [row for row in rows if row["methods"] > 1]
+    if known:
+        low, high = (end(row["tau"] for row in known) for end in (min, max))
+        most, sure = max(row["methods"] for row in known), sum(row["says"] == AGREE for row in known)
+        few = f"with fewer than {FEWEST}, none can be significant" if most < FEWEST else f"significant in {sure}"
+        yield (
+            f"Kendall's τ between two corpora's rankings by means: {number(low)} to {number(high)} in {len(known)} "
+            f"comparisons of at most {most} methods; {few}."
+        )
+
+
+def _crossed(rows: Sequence[Row], titles: Titles) -> Iterator[str]:
+    changes = [row for row in rows if row["from_records"]]
+    shown = [
+        f"{titles[row['after']]} passes {titles[row['before']]} on {row['corpus']} {row['crossing']}, "
+        f"{row['significant']}"
+        for row in changes
+        if row["significant"] != SIDES[0]
+    ]
+    text = f" ({'; '.join(shown)})" if shown else ""
+    yield f"Of {len(changes)} changes of the lead between recorded sizes, significant on a side: {len(shown)}{text}."
+
+
+def _efficiency(rows: Sequence[Row], titles: Titles) -> Iterator[str]:
+    for measure in dict.fromkeys(row["measure"] for row in rows):
+        own = [row for row in rows if row["measure"] == measure]
+        parts = [_percent(row["share"]) for row in own]
+        names = listed([titles[name] for name in own[0]["methods"].split(", ")])
+        chance = ", ".join(number(row["expected"], 0) for row in own)
+        yield (
+            f"Differences in {measure} ({names}, {own[0]['corpora']} corpora): {parts[0]} % are the corpus's, "
+            f"{parts[1]} % the method's, {parts[2]} % neither's (of noise alone {chance})."
+        )
+    if not rows:
+        yield "Data efficiency: fewer than two methods are ranked at two common sizes on all corpora, so no shares."
+
+
+def _percent(share: Value) -> str:
+    ends = f" [{number(share.low, 0)}, {number(share.high, 0)}]" if share.low is not None else ""
+    return f"{number(share.number, 0)}{ends}"
+
+
+def drawing(corpora: Sequence[Recorded], titles: Titles) -> str:
+    """The figure as SVG with a title and a description: score over records, methods of two corpora or more."""
+    names = shared(corpora)
+    looks = chart.looks_of(names)
+    panels, described = [], []
+    for corpus in corpora:
+        points = _points(corpus, names, titles)
+        if points.empty:
+            continue
+        lead = [row for row in corpus.corpus.rows("scores", method="lead") if not row["records"]]
+        known = [(titles["lead"], score) for row in lead if (score := effect(row, corpus.metric.name))]
+        levels = pd.DataFrame([(name, e.value, e.low, e.high, False) for name, e in known], columns=LEVELS)
+        levels = levels.astype({"score": float, "low": float, "high": float, "bound": bool})
+        title = f"{corpus.name}: {corpus.metric.title}"
+        panel = chart.Panel(title, "training records (logarithmic)", points, levels, sorted(set(points.x)))
+        panels.append(chart.curves(panel, looks, WIDTH, HEIGHT))
+        ends = [(name, group.sort_values("x")) for name, group in points.groupby("method")]
+        curves = [f"{titles[name]} {rows.score.iloc[0]:.1f} to {rows.score.iloc[-1]:.1f}" for name, rows in ends]
+        described.append(f"{title}, {corpus.sizes[0]:,} to {corpus.sizes[-1]:,} records: {', '.join(curves)}.")
+    sheet = chart.together("vconcat", panels, spacing=24, resolve=chart.APART)
+    svg = chart.shortened(vl_convert.vegalite_to_svg(chart.configured(sheet, chart.INK, "white")))
+    words = (
+        f'<title id="across-title">{escape(corpora[0].metric.title)} over training records, a panel a corpus</title>'
+    )
+    words += f'<desc id="across-desc">{escape(" ".join(described))}</desc>'
+    head, rest = svg.split(">", 1)
+    return f'{head} role="img" aria-labelledby="across-title across-desc">{words}{rest}'
+
+
+def _points(corpus: Recorded, names: Sequence[str], titles: Titles) -> pd.DataFrame:
+    rows = []
+    for place, ((method, size), row) in enumerate(sorted(corpus.cells.items())):
+        if method in names:
+            score = corpus.score(method, size)
+            single = " (single run)" if int(row["seeds"] or 0) < 2 else ""
+            reads = row.get("reads_source") != "no"
+            rows.append(
+                (method, titles[method] + single, place, float(size), score.value, score.low, score.high, reads)
+            )
+    return pd.DataFrame(rows, columns=[*COLUMNS]).astype({"low": float, "high": float})

@@ -1,0 +1,262 @@
+"""Where a curve crosses a prompt's score, against naive interpolation and a simulation whose crossing is known; and the
+figure.
+"""
+
+import dataclasses
+import math
+import re
+from base64 import b64decode
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sumcurve.capabilities.axis.crossing import BEYOND, crossing, crossings
+from sumcurve.capabilities.axis.evidence import PROMPTED, SCRATCH, TITLE, TUNED, Axis, kinds_of
+from sumcurve.capabilities.axis.figure import panels_of
+from sumcurve.capabilities.axis.table import curves_on, prompts_on, sentences, table
+from sumcurve.capabilities.chat.evidence import Prompted, Prompts
+from sumcurve.scores.rouge_f1 import RougeF1
+from sumcurve.settings.study import Bootstrap
+from sumcurve.study.plan import Plan
+from sumcurve.study.tables import write_study
+from sumcurve.tables.evidence import CorpusStatistics, Items, PartStatistics, ScoredOutput, Study, Timing
+from sumcurve.tables.results import Results
+
+ROOT = Path(__file__).parents[4]
+ITEMS = 60
+SIZES = (10, 100, 1000, 10_000)
+KINDS = {"tuned": TUNED, "scratch": SCRATCH, "prompted": PROMPTED}
+
+
+def naive(sizes, curve, score):
+    """Size by size from the largest down, the first segment whose lower end is below the score."""
+    if curve[-1] < score:
+        return math.inf
+    for place in range(len(sizes) - 1, 0, -1):
+        before, after = curve[place - 1], curve[place]
+        if before < score:
+            share = (score - before) / (after - before)
+            return 10 ** (math.log10(sizes[place - 1]) + share * math.log10(sizes[place] / sizes[place - 1]))
+    return sizes[0]
+
+
+def test_crossings_are_those_of_naive_interpolation():
+    generator = np.random.default_rng(1)
+    curves = np.cumsum(generator.normal(1, 2, (500, 4)), axis=1)  # some fall, some cross several times
+    scores = generator.normal(2.5, 2, 500)
+    own = crossings(np.array(SIZES, float), curves, scores)
+    expected = [naive(SIZES, curve, score) for curve, score in zip(curves, scores, strict=True)]
+    assert own == pytest.approx(expected)
+    assert {math.inf, 10.0} <= {*expected}
+    assert len({*expected}) > 100
+
+
+@pytest.mark.parametrize(
+    ("curve", "score", "shown"),
+    [
+        ((1, 2, 3, 4), 2.5, "316"),
+        ((1, 2, 3, 4), 2.0, "100"),
+        ((3, 2, 3, 4), 2.5, "316"),
+        ((1, 2, 3, 4), 0.5, "≤ 10"),
+        ((1, 2, 3, 4), 4.5, "beyond 10,000"),
+    ],
+)
+def test_a_crossing_is_said_where_the_data_have_it_and_censored_where_they_end(curve, score, shown):
+    assert str(crossing(SIZES, np.array(curve, float), score, None, 0.95)) == shown
+
+
+def test_an_interval_s_end_beyond_the_data_is_said_to_be_beyond():
+    curve = np.array([1.0, 2, 3, 4])
+    draws = np.tile(curve, (100, 1)) + np.linspace(-3, 3, 100)[:, None]
+    crossed = crossing(SIZES, curve, 3.0, (draws, np.full(100, 3.0)), 0.95)
+    assert str(crossed) == "1,000 [≤ 10, > 10,000]"
+    assert crossed.high == BEYOND
+    assert crossed.within(crossed.high) == 10_000
+    assert crossed.reached == pytest.approx(2 / 3, abs=0.01)
+
+
+def output(generator, method, records, seed, level, easy, role="trained", timing=None):
+    """Points about `level`: the item's own, the seed's luck, and noise."""
+    luck = 0.0 if seed is None else generator.normal(0, 0.5)
+    points = level + luck + easy + generator.normal(0, 3, (3, ITEMS))
+    ids = tuple(f"item/{number}" for number in range(ITEMS))
+    items = Items(tuple(RougeF1.metrics), ids, ids, points, "rouge:1")
+    search = "common" if records is not None else None
+    name = f"{method}-{records}-{seed}"
+    return ScoredOutput("news", method, None, records, seed, search, name, {"rouge": items}, role=role, timing=timing)
+
+
+def study(seed=0, tuned=20.0, prompts=((1, 24.0), (4, 26.0)), zero=22.0, devices=("cpu",)):
+    """A tuned method that gains 4 points by ten times the records, one from scratch that never arrives."""
+    generator = np.random.default_rng(seed)
+    easy = generator.normal(0, 4, ITEMS)
+    outputs = []
+    for number, ((method, level), size, of_seed) in enumerate(
+        product((("tuned", tuned), ("scratch", 2)), SIZES, (1, 2))
+    ):
+        took = Timing(size / 10 + 5, size / 5 + 5, 9, 9, devices[number % len(devices)], True)
+        height = level + 4 * math.log10(size / 10)
+        outputs.append(output(generator, method, size, of_seed, height, easy, timing=took))
+    for (examples, level), of_seed in product(prompts, (1, 2)):
+        outputs.append(output(generator, "prompted", examples, of_seed, level, easy))
+    outputs.append(output(generator, "prompted-zero-shot", None, None, zero, easy, role="outside"))
+    outputs.append(output(generator, "lead", None, None, 16, easy, role="baseline"))
+    usage = dict.fromkeys(("answers", "sent", "lost", "declined", "unstated", "refused", "cut"), 0) | {"items": ITEMS}
+    chat = Prompts(
+        [
+            Prompted(
+                "news",
+                "prompted" + "-zero-shot" * (not k),
+                k,
+                2,
+                usage,
+                (600 * (k + 1), 60),
+                (0, 0),
+                9.0,
+                (),
+                False,
+                (1.0, 2.0),
+            )
+            for k in (0, *(k for k, _ in prompts))
+        ],
+        ["prompted", "prompted-zero-shot"],
+    )
+    statistics = [CorpusStatistics("news", "News.", 20_000, 20_000, {}, [PartStatistics("test", None, ITEMS, 300, 20)])]
+    titles = {"tuned": "Tuned", "scratch": "Scratch", "prompted": "Model"}
+    evidence = {"chat": chat, "axis": Axis("rouge1", KINDS)}
+    return Study("Axis", "paper", statistics, outputs, titles, trained=len(outputs), evidence=evidence)
+
+
+def rows_of(a_study):
+    return {(row["method"], row["examples"]): row for row in table(Results(a_study, Bootstrap(resamples=500))).rows}
+
+
+def test_the_interval_holds_the_crossing_that_is_true():
+    """Tuned is 26 at 10 · 10^1.5 records, where the prompt with four examples is: 40 studies, of which two may miss."""
+    held, within = 0, 0
+    for seed in range(40):
+        row = rows_of(study(seed))["tuned", 4]
+        held += row["records_low"] <= 10 * 10**1.5 <= row["records_high"]
+        within += row["records"] < 10_000
+    assert held >= 36
+    assert within == 40
+
+
+def test_every_prompt_meets_every_method_and_marks_and_costs_stand_beside():
+    rows = rows_of(study())
+    assert {*rows} == {*product(("tuned", "scratch"), (0, 1, 4))}
+    assert rows["scratch", 4]["ahead_from"].startswith("beyond 10,000")
+    assert (rows["scratch", 4]["bound"], rows["scratch", 4]["records"]) == (">", 10_000)
+    froms = [rows["tuned", examples]["records"] for examples in (0, 1, 4)]
+    assert froms == sorted(froms)
+    assert all(row["prompt"].shown.endswith("◊") for row in rows.values())
+    assert rows["tuned", 4]["tokens_thousand"] == round(1000 * 3060 / ITEMS)
+    assert rows["tuned", 4]["price_thousand"] == pytest.approx(1000 * (3000 * 1 + 60 * 2) / 1e6 / ITEMS)
+    assert (rows["tuned", 4]["seconds"], rows["tuned", 4]["device"]) == (pytest.approx(1005), "cpu")
+
+
+def test_the_point_is_that_of_the_means():
+    results = Results(study(), Bootstrap(resamples=100))
+    axis = results.study.evidence["axis"]
+    curve = curves_on(axis, results, "news")["tuned"]
+    for prompt in prompts_on(axis, results, "news"):
+        means = [np.mean([o.scores["rouge"].values[0] for o in system.outputs]) for system in (*curve, prompt)]
+        row = rows_of(study())["tuned", prompt.records or 0]
+        assert row["records"] == round(naive(SIZES, means[:-1], means[-1]))
+
+
+def test_the_best_prompt_is_in_the_answer_s_sentence():
+    results = Results(study(), Bootstrap(resamples=100))
+    (sentence,) = sentences(results.study.evidence["axis"], results)
+    assert "ahead of Model◊ with 4 examples, its best prompt: " in sentence
+    assert "Scratch beyond 10,000" in sentence
+    assert "Tuned from " in sentence
+
+
+def axis_and_results(**keys):
+    results = Results(study(**keys), Bootstrap(resamples=100))
+    return results.study.evidence["axis"], results
+
+
+def test_panels_hold_scores_at_their_records_seconds_of_trainings_and_tokens_of_answers():
+    axis, results = axis_and_results()
+    scores, seconds, tokens = panels_of(axis, results, "news", results.ranking[0])
+    placed = {(row.method, row.records): row.y for row in scores.points.itertuples()}
+    assert {records for method, records in placed if method == "prompted"} == {0, 1, 4}
+    assert {records for method, records in placed if method == "tuned"} == {*SIZES}
+    for system in results.of("news", metric="rouge1"):
+        if system.method != "lead":
+            mean = np.mean([one.scores["rouge"].values[0] for one in system.outputs])
+            assert placed[system.method.removesuffix("-zero-shot"), system.records or 0] == pytest.approx(mean)
+    assert [name for name, _ in scores.levels] == ["lead"]
+    assert scores.held == {"prompted"}
+    assert dict(zip(scores.points.method, scores.points.kind, strict=True)) == KINDS
+    assert {*seconds.points.method} == {"tuned", "scratch"}
+    assert seconds.points.groupby("records").y.first().tolist() == pytest.approx([size / 10 + 5 for size in SIZES])
+    assert tokens.points.y.tolist() == pytest.approx([1000 * (600 * (k + 1) + 60) / ITEMS for k in (0, 1, 4)])
+    assert 0 < scores.zero < 1
+    assert seconds.zero is None
+
+
+def test_seconds_of_several_devices_stand_with_their_device():
+    axis, results = axis_and_results(devices=("cpu", "GPU"))
+    _, seconds, _ = panels_of(axis, results, "news", results.ranking[0])
+    assert {*seconds.points.title} == {"Tuned, GPU and cpu", "Scratch, GPU and cpu"}
+    _, results = axis_and_results()
+    _, seconds, _ = panels_of(axis, results, "news", results.ranking[0])
+    assert seconds.title.endswith("(cpu)")
+
+
+def test_the_figure_has_a_style_for_each_kind_a_broken_axis_and_the_answer(tmp_path):
+    axis, results = axis_and_results()
+    assert axis.figures(results, tmp_path) == {"data_axis": TITLE}
+    svg = (tmp_path / "data_axis.svg").read_text()
+    dashes = {path[1] for path in re.finditer(r'stroke-dasharray="([\d.,]+)"', svg)}
+    assert {"2,2", "7,4"} <= dashes
+    texts = " ".join(re.findall(r">([^<>]+)</t", svg))
+    for text in ("//", "Model◊", "Tuned", "Scratch", "lead", "prompted dotted, fine-tuned solid, from scratch dashed"):
+        assert text in texts
+    (section,) = axis.sections(results)
+    assert b64decode(re.search(r"base64,([^\"]+)", section)[1]).decode() == svg
+
+
+def test_a_study_without_prompts_has_the_figure_and_no_crossing(tmp_path):
+    axis, results = axis_and_results(prompts=())
+    some = [output for output in results.study.outputs if not output.method.startswith("prompted")]
+    evidence = {"axis": axis}
+    results = Results(dataclasses.replace(results.study, outputs=some, evidence=evidence), Bootstrap(resamples=100))
+    assert table(results).rows == []
+    assert axis.answer_notes(results) == []
+    assert axis.figures(results, tmp_path)
+
+
+def test_a_study_that_asks_for_no_axis_has_none(tmp_path):
+    results = Results(dataclasses.replace(study(), evidence={}), Bootstrap(resamples=100))
+    assert table(results).rows == []
+
+
+def test_methods_that_ignore_their_source_are_left_out(monkeypatch):
+    axis, results = axis_and_results()
+    monkeypatch.setattr(results, "counts", lambda system, metric=None: system.cell != ("tuned", 10_000))
+    assert [system.records for system in curves_on(axis, results, "news")["tuned"]] == [10, 100, 1000]
+
+
+def test_kinds_are_those_of_models_and_systems():
+    plan = Plan.read(ROOT / "config", "data-axis")
+    expected = dict.fromkeys(("abs", "pcov", "trans"), SCRATCH) | {"prompted": PROMPTED}
+    assert kinds_of(plan) == expected | dict.fromkeys(("t5_small", "bart_base", "bart_base_lora"), TUNED)
+    assert kinds_of(Plan.read(ROOT / "config", "pretraining")) == {
+        "bart_scratch": SCRATCH,
+        "bart": TUNED,
+        "bart_pairs": TUNED,
+    }
+
+
+def test_the_study_s_tables_hold_table_and_figure(tmp_path):
+    write_study(tmp_path, study(), Bootstrap(resamples=50))
+    assert (tmp_path / "data_axis.csv").is_file()
+    assert (tmp_path / "figures" / "data_axis.svg").is_file()
+    assert "ahead of Model◊" in (tmp_path / "answers.md").read_text()
+    assert 'id="data-axis"' in (tmp_path / "pages" / "report.html").read_text()
