@@ -7,12 +7,12 @@ import subprocess
 import sys
 import time
 import urllib.request
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import torch
 import transformers
+from transformers.utils.import_utils import is_serve_available
 
 import workplace
 from pretrained import make_tokenizer
@@ -60,7 +60,7 @@ def free_port() -> int:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """The model's folder and the address of its server."""
-    if not all(find_spec(name) for name in ("fastapi", "uvicorn", "openai", "pydantic")):  # its own condition
+    if not is_serve_available():
         pytest.skip("transformers serve does not start here: pip install 'transformers[serving]'")
     folder, port = make_model(tmp_path_factory.mktemp("model") / "random"), free_port()
     log = folder.parent / "serve.log"
