@@ -91,10 +91,10 @@ def report(judged: Judged) -> Iterator[str]:
     width = max(map(len, judged.systems))
     yield f"{'':{width}}  {'judge':>8}  {'people':>26}  {'corrected':>26}  {'λ':>5}  answered"
     for system, judge, people in zip(judged.systems, judged.judge, judged.people, strict=True):
-        found = _corrected(system, judge, people, judged.groups)
+        means = _corrected(system, judge, people, judged.groups)
         yield (
-            f"{system:{width}}  {found.judge:8.3f}  {_shown(found.people):>26}  {_shown(found.corrected):>26}  "
-            f"{found.weight:5.2f}  {found.answered:,} of {found.items:,}"
+            f"{system:{width}}  {means.judge:8.3f}  {_shown(means.people):>26}  {_shown(means.corrected):>26}  "
+            f"{means.weight:5.2f}  {means.answered:,} of {means.items:,}"
         )
     pairs = list(combinations(range(len(judged.systems)), 2))
     if not pairs:
@@ -104,15 +104,15 @@ def report(judged: Judged) -> Iterator[str]:
         names = f"{judged.systems[first]} minus {judged.systems[second]}"
         judge, people = (table[first] - table[second] for table in (judged.judge, judged.people))
         differences.append((names, _corrected(names, judge, people, judged.groups)))
-    tested = [found.corrected.p for _, found in differences]
+    tested = [means.corrected.p for _, means in differences]
     p_values = holm([1.0 if p is None else p for p in tested])
     levels = dict(zip(np.argsort(p_values, kind="stable"), holm_steps(len(pairs), LEVEL), strict=True))
     yield f"Differences on the same items; p and intervals corrected over {len(pairs)} (Holm):"
-    for place, (names, found) in enumerate(differences):
-        interval = found.corrected.interval(levels[place])
-        ends = f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else f" ({found.corrected.why})"
+    for place, (names, means) in enumerate(differences):
+        interval = means.corrected.interval(levels[place])
+        ends = f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else f" ({means.corrected.why})"
         p = "no test" if tested[place] is None else f"p {p_values[place]:.2g}"
-        yield f"{names}: {found.corrected.mean:.3f}{ends}, {p}; by people alone {_shown(found.people)}"
+        yield f"{names}: {means.corrected.mean:.3f}{ends}, {p}; by people alone {_shown(means.people)}"
 
 
 def _corrected(name: str, judge: Array, people: Array, groups: list[str]) -> Corrected:
