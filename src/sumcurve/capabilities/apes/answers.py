@@ -62,6 +62,8 @@ class AttentiveAnswers:
         for place, (document, texts) in enumerate(zip(documents, questions, strict=True)):
             if texts and any(entity_in(word) is not None for word in document):
                 read.append(self._read(place, document, texts))
+        if not read:  # no text names anybody, as of a method that has learned nothing
+            return answers
         every = [question for reading in read for question in reading.questions]
         put, shown = self._asked(every), self._shown(every)
         starts = [0, *accumulate(len(reading.questions) for reading in read)]
