@@ -79,7 +79,7 @@ SIZES = {
             "encoder_layers": 16,
             "decoder_layers": 16,
         },
-    ),  # fmt: skip
+    ),
 }
 TINY = {"bart": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 16, "encoder_attention_heads": 2,
         "decoder_attention_heads": 2, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16, "vocab_size": 400}}  # fmt: skip
@@ -334,7 +334,7 @@ def measure(names: Sequence[str], device: torch.device, seconds: float, tiny: bo
         of = {precision: rows[name, label] for precision, label in plain.items()}
         tasks.append((name, "losses", lambda name=name, of=of: compared(name, of, device, tiny)))
     for name in names:
-        for precision, label in plain.items():
+        for label in plain.values():
             way = next(way for way in WAYS if way.name == label)
             task = lambda name=name, way=way: resumed(name, way, device, tiny, rows[name, way.name])  # noqa: E731
             tasks.append((name, f"resumption, {label}", task))

@@ -70,6 +70,11 @@ def test_batches_answer_as_a_loop_does(reader: AttentiveAnswers) -> None:
     assert len({answer for answers in found for answer in answers}) > 4  # it is not one answer for all
 
 
+def test_texts_that_name_nobody_have_no_answers(reader: AttentiveAnswers) -> None:
+    documents, questions = [["town", "bell"], []], [[["corn", "@placeholder"], ["@entity1", "@placeholder"]], []]
+    assert reader.answers(documents, questions) == [[None, None], []]
+
+
 def test_numbers_of_entities_mean_nothing_to_renumbered_answers(reader: AttentiveAnswers) -> None:
     documents, questions = drawn(3)
     order = list(range(ENTITIES))
