@@ -214,7 +214,7 @@ def across_page() -> str:
         f"**{side_by_side.headline(corpora, SIZES, titles, missing)}**",
         side_by_side.settings_sentence(corpora, titles),
         table(["near", "corpus", "records", "by mean ROUGE-1", "significantly best"], body).strip(),
-        "† ignores its source: no rank, as single runs. docstrings and docstrings_large share packages: no independent "
+        "† not shown to read its source: no rank, as single runs. docstrings and docstrings_large share packages: no independent "
         f"corpora. {SMALL}",
         "![ROUGE-1 over training records, a panel a corpus, methods in the same colours](across.svg)",
         "Bands: 95 %. Hollow: †. Levels of two corpora do not compare.",

@@ -16,7 +16,7 @@ from sumcurve.tables.results import OPTIMUM, UNREAD, Results, value
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, Value, listed, number
 
-NEVER, NOT_TESTED, NOT_READING = "at no size", "not tested", "ignores its source"
+NEVER, NOT_TESTED, NOT_READING = "at no size", "not tested", "not shown to read its source"
 
 
 def table(results: Results) -> Table:

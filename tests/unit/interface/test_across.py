@@ -194,7 +194,7 @@ def test_what_ignores_its_source_and_single_runs_have_no_rank_and_other_settings
     two = study(tmp_path, "two", {"b": line(20, 1), "c": line(10, 1), "d": line(5, 1)}, form="large")
     result = sc.across([one, two], at=[1000])
     marks = {row["method"]: (row["rank"], row["marks"]) for row in rows(result, "across", corpus="one")}
-    assert marks["a"] == (None, "ignores its source (†)")
+    assert marks["a"] == (None, "not shown to read its source (†)")
     assert marks["b"][0] is None
     assert marks["b"][1].startswith("single run; settings differ")
     assert marks["c"][0] == 1

@@ -12,12 +12,12 @@ from types import MappingProxyType
 from sumcurve.scores.reading import READS
 from sumcurve.settings.base import HELD_OUT
 from sumcurve.tables.report import facts
-from sumcurve.tables.report.facts import Corpus, Effect, Fact, Records
+from sumcurve.tables.report.facts import Corpus, Effect, Fact, Outcome, Records
 from sumcurve.tables.table import listed, number, span
 
-SHOWN = 6  # sentences on a first page
+SHOWN = 7  # sentences on a first page
 NAMED = 4  # methods that a sentence names
-IGNORES = "Ignores its source (†)"  # the head of a finding
+NOT_SHOWN = "Not shown to read its source (†)"  # the head of a finding
 UNSEEN = "groups, such as packages, unseen in training"
 ELSEWHERE = 4  # what a corpus that is not the study's first adds to the rank of its sentences
 BASELINES = {  # titles of systems of the core that are not trained
@@ -126,11 +126,13 @@ def headed(every: Sequence[Finding]) -> list[Finding]:
 def _own(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     """Those of the core."""
     unit = corpus.metric
-    best = [fact for fact in facts.best(corpus) if fact.metric == unit]
+    every_best, every_baseline = [*facts.best(corpus)], [*facts.baseline(corpus)]
+    best = [fact for fact in every_best if fact.metric == unit]
     says = (
         ("best", 1.0, "answers", _best(best, titles)),
         ("sizes", 3.0, "answers", _sizes(best, titles)),
-        ("baseline", 2.0, "comparisons", _baseline([*facts.baseline(corpus)], unit, titles)),
+        ("baseline", 2.0, "comparisons", _baseline(every_baseline, unit, titles)),
+        ("metric", 2.2, "answers", _by_others([*every_best, *every_baseline], corpus.metrics, titles)),
         ("doubling", 4.0, "answers", _doubling([*facts.doubling(corpus)], unit, titles)),
         ("needed", 5.0, "answers", _needed([*facts.needed(corpus)], unit, titles)),
         ("source", 3.5, "scores", _source([*facts.source(corpus)], titles)),
@@ -243,6 +245,38 @@ def _baseline(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
     return f"Against {name}, the best untrained baseline", f"{'; '.join(parts)}.", outcomes
 
 
+def _by_others(outcomes: Sequence[Fact], metrics: Sequence[str], titles: Titles) -> Said | None:
+    """Which significant outcomes of the first metric another metric significantly turns round."""
+
+    def case(fact: Fact) -> tuple[object, ...]:
+        return fact.question, fact.records, fact.methods if fact.question == "baseline" else ()
+
+    by_first = {case(fact): fact for fact in outcomes if fact.metric == metrics[0]} if metrics else {}
+    turned: dict[Fact, dict[tuple[str, ...], list[str]]] = {}  # metrics, by the methods that they have ahead
+    behind = []
+    for fact in outcomes:
+        own = by_first.get(case(fact))
+        if own is None or fact.metric not in metrics[1:]:
+            continue
+        best = fact.question == "best" and fact.outcome == own.outcome == "better" and fact.methods != own.methods
+        if best or (fact.question == "baseline" and {fact.outcome, own.outcome} == {"better", "worse"}):
+            turned.setdefault(own, {}).setdefault(fact.methods, []).append(fact.metric)
+            behind.append(fact)
+    parts, against = [], dict[tuple[str, Outcome, str], list[str]]()
+    for own, others in turned.items():
+        if own.question == "best":
+            theirs = ", ".join(f"{titles.all(methods)} by {listed(names)}" for methods, names in others.items())
+            size = f"with {number(own.records[0])} records"
+            parts.append(f"{size} {titles.all(own.methods)} is significantly best by {own.metric}, {theirs}")
+        else:
+            key = (titles[own.against[0]], own.outcome, listed(others[own.methods]))
+            against.setdefault(key, []).append(own.methods[0])
+    for (baseline, outcome, names), methods in against.items():
+        ours = f"{titles.all(methods)} {_is(methods)} significantly {outcome} by {metrics[0]}"
+        parts.append(f"against {baseline} {ours}, {'worse' if outcome == 'better' else 'better'} by {names}")
+    return ("Depends on the metric", f"{'; '.join(parts)}.", behind) if parts else None
+
+
 _OUTCOMES = ("better", "no significant difference", "worse", "single run", "not tested")
 
 
@@ -301,11 +335,11 @@ def _source(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
             by_sizes.setdefault(fact.records, []).append(fact.methods[0])
     for sizes, methods in by_sizes.items():
         parts.append(f"{titles.all(methods)} with {listed([number(size) for size in sizes])} records")
-    return IGNORES, f"{ignoring(outcomes)}: {'; '.join(parts)}. Not ranked there.", outcomes
+    return NOT_SHOWN, f"{unshown(outcomes)}: {'; '.join(parts)}. Not ranked there.", outcomes
 
 
-def ignoring(outcomes: Sequence[Fact]) -> str:
-    """What it means that a method ignores its source, by the facts of `facts.source`."""
+def unshown(outcomes: Sequence[Fact]) -> str:
+    """What it means that a method is not shown to read its source, by the facts of `facts.source`."""
     if all(fact.effect for fact in outcomes):
         return (
             f"references are not shown to be likelier, by {READS:g} nats a word, with their source than with another's"

@@ -7,6 +7,7 @@ from sumcurve.scores.references import JACKKNIFE
 from sumcurve.tables.references import PEOPLE, people_of
 from sumcurve.tables.report.facts import Corpus, Effect, Record, effect, learned
 from sumcurve.tables.report.findings import Titles
+from sumcurve.tables.table import number
 
 CUT = "best-sentence"  # the bound that is shown
 BEST = 3  # untrained baselines that are shown
@@ -59,9 +60,11 @@ def _with_people(corpus: Corpus, entries: list[Entry]) -> list[Entry]:
     scores = {(row["method"], row["records"]): effect(row, column) for row in rows if row.get(column)}
     if (PEOPLE, "") not in scores:
         return entries
-    title = people_of(sum(bool(row["own_reference"]) for row in rows))
+    people = [float(row[column]) for row in rows if row["own_reference"]]
+    each = f"each {number(min(people), 1)} to {number(max(people), 1)}" if len(people) > 1 else ""
     known = [replace(entry, jackknife=scores.get((entry.method, str(entry.records or "")))) for entry in entries]
-    return [*known, Entry(PEOPLE, title, "bound", None, jackknife=scores[PEOPLE, ""])]
+    mean = Entry(PEOPLE, people_of(len(people)), "bound", None, about=each, jackknife=scores[PEOPLE, ""])
+    return [*known, mean]
 
 
 def shortened(entries: Sequence[Entry], rows: int) -> list[Entry]:
@@ -102,7 +105,7 @@ def _entry(corpus: Corpus, titles: Titles, row: Record) -> Entry:
 
 def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> list[str]:
     """The lines of a Markdown table; equal evidence gives equal bytes where `seconds` are left out."""
-    from sumcurve.tables.table import number, significant, span, without_markup
+    from sumcurve.tables.table import significant, span, without_markup
 
     people = any(entry.jackknife for entry in entries)
     heads = ["model", "parameters", "records", f"{metric} [95 % interval]"]
@@ -166,7 +169,7 @@ def printed_notes(rows: Sequence[Printed]) -> str:
 
 def printed_markdown(rows: Sequence[Printed], metric: str) -> list[str]:
     """The lines of a Markdown table of its own, with its notes; none without rows."""
-    from sumcurve.tables.table import number, significant, without_markup
+    from sumcurve.tables.table import significant, without_markup
 
     if not rows:
         return []

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from sumcurve.tables.evidence import Examples
 from sumcurve.tables.report.facts import Corpus, Record, Records, detectable, identical, learned, source
-from sumcurve.tables.report.findings import IGNORES, SHOWN, Finding, Titles, counted, headed, ignoring
+from sumcurve.tables.report.findings import NOT_SHOWN, SHOWN, Finding, Titles, counted, headed, unshown
 from sumcurve.tables.report.leaderboard import (
     JACKKNIFED,
     Brought,
@@ -65,14 +65,14 @@ def page(
     ]
     if findings:
         corpus = Corpus(findings[0].corpus, tables)
-        every = leaderboard(corpus, titles, BASELINES)
-        entries = shortened(every, ROWS)
+        entries = shortened(leaderboard(corpus, titles, BASELINES), ROWS)
         lines += [f"## Leaderboard: {corpus.name}", "", *markdown(entries, corpus.metric or "score", seconds=False), ""]
         notes = []
-        if (left_out := len(every) - len(entries)) > 0:
-            notes.append(f"{left_out} more in table scores.")
+        scored = {row["method"] for row in corpus.rows("scores") if row.get(corpus.column)}
+        if left_out := scored - {entry.method for entry in entries}:
+            notes.append(f"{len(left_out)} more in table scores.")
         if any(not entry.reads for entry in entries):
-            notes.append(ignored(corpus, any(finding.head == IGNORES for finding in findings[:SHOWN])))
+            notes.append(ignored(corpus, any(finding.head == NOT_SHOWN for finding in findings[:SHOWN])))
         if any(entry.template for entry in entries):
             notes.append("¶ writes most summaries by one sentence template.")
         notes += [*same_scores(corpus, titles), OVERLAP]
@@ -112,9 +112,9 @@ def question(title: str, tables: Records, findings: Sequence[Finding]) -> str:
 
 
 def ignored(corpus: Corpus, defined: bool = False, mark: str = "†") -> str:
-    """What † says; `defined`: a finding says what it means to ignore a source."""
-    meaning = "" if defined else f": {ignoring([*source(corpus)])}"
-    return f"{mark} ignores its source{meaning}; not ranked. Its text may still take source words for unknown ones."
+    """What † says; `defined`: a finding says what it means."""
+    meaning = "" if defined else f": {unshown([*source(corpus)])}"
+    return f"{mark} not shown to read its source{meaning}; not ranked. Its text may still be made of source words."
 
 
 def same_scores(corpus: Corpus, titles: Titles) -> list[str]:

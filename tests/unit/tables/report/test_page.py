@@ -87,10 +87,11 @@ def test_the_leaderboard_says_what_methods_and_marks_are(rich):
     }
     board = _board(Corpus("notes-unseen", tables), Titles({}))
     assert board.held_out == UNSEEN
-    assert "ignores its source" not in board.notes
+    assert "not shown to read its source" not in board.notes
     for row in tables["scores"]:
         row["reads_source"] = "no" if (row["method"], row["records"]) == ("abs", "500") else "yes"
-    assert "†, hollow in charts, ignores its source: " in _board(Corpus("notes-unseen", tables), Titles({})).notes
+    notes = _board(Corpus("notes-unseen", tables), Titles({})).notes
+    assert "†, hollow in charts, not shown to read its source: " in notes
 
 
 def test_everything_has_a_name(elements):

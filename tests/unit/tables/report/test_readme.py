@@ -56,7 +56,7 @@ def test_names_and_marks_are_explained_where_they_first_stand():
     titles = Titles({"globen": "GLOBEN"}, {"globen": "encoder gated by convolutions"})
     text = "\n".join(page("Large", "large", tables, findings_of(tables, titles), titles, {}))
     assert "| GLOBEN †: encoder gated by convolutions |" in text
-    assert "† ignores its source: references are not shown to be likelier, by 0.1 nats a word," in text
+    assert "† not shown to read its source: references are not shown to be likelier, by 0.1 nats a word," in text
     assert text.count("groups, such as packages, unseen in training") == 1
     head = "**On groups, such as packages, unseen in training (docstrings_large-unseen), best with 32,000 records:**"
     assert head in text
