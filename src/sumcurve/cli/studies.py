@@ -300,6 +300,10 @@ def merge(source: Path, study: str | None, results: Path) -> None:
     merged = packs.merge(plans, results, source, lambda name: lock(results.parent, name))
     for key in merged.taken:
         print(f"{results / key}")
+    if merged.left:
+        print(
+            f"{counted(len(merged.left), 'score')} left: of a study with other systems beside; `make study` makes them"
+        )
     print(
         f"{len(merged.taken)} folders were taken up, {len(merged.here)} were here already. Weights stayed behind: "
         "`sumcurve status` calls these folders packed"

@@ -351,13 +351,14 @@ class Merged:
 
     taken: Sequence[str]
     here: Sequence[str]  # the same content was here already
+    left: Sequence[str]  # scores that depend on which systems a study has, of a study with others
 
 
 def merge(plans: Iterable[Plan], results: Path, source: Path, lock: Lock) -> Merged:
     """Take up all packs of a folder: all of them are checked before one folder is written.
 
-    PackError names the packs that are of no study here, of another recipe or fingerprint, that have one folder twice,
-    and those that contradict each other or what is here. ManifestError where a folder here is damaged.
+    Scores that depend on which systems a study has are left where this one has others. PackError names the packs that
+    are of no study here, of another recipe or fingerprint, that have one folder twice, and those that contradict each other or what is here. ManifestError where a folder here is damaged.
     """
     paths = sorted(source.glob(f"*{ENDING}"))
     if not paths:
@@ -370,11 +371,15 @@ def merge(plans: Iterable[Plan], results: Path, source: Path, lock: Lock) -> Mer
     try:
         sealed = {key: record for unpacked in packs for key, record in _staged(unpacked, stage, planned)}
         contents = {key: manifest.content(record) for key, record in sealed.items()}
+        left = [key for unpacked in packs for key in unpacked.folders if key not in sealed]
         here = {
-            key for unpacked in packs for key in unpacked.folders if _is_here(unpacked, key, results, contents[key])
+            key
+            for unpacked in packs
+            for key in unpacked.folders
+            if key in sealed and _is_here(unpacked, key, results, contents[key])
         }
         for unpacked in packs:
-            for key in unpacked.folders:
+            for key in filter(sealed.__contains__, unpacked.folders):
                 _require_inputs(unpacked, key, sealed[key]["inputs"], planned[key][0], contents, results)
         taken = []
         for key in sorted(set(contents) - here, key=lambda key: STEPS.index(key.split("/")[0])):
@@ -385,7 +390,7 @@ def merge(plans: Iterable[Plan], results: Path, source: Path, lock: Lock) -> Mer
                     taken.append(key)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
-    return Merged(taken, sorted(here))
+    return Merged(taken, sorted(here), left)
 
 
 def _require_once(packs: Sequence[Unpacked]) -> None:
@@ -413,7 +418,10 @@ def _staged(
             raise PackError(f"{unpacked.path}: {_inside(error, stage)}") from None
         if sealed is None:
             raise PackError(f"{unpacked.path}: {key} has no {MANIFEST}; pack it anew")
-        plan, wanted = _asked(unpacked, key, sealed, planned)
+        asked = _asked(unpacked, key, sealed, planned)
+        if asked is None:
+            continue
+        plan, wanted = asked
         kept = set(files) - {MANIFEST}
         if strange := sorted(name for name in kept if not _is_kept(wanted.kind, name)):
             raise PackError(f"{unpacked.path}: {key}/{strange[0]}: packs do not keep this of a {wanted.kind}")
@@ -435,8 +443,11 @@ def _inside(error: ManifestError, stage: Path) -> str:
 
 def _asked(
     unpacked: Unpacked, key: str, sealed: Mapping[str, Any], planned: Mapping[str, tuple[Plan, Folder]]
-) -> tuple[Plan, Folder]:
-    """What a study here asks for under this key; PackError names what differs of what it asks for instead."""
+) -> tuple[Plan, Folder] | None:
+    """What a study here asks for under this key; PackError names what differs of what it asks for instead.
+
+    None for a score that differs in its inputs alone, as where a study has other systems beside: it is made anew.
+    """
     if key in planned:
         return planned[key]
     if not key.endswith(manifest.digest(sealed["specification"])):
@@ -449,6 +460,8 @@ def _asked(
         if (folder.step, folder.stem) == (step, stem):
             there, ours = sealed["specification"], folder.specification
             keys = sorted(name for name in {*there, *ours} if there.get(name) != ours.get(name))
+            if step == "scores" and keys == ["inputs"]:
+                return None
             differences = "; ".join(
                 f"{name}: {there.get(name)!r:.80} there, {ours.get(name)!r:.80} here" for name in keys
             )

@@ -372,6 +372,20 @@ def edited(plan, made, tmp_path, change):
     return run, to
 
 
+def test_a_score_that_other_systems_stand_beside_is_left_and_one_of_another_recipe_refused(plan):
+    folder = next(folder for folder in plan.folders.values() if folder.step == "scores")
+    unpacked, planned = SimpleNamespace(path="o.pack"), {folder.key: (plan, folder)}
+
+    def asked(specification):
+        key = f"scores/{folder.stem}-{manifest.digest(specification)}"
+        return packs._asked(unpacked, key, {"specification": specification}, planned)
+
+    assert asked(folder.specification) == (plan, folder)
+    assert asked(folder.specification | {"inputs": {"outputs/other": None}}) is None
+    with pytest.raises(PackError, match="is not what study smoke asks for now"):
+        asked(folder.specification | {"inputs": {"outputs/other": None}, "recipe": "0"})
+
+
 def test_an_older_pack_need_not_name_the_corpus_of_a_part_held_out(tmp_path):
     inputs = {"outputs/o": ("runs/r", "corpora/x-unseen", "corpora/x"), "corpora/x-unseen": ("corpora/x",)}
     kinds = {"outputs/o": "decode", "corpora/x-unseen": "unseen"}
