@@ -358,7 +358,8 @@ def merge(plans: Iterable[Plan], results: Path, source: Path, lock: Lock) -> Mer
     """Take up all packs of a folder: all of them are checked before one folder is written.
 
     Scores that depend on which systems a study has are left where this one has others. PackError names the packs that
-    are of no study here, of another recipe or fingerprint, that have one folder twice, and those that contradict each other or what is here. ManifestError where a folder here is damaged.
+    are of no study here, of another recipe or fingerprint, that have one folder twice, and those that contradict each
+    other or what is here. ManifestError where a folder here is damaged.
     """
     paths = sorted(source.glob(f"*{ENDING}"))
     if not paths:
