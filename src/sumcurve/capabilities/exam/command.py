@@ -252,10 +252,11 @@ def _item(row: Mapping[str, str], kinds: Mapping[str, str]) -> "Item":
         raise ValueError(f"no dose {row['part']!r}")
     if row["row"] == "people" and row["system"] not in kinds:
         raise ValueError(f"system {row['system']!r} is not in the head")
-    numbers = [float(row[name]) if row[name] else None for name in ("value", "people", "length")]
-    if numbers[0] is None or not all(number is None or math.isfinite(number) for number in numbers):
+    value = float(row["value"])
+    people, length = (float(row[name]) if row[name] else None for name in ("people", "length"))
+    if not all(number is None or math.isfinite(number) for number in (value, people, length)):
         raise ValueError(f"values {row['value']!r}, {row['people']!r}, {row['length']!r}: no numbers")
-    return Item(row["row"], row["part"], row["system"], row["document"], numbers[0], *numbers[1:])
+    return Item(row["row"], row["part"], row["system"], row["document"], value, people, length, row["group"])
 
 
 # --- tables
@@ -296,8 +297,7 @@ def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
 
 def agreements(items: Iterable["Item"], kinds: Mapping[str, str]) -> list[dict[str, Any]]:
     """Correlations with people at both levels, of all systems and of each kind apart, also partial on length."""
-    from sumcurve.capabilities.exam.correlations import Draws, correlations, interval
-    from sumcurve.capabilities.exam.thresholds import thresholds
+    from sumcurve.capabilities.exam.correlations import correlations, interval
     from sumcurve.capabilities.exam.verdicts import FEWEST, grid_of
 
     by_part: dict[str, list[Item]] = {}
@@ -312,7 +312,7 @@ def agreements(items: Iterable["Item"], kinds: Mapping[str, str]) -> list[dict[s
             systems, documents = grid.values.shape
             if systems < FEWEST or grid.people is None:
                 continue
-            draws = Draws.crossed(systems, documents, thresholds().draws, thresholds().seed)
+            draws = grid.draws()
             for level in LEVELS:
                 for given in (None, grid.lengths):
                     for kind in KINDS:
