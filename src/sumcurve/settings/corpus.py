@@ -172,7 +172,7 @@ class Prepare(Settings):
 
 
 class Judgements(Settings):
-    """Answers of people to one set of sheets; `sumcurve people read --write` prints it."""
+    """Answers to one set of sheets; `sumcurve people read --write` prints it."""
 
     key: str
     """What `sumcurve people sheet` wrote beside the sheets: what is behind their codes."""
@@ -182,6 +182,8 @@ class Judgements(Settings):
     """What `sumcurve people read --write` wrote."""
     answers_sha256: Sha256
     """Of its content."""
+    judges: str = ""
+    """Who answered, where it was not people, such as `two sessions of one language model`: tables say so."""
 
 
 class Preparation(Settings):

@@ -246,6 +246,10 @@ class StudySettings(Settings):
     sumbasic, lexrank and lsa; null leaves one out."""
     scores: dict[str, dict[str, Any]] = {"rouge": {}}
     """By scorer, what it is told."""
+    rank_by: str | None = None
+    """The metric that leaderboards, findings and figures have first, by name, such as chrf; null: the first of
+    `scores`. Checkpoints are chosen by ROUGE on validation whatever it is.
+    """
     bootstrap: Bootstrap = Bootstrap()
     """How intervals are made."""
     questions: list[Question] = []

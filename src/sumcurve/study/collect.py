@@ -293,6 +293,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         equivalence=plan.settings.equivalence,
         questions=plan.settings.questions,
         shown_items=plan.settings.shown_items,
+        rank_by=plan.settings.rank_by,
         evidence={name: capability.evidence(folders) for name, capability in CAPABILITIES.items()},
         examples=shown_items,
     )

@@ -175,6 +175,7 @@ class Plan:
             **({"about": self.about} if int(self.version("tables")) > 5 else {}),
             "fingerprint": self.version("tables"),
             **({"shown_items": settings.shown_items} if settings.shown_items else {}),
+            **({"rank_by": settings.rank_by} if settings.rank_by else {}),
             **({} if settings.equivalence is None else {"equivalence": settings.equivalence.model_dump()}),
             **{key: value for capability in CAPABILITIES.values() for key, value in capability.digest(self).items()},
         }

@@ -350,6 +350,7 @@ class Study:
     equivalence: Equivalence | None = None
     questions: Sequence[Question] = ()
     shown_items: int = 0
+    rank_by: str | None = None
     evidence: Mapping[str, Evidence] = field(default_factory=dict)  # of capabilities, by their names
 
     @property
@@ -411,8 +412,8 @@ def _sorted(items: Items) -> Items:
     )
 
 
-def metrics_of(outputs: Sequence[ScoredOutput]) -> dict[str, tuple[Metric, str]]:
-    """Every metric by name with its scorer, in the order of the study's scorers.
+def metrics_of(outputs: Sequence[ScoredOutput], first: str | None = None) -> dict[str, tuple[Metric, str]]:
+    """Every metric by name with its scorer: that called `first`, then in the order of the study's scorers.
 
     That is the order of the outputs that all of them scored: a scorer may have nothing to say of lead. Raises
     EvidenceError where two scorers give a metric one name.
@@ -425,7 +426,7 @@ def metrics_of(outputs: Sequence[ScoredOutput]) -> dict[str, tuple[Metric, str]]
                     raise EvidenceError(
                         f"{scorer} and {metrics[metric.name][1]} have different metrics {metric.name!r}"
                     )
-    return metrics
+    return {name: metrics[name] for name in sorted(metrics, key=lambda name: name != first)}
 
 
 def _place(output: ScoredOutput) -> tuple[Any, ...]:

@@ -63,7 +63,7 @@ class Results:
         of_study = [output for output in self.outputs if output.part == "study"]
         self.systems = systems_of(output for output in of_study if output.search != "paper")
         self.paper = systems_of(output for output in of_study if output.search == "paper")
-        self._metrics = metrics_of(self.outputs)
+        self._metrics = metrics_of(self.outputs, study.rank_by)
         self._pairs: dict[tuple[str, str, int | None], dict[tuple[Cell, Cell], Pair]] = {}
         self._designs: dict[tuple[str, str], Design | None] = {}
         self._kept: dict[str, Any] = {}

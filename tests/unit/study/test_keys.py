@@ -115,6 +115,7 @@ ROWS = [
     (S, "bootstrap.seed", 2, "tables", ""),
     (S, "questions", [{"question": "Which?", "asks": "method"}], "tables", ""),
     (S, "axis", "rouge1", "tables", ""),
+    (S, "rank_by", "chrf", "tables", ""),
     (S, "shown_items", 2, "tables", ""),
     (S, "packed_percent", 9, "", ""),
     (S, "labels.related", 7, "labels tables", "pcov"),

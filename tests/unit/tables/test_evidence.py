@@ -56,6 +56,7 @@ def test_systems_hold_the_seeds_of_a_training_under_one_search(evidence, papers,
 def test_metrics_come_in_the_order_of_the_scorers_and_have_one_meaning(evidence, more_metric) -> None:
     outputs = more_metric(evidence())
     assert list(metrics_of(outputs)) == ["rouge1", "rouge2", "rougeLsum", "excess"]
+    assert list(metrics_of(outputs, "rouge2")) == ["rouge2", "rouge1", "rougeLsum", "excess"]
     lacking = [one for one in evidence() if one.method == "lead"]  # the first; it is not asked for excess words
     more = more_metric(outputs, scorer="more", name="more")
     assert list(metrics_of([*lacking, *more])) == ["rouge1", "rouge2", "rougeLsum", "excess", "more"]

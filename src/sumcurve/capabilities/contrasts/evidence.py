@@ -49,16 +49,25 @@ class Preferences:
     twins: Sequence[tuple[str, ...]] = ()
     people: Sequence["JudgedByPeople"] = ()
 
+    @property
+    def by_people(self) -> bool:
+        """Whether people, not models in their place, judged any."""
+        return any(not judged.judges for judged in self.people)
+
 
 @dataclass(frozen=True)
 class JudgedByPeople:
-    """What people said of contrasts that one run failed to dodge: its method, records and seed; by rule, and of all."""
+    """What people said of contrasts that one run failed to dodge: its method, records and seed; by rule, and of all.
+
+    `judges` says who answered where it was not people.
+    """
 
     method: str
     records: int | None
     seed: int | None
     annotators: int
     results: "PeopleResults"
+    judges: str = ""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,6 @@ def section(results: Results) -> list[Markup]:
         for system in results.largest(preferences.corpus).values()
         if system.cell in preferences.systems and (shown := preferences.fooled(system.cell, FOOLED))
     ]
-    mechanics = [preferences.corpus for preferences in preferred(results) if not preferences.evidence.people]
+    mechanics = [preferences.corpus for preferences in preferred(results) if not preferences.evidence.by_people]
     template = html().from_string(Path(__file__).with_suffix(".html").read_text())
     return [Markup(template.render(fooled=fooled, mechanics=mechanics))] if fooled else []

@@ -65,4 +65,4 @@ def judged_by_people(
     if not answers.given:
         raise EvidenceError(f"{where}: {sheets.answers} holds no answer; remove it from the study")
     annotators = {key.entries[code].annotator for code in answers.given}
-    return JudgedByPeople(*runs[key.system], len(annotators), people_results(answers, settings))
+    return JudgedByPeople(*runs[key.system], len(annotators), people_results(answers, settings), sheets.judges)

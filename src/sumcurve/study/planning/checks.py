@@ -119,6 +119,11 @@ def _check_scorers(block: Block, settings: StudySettings) -> None:
         if name not in SCORERS:
             raise PlanError(f"{block.where('scores', name)}: no scorer {name!r}; {there_are(name, SCORERS)}")
         block.validated(SCORERS[name].Settings, "scores", name)
+    metrics = [metric for name in settings.scores for metric in SCORERS[name].metrics]
+    ranking = [metric.name for metric in metrics if metric.ranks and metric.higher_is_better]
+    if settings.rank_by is not None and settings.rank_by not in ranking:
+        here = there_are(settings.rank_by, ranking)
+        raise PlanError(f"{block.where('rank_by')}: no metric {settings.rank_by!r} of which more is better; {here}")
 
 
 def _check_systems(block: Block, settings: StudySettings) -> None:

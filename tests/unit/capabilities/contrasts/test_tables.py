@@ -219,6 +219,11 @@ def test_what_people_said_stands_in_place_of_what_nobody_said(told):
     whole, by_rule = contrast_people.table(results).rows
     assert [whole[name] for name in counts] == [50, 25, 25]
     assert (whole["judgements"], whole["issue"].number, by_rule["rule"]) == (12, 75, "gold noun")
+    models = [dataclasses.replace(people[0], judges="two language models")]
+    of_models = preferring(told, dataclasses.replace(one.evidence, people=models))
+    assert "annotators, not people: two language models." in contrast_people.table(of_models).markdown()
+    assert contrast_people.sentences(of_models, one.corpus)[0].startswith("Two language models find an issue in")
+    assert MECHANICS in contrast_rules.table(of_models).markdown()
     tables, _ = made_of(results)
     assert MECHANICS not in tables["contrasts"].markdown() + tables["contrast_rules"].markdown()
     assert MECHANICS in made("contrasts", told).markdown()

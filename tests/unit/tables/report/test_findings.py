@@ -117,6 +117,16 @@ def test_who_is_best_is_said_as_sure_as_the_tests_are(study, long_curves, settin
     assert not decided or first.text.startswith("pcov")
 
 
+def test_the_metric_that_ranks_is_the_one_that_pages_are_about(study, long_curves, settings):
+    methods = {"pcov": (30, 3), "abs": (22, 3)}
+    ranked = replace(study, rank_by="rouge2")
+    tables = evidence(ranked, long_curves, settings, methods)
+    corpus = Corpus(tables["scores"][0]["corpus"], tables)
+    assert (corpus.metric, corpus.column) == ("ROUGE-2", "rouge2")
+    assert " ROUGE-2" in findings_of(tables, Titles({}))[0].text
+    assert set(corpus.metrics) == {"ROUGE-1", "ROUGE-2", "ROUGE-Lsum"}
+
+
 def test_a_single_run_is_called_so_and_never_significant(study, long_curves, settings):
     methods = {"pcov": (30, 3), "abs": (22, 3)}
     every = findings_of(evidence(study, long_curves, settings, methods, seeds=(1,)), Titles({}))

@@ -67,13 +67,15 @@ def _agreement(corpus: str, judged: JudgedByPeople) -> str:
     who = f"{number(judged.annotators)} annotator{'s' if judged.annotators > 1 else ''}"
     agree = f" Agreement. {'; '.join(parts)}." if parts else ""
     left_out = f", {number(judged.results.left_out)} without an answer" if judged.results.left_out else ""
-    return f"{corpus}, {judged.method}: {number(judged.results.records)} contrasts{left_out}, {who}.{agree}"
+    not_people = f", not people: {judged.judges}" if judged.judges else ""
+    return f"{corpus}, {judged.method}: {number(judged.results.records)} contrasts{left_out}, {who}{not_people}.{agree}"
 
 
 def sentences(results: Results, corpus: str) -> list[str]:
     """A sentence for every system whose failures people judged."""
     return [
-        f"People find an issue in {span(share.share.mean, share.share.low, share.share.high, 1)} % of the contrasts "
+        f"{judged.judges.capitalize() or 'People'} find an issue in "
+        f"{span(share.share.mean, share.share.low, share.share.high, 1)} % of the contrasts "
         f"that {judged.method} with {number(judged.records)} records failed to dodge, drawn by rule."
         for preferences in preferred(results)
         if preferences.corpus == corpus

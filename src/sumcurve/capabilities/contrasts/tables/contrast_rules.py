@@ -53,7 +53,7 @@ def table(results: Results) -> Table:
         *(
             f"{preferences.corpus}: {MECHANICS}"
             for preferences in preferred(results)
-            if not preferences.evidence.people
+            if not preferences.evidence.by_people
         ),
         results.caveat,
         results.marks_note,

@@ -88,7 +88,7 @@ def table(results: Results) -> Table:
         *(
             f"{preferences.corpus}: {MECHANICS}"
             for preferences in preferred(results)
-            if not preferences.evidence.people
+            if not preferences.evidence.by_people
         ),
         f"In brackets: {results.share} intervals; the CSV has those of all columns. {results.seeds_note}",
         *results.without_interval,
