@@ -14,6 +14,10 @@ exam.csv again. At most 500 documents are drawn by a seed, one of every group fi
 
 Systems of a study's corpus are its baselines. Where people wrote several references, the last is no reference here but
 the system `human`. References of other documents are no system: of two unrelated texts none is worse by construction.
+What was chosen when: thresholds, before any score. That groups are drawn whole, and that a verdict takes 7 systems and
+20 documents or groups, after a first run on REALSumm, whose verdicts it does not change. One document of every group
+first, after a plain draw of ACL had 19 of its 20 groups and so no verdict. Nothing else was changed after a verdict.
+
 Metrics with models (BERTScore, BARTScore, entailment, APES) need weights or a trained reader; they have not sat.
 """
 
