@@ -419,10 +419,10 @@ def _staged(
             raise PackError(f"{unpacked.path}: {_inside(error, stage)}") from None
         if sealed is None:
             raise PackError(f"{unpacked.path}: {key} has no {MANIFEST}; pack it anew")
-        asked = _asked(unpacked, key, sealed, planned)
-        if asked is None:
+        by_plan = _asked(unpacked, key, sealed, planned)
+        if by_plan is None:
             continue
-        plan, wanted = asked
+        plan, wanted = by_plan
         kept = set(files) - {MANIFEST}
         if strange := sorted(name for name in kept if not _is_kept(wanted.kind, name)):
             raise PackError(f"{unpacked.path}: {key}/{strange[0]}: packs do not keep this of a {wanted.kind}")
