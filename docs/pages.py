@@ -214,8 +214,8 @@ def across_page() -> str:
         f"**{side_by_side.headline(corpora, SIZES, titles, missing)}**",
         side_by_side.settings_sentence(corpora, titles),
         table(["near", "corpus", "records", "by mean ROUGE-1", "significantly best"], body).strip(),
-        "† not shown to read its source: no rank, as single runs. docstrings and docstrings_large share packages: no independent "
-        f"corpora. {SMALL}",
+        "† not shown to read its source: no rank, as single runs. docstrings and docstrings_large share packages: no "
+        f"independent corpora. {SMALL}",
         "![ROUGE-1 over training records, a panel a corpus, methods in the same colours](across.svg)",
         "Bands: 95 %. Hollow: †. Levels of two corpora do not compare.",
         "\n".join(f"- {line}" for line in side_by_side.sentences(corpora, result.tables, titles)),
@@ -311,6 +311,105 @@ def checks() -> str:
     return "\n".join(lines) + "\n"
 
 
+EXAMS = {  # recorded exams by file of benchmarks/exam/: what its column is called
+    "realsumm": "REALSumm, people",
+    "dialogsum": "DialogSum",
+    "aeslc": "AESLC",
+    "docstrings": "docstrings",
+    "acl": "ACL",
+}
+EXAMINED = {  # how pages call metrics, by scorer of benchmarks/exam.py and metric
+    ("rouge", "rouge1"): "ROUGE-1",
+    ("rouge", "rouge2"): "ROUGE-2",
+    ("rouge", "rougeLsum"): "ROUGE-Lsum",
+    ("references", "rouge1_mean"): "ROUGE-1, mean over references",
+    ("references", "rouge2_mean"): "ROUGE-2, mean over references",
+    ("references", "rougeLsum_mean"): "ROUGE-Lsum, mean over references",
+    ("chrf", "chrf"): "chrF2",
+}
+
+
+PLAIN = ("rouge", "chrf")  # scorers of EXAMINED that lines and short tables are about
+
+
+def exam_rows(corpus: str, scorer: str, metric: str) -> list[Row]:
+    """The rows of a metric in a recorded exam; none where it has not sat it."""
+    return [row for row in rows(f"benchmarks/exam/{corpus}.csv") if (row["scorer"], row["metric"]) == (scorer, metric)]
+
+
+def exam_outcome(corpus: str, scorer: str, metric: str) -> tuple[str, list[str]]:
+    """ "passed", or "failed" or "undecided" with the rows that are so; "–" where it has not sat."""
+    sat = exam_rows(corpus, scorer, metric)
+    for verdict in ("failed", "undecided"):
+        if names := [row["row"].replace("_", " ") for row in sat if row["verdict"] == verdict]:
+            return verdict, names
+    return ("passed", []) if sat else ("–", [])
+
+
+def exam() -> str:
+    """What every metric's exam comes to on every corpus."""
+    body = []
+    for key, title in EXAMINED.items():
+        outcomes = [exam_outcome(corpus, *key) for corpus in EXAMS]
+        body.append([title, *(f"{verdict}: {', '.join(names)}" if names else verdict for verdict, names in outcomes)])
+    return table(["metric", *EXAMS.values()], body)
+
+
+def exam_ranks() -> str:
+    """A line a corpus: which metrics may rank on it."""
+    lines = []
+    for corpus, title in EXAMS.items():
+        outcomes = {name: exam_outcome(corpus, *key)[0] for key, name in EXAMINED.items() if key[0] in PLAIN}
+        said = [
+            f"{verdict}: {', '.join(names)}"
+            for verdict in ("passed", "undecided", "failed")
+            if (names := [name for name, outcome in outcomes.items() if outcome == verdict])
+        ]
+        lines.append(f"- **{title}.** {'; '.join(said)}.\n")
+    return "".join(lines)
+
+
+def exam_people() -> str:
+    """Kendall's tau with people on REALSumm, of systems' means and over a document's summaries."""
+    found = rows("benchmarks/exam/realsumm-agreement.csv")
+    body = []
+    for (scorer, metric), title in EXAMINED.items():
+        cells = [
+            spanned_value(row)
+            for level in ("system", "summary")
+            for kinds in ("all", "abstractive", "extractive")
+            for row in found
+            if (row["scorer"], row["metric"], row["level"], row["kinds"], row["given"], row["kind"])
+            == (scorer, metric, level, kinds, "", "kendall")
+        ]
+        if cells and scorer in PLAIN:
+            body.append([title, *cells])
+    names = [
+        f"{level}: {kinds}" for level in ("systems", "summaries") for kinds in ("all", "abstractive", "extractive")
+    ]
+    return table(["τ", *names], body)
+
+
+def exam_failed() -> str:
+    """Every row that a metric failed, with its interval; of ROUGE those without stemming alone."""
+    body = [
+        [EXAMINED[key], title, row["row"].replace("_", " "), spanned_value(row), written(row["threshold"], ".2f")]
+        for key in EXAMINED
+        for corpus, title in EXAMS.items()
+        for row in exam_rows(corpus, *key)
+        if row["verdict"] == "failed" and key[0] in PLAIN
+    ]
+    return table(["metric", "corpus", "row", "value", "threshold"], body)
+
+
+def spanned_value(row: Row) -> str:
+    """A row's value with its interval, where it has one."""
+    if not row["low"]:
+        return written(row["value"], ".2f") if row["value"] else "–"
+    low, high = (written(row[end], ".2f") for end in ("low", "high"))
+    return f"{written(row['value'], '.2f')} [{low}, {high}]"
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "results": results,
     "findings": sentences,
@@ -319,6 +418,10 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "held-back": held_back,
     "recorded": recorded,
     "worth-of-pretraining": worth_of_pretraining,
+    "exam": exam,
+    "exam-ranks": exam_ranks,
+    "exam-people": exam_people,
+    "exam-failed": exam_failed,
 }
 
 

@@ -4,13 +4,16 @@ import argparse
 import csv
 import io
 import json
+import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from sumcurve.machine.arguments import CommandError, Verbs
 from sumcurve.machine.spelling import no_file, there_are
+from sumcurve.scores.scorer import Claim
 from sumcurve.store.records import Record, RecordError, csv_text, read_jsonl, read_records, write_text
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ EXAMPLE = """\
 --metric rouge chrf --judged realsumm.jsonl.xz --layout realsumm --to exams/realsumm
 --metric rouge --corpus results/corpora/dialogsum-1a2b3c4d --summaries mine=summaries.jsonl --to exams/dialogsum
 --again exams/realsumm"""
+HEAD = ("scorer", "metric", "claim", "corpus", "kinds", "items")  # of a file of items
 KINDS = ("pearson", "spearman", "kendall")
 LEVELS = ("system", "summary")
 
@@ -77,6 +81,9 @@ def run_exam(arguments: argparse.Namespace) -> None:
     from sumcurve.capabilities.exam.rows import claim_of, items_of
 
     folder = arguments.to / "items"
+    for path in sorted(folder.glob("*.csv")):
+        if (corpus := read_items(path)[0]["corpus"]) != material.name:
+            raise CommandError(f"{path} is of corpus {corpus!r}, not {material.name!r}; name another folder by --to")
     folder.mkdir(parents=True, exist_ok=True)
     for name, scorer in scorers.items():
         items = items_of(scorer, material)
@@ -119,7 +126,16 @@ def scorers_of(names: Sequence[str], path: Path | None) -> dict[str, "Scorer"]:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))
             raise CommandError(f"{path or '--metric'}: {name}: {where}: {first['msg']}; say it in --scores") from error
+        if _reads_a_study(scorers[name]):
+            raise CommandError(f"--metric {name}: it reads folders of a study beside summaries, and cannot sit an exam")
     return scorers
+
+
+def _reads_a_study(scorer: "Scorer") -> bool:
+    """Whether it reads other folders than an output that is known by its summaries alone, or says nothing of such."""
+    from sumcurve.scores.needs import Needing
+
+    return isinstance(scorer, Needing) or scorer.inputs("exam", ["exam"], {"exam": {}}) != {}
 
 
 def _material(arguments: argparse.Namespace) -> "Material":
@@ -132,8 +148,9 @@ def _material(arguments: argparse.Namespace) -> "Material":
             if getattr(arguments, option):
                 raise CommandError(f"--{option}: beside --judged it changes nothing; leave it out")
         material = read_material(arguments.judged, arguments.layout)
-        if material.left_out:
-            print(f"{material.left_out} summaries are left out: their documents lack systems that others have")
+        if material.left_out and not arguments.quiet:
+            left_out = f"{material.left_out} summaries are left out: their documents lack systems that others have"
+            print(left_out, file=sys.stderr)
         return material
     if arguments.layout:
         raise CommandError(f"--layout {arguments.layout}: it is of --judged; leave it out")
@@ -184,11 +201,12 @@ def _summaries(path: Path, records: Sequence[Record]) -> list[list[str]]:
 # --- items
 
 
-def write_items(path: Path, head: Mapping[str, Any], items: Iterable["Item"]) -> None:
-    """A line of JSON behind "# " that says what metric it is, then a CSV of its items."""
+def write_items(path: Path, head: Mapping[str, Any], items: Sequence["Item"]) -> None:
+    """A line of JSON behind "# " that says what metric it is and how many items there are, then a CSV of them."""
     from sumcurve.capabilities.exam.rows import Item
 
     columns = [field.name for field in fields(Item)]
+    head = {**head, "items": len(items)}
     table = csv_text(columns, ([_exact(getattr(item, name)) for name in columns] for item in items))
     write_text(path, f"# {json.dumps(head, sort_keys=True, ensure_ascii=False)}\n{table}")
 
@@ -199,23 +217,46 @@ def _exact(value: Any) -> Any:
 
 def read_items(path: Path) -> tuple[dict[str, Any], list["Item"]]:
     """What `write_items` wrote; RecordError with the line for what is none of it."""
-    from sumcurve.capabilities.exam.rows import Item
-
-    head, _, table = path.read_text(encoding="utf-8").partition("\n")
     try:
+        head, _, table = path.read_text(encoding="utf-8").partition("\n")
         content = json.loads(head.removeprefix("# "))
-        content["metric"], content["claim"], content["corpus"], content["scorer"]
-    except (ValueError, KeyError, TypeError) as error:
+        lacking = [name for name in HEAD if name not in content]
+    except (ValueError, TypeError) as error:
         raise RecordError(f"{path}:1: no head of an exam's items ({error}); sit the exam again") from error
+    if lacking or content["claim"] not in get_args(Claim) or not isinstance(content["kinds"], dict):
+        raise RecordError(
+            f"{path}:1: no head of an exam's items ({', '.join(lacking) or head[:80]}); sit the exam again"
+        )
     items = []
     for number, row in enumerate(csv.DictReader(io.StringIO(table)), start=3):
         try:
-            numbers = {name: float(row[name]) if row[name] else None for name in ("people", "length")}
-            item = Item(row["row"], row["part"], row["system"], row["document"], float(row["value"]), **numbers)
+            items.append(_item(row, content["kinds"]))
         except (KeyError, TypeError, ValueError) as error:
             raise RecordError(f"{path}:{number}: no item ({error}); sit the exam again") from error
-        items.append(item)
+    if len(items) != content["items"]:
+        raise RecordError(
+            f"{path}:{len(items) + 2}: {len(items)} items, but {content['items']} were written; sit the exam again"
+        )
     return content, items
+
+
+def _item(row: Mapping[str, str], kinds: Mapping[str, str]) -> "Item":
+    """The item of a line; ValueError, TypeError or KeyError for what is none."""
+    from sumcurve.capabilities.exam.perturbations import PERTURBATIONS
+    from sumcurve.capabilities.exam.rows import Item
+    from sumcurve.capabilities.exam.thresholds import thresholds
+
+    if row["row"] not in thresholds().rows:
+        raise ValueError(f"no row {row['row']!r}")
+    if row["row"] in PERTURBATIONS and float(row["part"]) not in thresholds().doses:
+        raise ValueError(f"no dose {row['part']!r}")
+    if row["row"] == "people" and row["system"] not in kinds:
+        raise ValueError(f"system {row['system']!r} is not in the head")
+    value = float(row["value"])
+    people, length = (float(row[name]) if row[name] else None for name in ("people", "length"))
+    if not all(number is None or math.isfinite(number) for number in (value, people, length)):
+        raise ValueError(f"values {row['value']!r}, {row['people']!r}, {row['length']!r}: no numbers")
+    return Item(row["row"], row["part"], row["system"], row["document"], value, people, length, row["group"])
 
 
 # --- tables
@@ -234,7 +275,10 @@ def _again(folder: Path) -> None:
     lines = []
     for path in paths:
         head, items = read_items(path)
-        rows = rows_of(items, head["claim"])
+        try:
+            rows = rows_of(items, head["claim"])
+        except ValueError as error:
+            raise RecordError(f"{path}: {error}; sit the exam again") from error
         key = {name: head[name] for name in ("corpus", "scorer", "metric", "claim")}
         table += [key | asdict(row) for row in rows]
         agreement += [key | row for row in agreements(items, head["kinds"])]
@@ -253,8 +297,7 @@ def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
 
 def agreements(items: Iterable["Item"], kinds: Mapping[str, str]) -> list[dict[str, Any]]:
     """Correlations with people at both levels, of all systems and of each kind apart, also partial on length."""
-    from sumcurve.capabilities.exam.correlations import Draws, correlations, interval
-    from sumcurve.capabilities.exam.thresholds import thresholds
+    from sumcurve.capabilities.exam.correlations import correlations, interval
     from sumcurve.capabilities.exam.verdicts import FEWEST, grid_of
 
     by_part: dict[str, list[Item]] = {}
@@ -269,7 +312,7 @@ def agreements(items: Iterable["Item"], kinds: Mapping[str, str]) -> list[dict[s
             systems, documents = grid.values.shape
             if systems < FEWEST or grid.people is None:
                 continue
-            draws = Draws.crossed(systems, documents, thresholds().draws, thresholds().seed)
+            draws = grid.draws()
             for level in LEVELS:
                 for given in (None, grid.lengths):
                     for kind in KINDS:

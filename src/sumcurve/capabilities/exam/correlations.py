@@ -24,21 +24,30 @@ TIED = 10.0**-DIGITS  # of the largest magnitude: rounding orders nothing
 
 @dataclass(frozen=True)
 class Draws:
-    """How often each system ``[r, systems]`` and document ``[r, documents]`` is drawn; the first draw is the data."""
+    """How often each system ``[r, systems]`` and document ``[r, documents]`` is drawn; the first draw is the data.
+
+    Documents that were drawn as a group (mails of a mailbox, docstrings of a package) are drawn as a whole.
+    """
 
     systems: Array
     documents: Array
 
     @classmethod
     @cache
-    def crossed(cls, systems: int, documents: int, resamples: int, seed: int) -> "Draws":
-        """The data and so many resamples of both. Of one system, all are of that system."""
+    def crossed(
+        cls, systems: int, documents: int, resamples: int, seed: int, groups: tuple[int, ...] | None = None
+    ) -> "Draws":
+        """The data and so many resamples of both. Of one system, all are of that system.
+
+        `groups` are the group of every document, counted from 0; without them each document is one of its own.
+        """
+        places = np.arange(documents) if groups is None else np.array(groups)
         counts = []
-        for axis, size in enumerate((systems, documents)):
+        for axis, size in enumerate((systems, int(places.max()) + 1)):
             generator = np.random.default_rng([seed, axis])
             drawn = generator.multinomial(size, np.full(size, 1 / size), size=resamples)
             counts.append(np.concatenate([np.ones((1, size)), drawn]).astype(float))
-        return cls(*counts)
+        return cls(counts[0], counts[1][:, places])
 
 
 def means(values: Array, draws: Draws) -> Array:

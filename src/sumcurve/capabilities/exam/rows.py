@@ -32,7 +32,8 @@ NEAR: tuple[Claim, ...] = ("closeness", "coverage")
 class Item:
     """A value of one metric in a row: of a system's summary of a document, at a dose or for a score of people.
 
-    Several of one system and document count as their mean.
+    Several of one system and document count as their mean. `group` is what the document was drawn with; without one it
+    is empty.
     """
 
     row: str
@@ -42,6 +43,7 @@ class Item:
     value: float
     people: float | None = None
     length: float | None = None
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Question:
     claims: Sequence[Claim]
     people: float | None = None
     length: float | None = None
+    group: str = ""
 
 
 class Sheet:
@@ -90,7 +93,8 @@ class Sheet:
         """A question about summaries of one record."""
         places = tuple(self.place(record, text) for text in texts)
         length = float(sum(len(sentence.split()) for sentence in texts[0])) if len(texts) == 1 else None
-        self.questions.append(Question(row, part, system, record.id, places, claims, people, length))
+        group = record.group or ""
+        self.questions.append(Question(row, part, system, record.id, places, claims, people, length, group))
 
 
 @dataclass(frozen=True)
@@ -196,7 +200,8 @@ def _pairs(sheet: Sheet, material: Material) -> None:
         texts = [pair.whole, pair.broken]
         own, elsewhere = ([sheet.place(given, text) for text in texts] for given in (record, other))
         for row, places in (("dodges", own), ("dodges_by_source", own + elsewhere)):
-            sheet.questions.append(Question(row, "", PAIRS, record.id, tuple(places), ["faithfulness"]))
+            question = Question(row, "", PAIRS, record.id, tuple(places), ["faithfulness"], group=record.group or "")
+            sheet.questions.append(question)
 
 
 def _judged(sheet: Sheet, material: Material) -> None:
@@ -251,6 +256,7 @@ def items_of(scorer: Scorer, material: Material) -> dict[str, list[Item]]:
                 _value(own, question.texts),
                 question.people,
                 question.length,
+                question.group,
             )
             for question in sheet.questions
             if question.row == "people" or claim in question.claims

@@ -24,6 +24,8 @@ class Thresholds:
     draws: int
     seed: int
     systems: int
+    fewest_systems: int
+    fewest_documents: int
     doses: Sequence[float]
     dose: float
     order: int

@@ -52,11 +52,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Grid:
-    """Values of a row ``[systems, documents]``, and where it has them people's scores and numbers of words."""
+    """Values of a row ``[systems, documents]``, and where it has them people's scores and numbers of words.
+
+    `groups` say of every document which group it is of, counted from 0.
+    """
 
     values: Array
     people: Array | None
     lengths: Array | None
+    groups: tuple[int, ...]
+
+    def draws(self) -> Draws:
+        rules = thresholds()
+        return Draws.crossed(*self.values.shape, rules.draws, rules.seed, self.groups)
 
 
 def rows_of(items: Iterable[Item], claim: Claim) -> list[Row]:
@@ -76,12 +84,15 @@ def rows_of(items: Iterable[Item], claim: Claim) -> list[Row]:
 
 
 def outcome(rows: Sequence[Row], claim: Claim) -> str:
-    """What the exam says of a metric in one line: it may rank where every applicable row is passed."""
-    if claim == "description":
-        return "describes: it does not rank"
+    """What the exam says of a metric in one line: it may rank where every applicable row is passed.
+
+    One that describes ranks nowhere; it has to repeat all the same.
+    """
     for verdict in ("failed", "undecided"):
         if names := [f"{row.row} {row.part}".strip() for row in rows if row.verdict == verdict]:
             return f"{verdict}: {', '.join(names)}"
+    if claim == "description":
+        return "describes: it does not rank"
     if not any(row.p is not None for row in rows):
         return "undecided: no row is applicable"
     return "passed"
@@ -107,8 +118,7 @@ def _row(name: str, part: str, rule: Rule, grid: Grid, claim: Claim) -> Row:
         return replace(row, value=most, verdict="passed" if most <= rule.threshold else "failed")
     if (name == "length" or name in OF_PEOPLE) and systems < FEWEST:
         return replace(row, verdict="not applicable", why=f"{systems} systems: it takes {FEWEST}")
-    draws = Draws.crossed(systems, documents, thresholds().draws, thresholds().seed)
-    values = _statistic(name, grid, draws)
+    values = _statistic(name, grid, grid.draws())
     low, high = interval(values)
     row = replace(row, value=_number(values[0]), low=_number(low), high=_number(high))
     about = thresholds().people.get(part, ()) if name in OF_PEOPLE else rule.claims
@@ -117,8 +127,10 @@ def _row(name: str, part: str, rule: Rule, grid: Grid, claim: Claim) -> Row:
     if name in PERTURBATIONS and float(part) != thresholds().dose:
         return replace(row, verdict="shown", why="another dose has the verdict")
     if row.value is None:
-        verdict, why = _undefined(grid)
+        verdict, why = _undefined(name, grid)
         return replace(row, verdict=verdict, why=why)
+    if few := _too_few(name, grid):
+        return replace(row, why=few)
     if row.low is None:
         return replace(row, why="too few draws in which both vary")
     drawn = values[1:][~np.isnan(values[1:])]
@@ -139,13 +151,31 @@ def _statistic(name: str, grid: Grid, draws: Draws) -> Array:
     return means(grid.values, draws)
 
 
-def _undefined(grid: Grid) -> tuple[Verdict, str]:
+def _too_few(name: str, grid: Grid) -> str:
+    """Why draws decide nothing here; empty where they may."""
+    systems, groups = grid.values.shape[0], len(set(grid.groups))
+    if name in OF_PEOPLE and systems < thresholds().fewest_systems:
+        return f"{systems} systems: a verdict takes {thresholds().fewest_systems}"
+    if groups < thresholds().fewest_documents:
+        return f"{groups} documents or groups: a verdict takes {thresholds().fewest_documents}"
+    return ""
+
+
+def _undefined(name: str, grid: Grid) -> tuple[Verdict, str]:
     """Verdict and reason where the data have no statistic."""
-    if np.ptp(grid.values, axis=0).max() == 0:
+
+    def constant(values: Array | None) -> bool:
+        return values is not None and bool(np.ptp(values, axis=0).max() == 0)
+
+    if constant(grid.values):
         return "failed", "the metric does not vary"
-    if grid.people is not None and np.ptp(grid.people, axis=0).max() == 0:
+    if name in OF_PEOPLE and constant(grid.people):
         return "undecided", "people's scores do not vary"
-    return "failed", "the number of words explains it whole"
+    if name == "length" and constant(grid.lengths):
+        return "undecided", "the number of words does not vary"
+    if name == "people_given_length":
+        return "failed", "the number of words explains it whole"
+    return "undecided", "no document in which both vary"
 
 
 def grid_of(items: Sequence[Item]) -> Grid:
@@ -169,7 +199,10 @@ def grid_of(items: Sequence[Item]) -> Grid:
         )
     grids = {name: of / counts for name, of in sums.items()}
     has = {name: getattr(items[0], name) is not None for name in sums}
-    return Grid(grids["value"], *(grids[name] if has[name] else None for name in ("people", "length")))
+    names = {item.document: item.group or f"document {item.document}" for item in items}
+    groups = {group: place for place, group in enumerate(dict.fromkeys(names[document] for document in documents))}
+    people, lengths = (grids[name] if has[name] else None for name in ("people", "length"))
+    return Grid(grids["value"], people, lengths, tuple(groups[names[document]] for document in documents))
 
 
 def _number(value: float) -> float | None:

@@ -1,0 +1,179 @@
+"""Which metrics may rank on which corpus: those that need no model sit the exam (`sumcurve exam --help`).
+
+REALSumm's judgements by people, in their public layout, and the corpora of studies whose test parts and untrained
+systems stand in a checkout's results/ (`make run STUDY=dialogsum`; its first jobs make them):
+
+    python benchmarks/exam.py realsumm realsumm.jsonl.xz
+    python benchmarks/exam.py dialogsum .           # aeslc, acl, docstrings: the study of that name
+    python benchmarks/exam.py --again               # exam/*.csv from exam/items/ alone; no corpus is needed
+
+exam/CORPUS.csv has every row with its interval and verdict, exam/realsumm-agreement.csv correlations with people.
+exam/items/CORPUS.tar.xz holds what verdicts are computed from, without text: documents and groups are numbers, in the
+order of the test part, values have six digits. `tar -xJf` it into a folder, and `sumcurve exam --again FOLDER` gives
+exam.csv again. At most 500 documents are drawn by a seed, one of every group first.
+
+Systems of a study's corpus are its baselines. Where people wrote several references, the last is no reference here but
+the system `human`. References of other documents are no system: of two unrelated texts none is worse by construction.
+What was chosen when: thresholds, before any score. That groups are drawn whole, and that a verdict takes 7 systems and
+20 documents or groups, after a first run on REALSumm, whose verdicts it does not change. One document of every group
+first, after a plain draw of ACL had 19 of its 20 groups and so no verdict. Nothing else was changed after a verdict.
+
+Metrics with models (BERTScore, BARTScore, entailment, APES) need weights or a trained reader; they have not sat.
+"""
+
+import argparse
+import io
+import lzma
+import random
+import tarfile
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sumcurve.__main__ import parser
+from sumcurve.capabilities.exam.command import write_items
+from sumcurve.capabilities.exam.judgements import Material, read_material
+from sumcurve.capabilities.exam.rows import Item, claim_of, items_of
+from sumcurve.scores.scorer import Scorer, group_of
+from sumcurve.store.records import Record, read_jsonl, read_records, write_bytes
+from sumcurve.study.doors import SCORERS
+from sumcurve.study.plan import Plan
+
+FOLDER = Path(__file__).with_suffix("")
+DOCUMENTS, SEED = 500, 1
+SETTINGS: dict[str, tuple[str, dict[str, object]]] = {  # by their name here: scorer, and its settings
+    "rouge": ("rouge", {}),
+    "rouge-stemmed": ("rouge", {"stemmer": True}),
+    "rouge-1.5.5": ("rouge", {"mode": "rouge-1.5.5", "stemmer": True}),
+    "references": ("references", {}),
+    "chrf": ("chrf", {}),
+    "extractiveness": ("extractiveness", {}),
+}
+KEPT = "_mean"  # of the scorer `references`: its `best` is `rouge`, and the others are nearly the one or the other
+
+
+def of_study(name: str, checkout: Path) -> Material:
+    """The study's test part, or documents drawn of it, with its baselines and, of several references, the last."""
+    plan = Plan.read(checkout / "config", name)
+    rows = [row for row in plan.rows if row.corpus == name and row.role == "baseline"]
+    corpus = plan.folders[rows[0].output].specification["corpus"]
+    records = list(read_records(checkout / "results" / corpus / "test.jsonl"))
+    kept = drawn(records)
+    summaries = {row.method: texts_of(checkout / "results" / row.output / "summaries.jsonl") for row in rows}
+    if all(record.references for record in records):
+        summaries["human"] = [record.references[-1] for record in records]
+        records = [replace(record, references=record.references[:-1]) for record in records]
+    return Material(
+        name,
+        [records[place] for place in kept],
+        [*summaries],
+        ["" if system == "human" else "extractive" for system in summaries],
+        [[texts[place] for place in kept] for texts in summaries.values()],
+    )
+
+
+def drawn(records: Sequence[Record]) -> list[int]:
+    """Places of the documents that are kept, in order: one of every group first."""
+    order = random.Random(SEED).sample(range(len(records)), len(records))
+    firsts: dict[str, int] = {}
+    for place in order:
+        firsts.setdefault(group_of(records[place]), place)
+    return sorted([*dict.fromkeys([*firsts.values(), *order])][:DOCUMENTS])
+
+
+def texts_of(path: Path) -> list[list[str]]:
+    return [row["summary"] for row in read_jsonl(path)]
+
+
+def numbered(items: Iterable[Item], material: Material) -> list[Item]:
+    """Items whose documents and groups are numbers, from 1, and whose values have six digits."""
+    documents = {record.id: str(number) for number, record in enumerate(material.records, start=1)}
+    groups: dict[str, str] = {}
+    for record in material.records:
+        if record.group is not None:
+            groups.setdefault(record.group, f"g{len(groups) + 1}")
+    return [
+        replace(
+            item,
+            document=documents.get(item.document, item.document),
+            group=groups.get(item.group, ""),
+            value=float(f"{item.value:.6g}"),
+            people=None if item.people is None else float(f"{item.people:.6g}"),
+        )
+        for item in items
+    ]
+
+
+def sit(material: Material, folder: Path) -> None:
+    """Items of all metrics, into the folder; descriptions keep those of `repeats` alone."""
+    sources = all(record.source for record in material.records)
+    several = all(record.references for record in material.records)
+    for name, (key, settings) in SETTINGS.items():
+        if (key == "extractiveness" and not sources) or (key == "references" and not several):
+            continue
+        scorer: Scorer = SCORERS[key](SCORERS[key].Settings.model_validate(settings))
+        items = items_of(scorer, material)
+        for metric in scorer.metrics:
+            if key == "references" and not metric.name.endswith(KEPT):
+                continue
+            claim = claim_of(scorer, metric)
+            head = {"scorer": name, "settings": scorer.settings.model_dump(mode="json"), "metric": metric.name}
+            head |= {"claim": claim, "corpus": material.name}
+            head |= {"kinds": dict(zip(material.systems, material.kinds, strict=True))}
+            kept = [item for item in items[metric.name] if claim != "description" or item.row == "repeats"]
+            write_items(folder / f"{name}.{metric.name}.csv", head, numbered(kept, material))
+        print(f"{material.name}: {name}", flush=True)
+
+
+def pack(folder: Path, path: Path) -> None:
+    """The folder's files as an archive, whose bytes depend on names and content alone."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for file in sorted(folder.iterdir()):
+            entry = tarfile.TarInfo(f"items/{file.name}")
+            entry.size = file.stat().st_size
+            with file.open("rb") as content:
+                archive.addfile(entry, content)
+    write_bytes(path, lzma.compress(stream.getvalue(), preset=9 | lzma.PRESET_EXTREME))
+
+
+def decide(corpus: str) -> None:
+    """Tables of a corpus from its archive."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        with tarfile.open(FOLDER / "items" / f"{corpus}.tar.xz") as archive:
+            archive.extractall(folder, filter="data")
+        arguments = parser().parse_args(["exam", "--again", name])
+        arguments.run(arguments)
+        write_bytes(FOLDER / f"{corpus}.csv", (folder / "exam.csv").read_bytes())
+        agreement = (folder / "agreement.csv").read_bytes()
+        if agreement.count(b"\n") > 1:
+            write_bytes(FOLDER / f"{corpus}-agreement.csv", agreement)
+
+
+def main() -> None:
+    command = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    command.add_argument("corpus", nargs="?", help="realsumm, or a study whose corpus has its name")
+    command.add_argument("path", nargs="?", type=Path, help="REALSumm's file, or a checkout whose results/ has it")
+    command.add_argument("--again", action="store_true", help="tables from the recorded items")
+    arguments = command.parse_args()
+    if arguments.again:
+        for path in sorted((FOLDER / "items").glob("*.tar.xz")):
+            decide(path.name.removesuffix(".tar.xz"))
+        return
+    if arguments.path is None:
+        command.error("name a corpus and its file or checkout, or --again")
+    judged = arguments.corpus == "realsumm"
+    material = read_material([arguments.path], "realsumm") if judged else of_study(arguments.corpus, arguments.path)
+    with TemporaryDirectory() as name:
+        folder = Path(name) / "items"
+        folder.mkdir()
+        sit(material, folder)
+        (FOLDER / "items").mkdir(parents=True, exist_ok=True)
+        pack(folder, FOLDER / "items" / f"{arguments.corpus}.tar.xz")
+    decide(arguments.corpus)
+
+
+if __name__ == "__main__":
+    main()

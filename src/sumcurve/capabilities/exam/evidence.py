@@ -1,0 +1,67 @@
+"""What an exam says of the metrics of a study: those that did not pass rank nobody."""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sumcurve.capabilities.exam.verdicts import Row, outcome
+from sumcurve.settings.config import PlanError
+from sumcurve.tables.evidence import Evidence
+
+if TYPE_CHECKING:
+    from sumcurve.tables.results import Results
+
+PASSED = "passed"
+NOT_PASSED = "not passed in the exam"
+NOT_SAT = f"{NOT_PASSED}: not sat"
+Outcomes = Mapping[tuple[str, str], str]  # by scorer and metric
+
+
+def read_outcomes(path: Path) -> Outcomes:
+    """What the exam of a table says of each metric, computed from its rows.
+
+    PlanError names file, line and remedy of a table that is missing, or is none of an exam.
+    """
+    if not path.is_file():
+        raise PlanError(f"{path} is missing; write it with `sumcurve exam`, or take `exam` out of the corpus")
+    rows: dict[tuple[str, str], list[Row]] = {}
+    claims = {}
+    with path.open(encoding="utf-8", newline="") as lines:
+        reader = csv.DictReader(lines)
+        needed = ["scorer", "metric", "claim", *(field.name for field in fields(Row)[:4])]
+        if lacking := sorted({*needed} - {*(reader.fieldnames or ())}):
+            raise PlanError(f"{path}:1: no column {lacking[0]!r}; name the exam.csv that `sumcurve exam` wrote")
+        for cells in reader:
+            try:
+                p = float(cells["p"]) if cells["p"] else None
+                row = Row(cells["row"], cells["part"], float(cells["threshold"]), cells["verdict"], p=p)  # type: ignore[arg-type]
+            except (TypeError, ValueError) as error:
+                raise PlanError(f"{path}:{reader.line_num}: {error}; write it anew with `sumcurve exam`") from error
+            key = cells["scorer"], cells["metric"]
+            rows.setdefault(key, []).append(row)
+            claims[key] = cells["claim"]
+    return {key: outcome(of_metric, claims[key]) for key, of_metric in rows.items()}
+
+
+@dataclass(frozen=True)
+class Exams(Evidence):
+    """Outcomes by corpus, of corpora whose metrics sat an exam."""
+
+    corpora: Mapping[str, Outcomes]
+
+    def unread(self, results: "Results", corpus: str, metric: str) -> str:
+        if corpus not in self.corpora:
+            return ""
+        verdict = self.corpora[corpus].get((results.scorer(metric), metric))
+        return "" if verdict == PASSED else f"{NOT_PASSED}: {verdict}" if verdict else NOT_SAT
+
+    def notes(self, results: "Results") -> list[str]:
+        """A sentence for every metric that ranks nobody on a corpus."""
+        return [
+            f"{corpus}: {metric.title} ranks nobody: {why} (docs/reference/exam.md)."
+            for corpus in self.corpora
+            for metric in results.ranking
+            if (why := self.unread(results, corpus, metric.name))
+        ]

@@ -1,0 +1,338 @@
+"""`sumcurve exam` from files to tables: verdicts can be computed again from the items, and bad input is named."""
+
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sumcurve.__main__ import parser
+from sumcurve.capabilities.exam.thresholds import thresholds
+from sumcurve.machine.arguments import CommandError
+from sumcurve.store.records import RecordError, write_jsonl
+from sumcurve.study import doors
+from unit.capabilities.exam.conftest import material
+
+SYSTEMS, DOCUMENTS = 8, 24
+
+
+def run_on(*words: object) -> None:
+    arguments = parser().parse_args(["exam", *map(str, words)])
+    arguments.run(arguments)
+
+
+def marked(text: list[str]) -> str:
+    return " ".join(f"<t> {sentence} </t>" for sentence in text)
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory) -> Path:
+    """Invented documents and systems in the layout `realsumm`, half of the systems abstractive."""
+    invented = material()
+    rows = [
+        {
+            "id": record.id,
+            "kind": ("abs", "ext")[system % 2],
+            "system": invented.systems[system],
+            "reference": marked(record.target),
+            "summary": marked(invented.summaries[system][place]),
+            "litepyramid_recall": float(invented.people["relevance"][system, place]),
+        }
+        for place, record in enumerate(invented.records[:DOCUMENTS])
+        for system in range(SYSTEMS)
+    ]
+    path = tmp_path_factory.mktemp("judged") / "judged.jsonl"
+    write_jsonl(path, rows)
+    return path
+
+
+@pytest.fixture(scope="module")
+def exam(judged, tmp_path_factory) -> Path:
+    """Where chrF and ROUGE have sat."""
+    folder = tmp_path_factory.mktemp("exams") / "invented"
+    run_on("--metric", "rouge", "chrf", "--judged", judged, "--layout", "realsumm", "--to", folder)
+    return folder
+
+
+@pytest.fixture
+def copy(exam, tmp_path) -> Path:
+    """A folder of items of one metric, to be damaged."""
+    folder = tmp_path / "exam"
+    (folder / "items").mkdir(parents=True)
+    (folder / "items" / "chrf.chrf.csv").write_bytes((exam / "items" / "chrf.chrf.csv").read_bytes())
+    return folder
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def items(exam: Path, name: str) -> list[dict[str, str]]:
+    with (exam / "items" / name).open(newline="") as stream:
+        next(stream)
+        return list(csv.DictReader(stream))
+
+
+def test_every_metric_has_every_row_a_verdict_and_an_outcome(exam, capsys) -> None:
+    rows = table(exam / "exam.csv")
+    assert {row["metric"] for row in rows} == {"rouge1", "rouge2", "rougeLsum", "chrf"}
+    for metric in {row["metric"] for row in rows}:
+        assert {row["row"] for row in rows if row["metric"] == metric} == set(thresholds().rows)
+    assert {row["verdict"] for row in rows} <= {"passed", "failed", "undecided", "not applicable", "shown"}
+    run_on("--again", exam)
+    assert len(re.findall(r"^\w+ \(closeness\): ", capsys.readouterr().out, flags=re.M)) == 4
+    page = (exam / "exam.md").read_text()
+    assert all(f"## {row['metric']}\n" in page for row in rows)
+    kinds = {(row["kinds"], row["level"], row["given"]) for row in table(exam / "agreement.csv")}
+    assert kinds == {(kind, level, given) for kind in ("all", "abstractive", "extractive")
+                     for level in ("system", "summary") for given in ("", "length")}  # fmt: skip
+
+
+def test_verdicts_computed_again_from_the_items_are_the_same_bytes(exam, judged, tmp_path) -> None:
+    names = ("exam.csv", "agreement.csv", "exam.md")
+    before = {name: (exam / name).read_bytes() for name in names}
+    kept = {path: path.read_bytes() for path in (exam / "items").iterdir()}
+    for name in names:
+        (exam / name).unlink()
+    run_on("--again", exam)
+    assert {name: (exam / name).read_bytes() for name in names} == before
+    assert {path: path.read_bytes() for path in (exam / "items").iterdir()} == kept
+    other = tmp_path / "once-more"
+    run_on("--metric", "chrf", "--judged", judged, "--layout", "realsumm", "--to", other)
+    assert (other / "items" / "chrf.chrf.csv").read_bytes() == kept[exam / "items" / "chrf.chrf.csv"]
+
+
+def test_verdicts_are_those_that_scipy_computes_from_the_items(exam) -> None:
+    """No function of ours: the statistics of all rows that have one, and one p and verdict by loops over draws."""
+    rows = {(row["row"], row["part"]): row for row in table(exam / "exam.csv") if row["metric"] == "rouge1"}
+    grids: dict[tuple[str, str], dict] = defaultdict(dict)
+    for item in items(exam, "rouge.rouge1.csv"):
+        cells = grids[item["row"], item["part"]].setdefault((item["system"], item["document"]), [])
+        cells.append([float(item[name] or "nan") for name in ("value", "people", "length")])
+    for (name, part), grid in grids.items():
+        if name not in ("repeats", "people"):
+            assert float(rows[name, part]["value"]) == pytest.approx(np.mean([of[0][0] for of in grid.values()]))
+    people = grids["people", "litepyramid_recall"]
+    systems, documents = (list(dict.fromkeys(key[at] for key in people)) for at in (0, 1))
+    values, recall, words = (  # what is equal but for rounding is tied
+        np.array([[people[system, document][0][at] for document in documents] for system in systems]).round(9)
+        for at in range(3)
+    )
+
+    def mean_of(first: np.ndarray, second: np.ndarray, coefficient: Callable) -> float:
+        with np.errstate(all="ignore"):
+            each = [coefficient(first[:, at], second[:, at]).statistic for at in range(len(documents))]
+        return float(np.nanmean(each))
+
+    tau = mean_of(values, recall, stats.kendalltau)
+    assert float(rows["people", "litepyramid_recall"]["value"]) == pytest.approx(tau, abs=1e-6)
+    rho = mean_of(values, words, stats.spearmanr)
+    assert float(rows["length", ""]["value"]) == pytest.approx(1 - abs(rho), abs=1e-6)
+    of_systems = stats.kendalltau(values.mean(axis=1), recall.mean(axis=1)).statistic
+    assert float(rows["people_systems", "litepyramid_recall"]["value"]) == pytest.approx(of_systems, abs=1e-6)
+
+    # The share of row `truncated`, its interval and its p, from draws of systems and documents of our own.
+    grid = grids["truncated", "0.5"]
+    systems, documents = (list(dict.fromkeys(key[at] for key in grid)) for at in (0, 1))
+    shares = np.array([[grid[system, document][0][0] for document in documents] for system in systems])
+    generator = np.random.default_rng(5)
+    drawn = [
+        shares[np.ix_(generator.integers(len(systems), size=len(systems)),
+                      generator.integers(len(documents), size=len(documents)))].mean() for _ in range(4000)
+    ]  # fmt: skip
+    row = rows["truncated", "0.5"]
+    assert [float(row[end]) for end in ("low", "high")] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.03)
+
+
+def test_adjusted_p_values_are_holms_and_decide(exam) -> None:
+    for metric in ("rouge1", "chrf"):
+        tested = [row for row in table(exam / "exam.csv") if row["metric"] == metric and row["p"]]
+        assert len(tested) >= 8
+        for row in tested:
+            significant = float(row["p"]) < thresholds().level
+            above = float(row["value"]) > float(row["threshold"])
+            assert row["verdict"] == (("passed" if above else "failed") if significant else "undecided")
+        # Holm's smallest p is as many times the smallest of all as there are tests.
+        smallest = min(float(row["p"]) for row in tested)
+        assert smallest >= len(tested) * 2 / (thresholds().draws + 1) - 1e-6
+
+
+def test_a_corpus_with_summaries_and_contrasts_sits_the_rows_of_sources(tmp_path, capsys) -> None:
+    invented = material()
+    records = invented.records[:DOCUMENTS]
+    write_jsonl(tmp_path / "test.jsonl", (record.as_dict() for record in records))
+    for name, texts in zip(invented.systems[:3], invented.summaries, strict=False):
+        rows = [{"id": record.id, "summary": text} for record, text in zip(records, texts, strict=False)]
+        write_jsonl(tmp_path / f"{name}.jsonl", rows)
+    summaries = [f"{name}={tmp_path / f'{name}.jsonl'}" for name in invented.systems[:3]]
+    run_on("--metric", "chrf", "extractiveness", "--corpus", tmp_path / "test.jsonl", "--summaries", *summaries,
+           "--to", tmp_path / "exam")  # fmt: skip
+    rows = {row["row"]: row for row in table(tmp_path / "exam" / "exam.csv") if row["metric"] == "chrf"}
+    assert {rows[name]["verdict"] for name in ("human", "lead", "guessing")} <= {"passed", "failed", "undecided"}
+    assert rows["human"]["documents"] == str(DOCUMENTS)
+    assert rows["people"]["why"] == "no judgements by people"
+    assert "density (description): describes: it does not rank" in capsys.readouterr().out
+    run_on("--metric", "chrf", "--corpus", tmp_path / "test.jsonl", "--to", tmp_path / "alone")
+    rows = {row["row"]: row for row in table(tmp_path / "alone" / "exam.csv")}
+    assert rows["length"]["why"] == "no summaries by systems"
+    assert rows["guessing"]["systems"] == "1"
+
+
+SCORER = '''"""How many words of a summary a reference has."""
+
+from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
+
+
+class Overlap(Scorer):
+    claim = "coverage"
+    metrics = (Metric("overlap", "Overlap", "overlap", "words"),)
+
+    def score(self, output, records, inputs):
+        rows = summaries_of(output, records)
+        values = [
+            float(len({*" ".join(row["summary"]).split()} & {*" ".join(record.target).split()}))
+            for record, row in zip(records, rows, strict=True)
+        ]
+        return Scores([r.id for r in records], [group_of(r) for r in records], {"overlap": values}, "overlap:1")
+'''
+
+
+def test_a_metric_of_ones_own_sits_by_its_file_and_its_line(judged, tmp_path, monkeypatch) -> None:
+    (tmp_path / "overlap_of_mine.py").write_text(SCORER)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(doors.SCORERS, "overlap", __import__("overlap_of_mine").Overlap)
+    run_on("--metric", "overlap", "--judged", judged, "--layout", "realsumm", "--to", tmp_path / "exam")
+    rows = {row["row"]: row for row in table(tmp_path / "exam" / "exam.csv")}
+    assert (rows["guessing"]["claim"], rows["guessing"]["verdict"]) == ("coverage", "passed")
+    assert rows["repeated"]["why"] == "claims coverage"
+
+
+# --- bad input
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("--metric rouge", "no --to"),
+        ("--metric rouge --to {to}", "name either --corpus or --judged"),
+        ("--metric rouge --to {to} --corpus c --judged j --layout realsumm", "name either --corpus or --judged"),
+        ("--metric rogue --to {to} --judged {judged} --layout realsumm", "rogue: no such scorer; did you mean rouge"),
+        ("--to {to} --judged {judged} --layout realsumm", "no --metric"),
+        ("--metric rouge --to {to} --judged {judged} --layout realsum", "did you mean realsumm"),
+        ("--metric rouge --to {to} --judged {judged}", "--judged without --layout"),
+        ("--metric rouge --to {to} --judged {to}/absent.jsonl --layout realsumm", "no such file"),
+        ("--metric rouge --to {to} --corpus {to}/absent.jsonl", "no such file"),
+        ("--metric rouge --to {to} --corpus {judged} --layout realsumm", "--layout realsumm: it is of --judged"),
+        ("--metric rouge --to {to} --corpus {judged}", "judged.jsonl:1: not a prepared record"),
+        (
+            "--metric rouge --to {to} --judged {judged} --layout realsumm --summaries a=b",
+            "--summaries: beside --judged",
+        ),
+        ("--again {to} --metric rouge", "--metric: beside --again it changes nothing"),
+        ("--again {to}", "no items of an exam"),
+        ("--scores {to}/absent.yaml --to {to} --judged {judged} --layout realsumm", "no such file"),
+        ("--scores {judged} --to {to} --judged {judged} --layout realsumm", "no YAML|no scorer"),
+    ],
+)
+def test_what_is_asked_wrongly_is_named(words, complaint, judged, tmp_path) -> None:
+    with pytest.raises((CommandError, RecordError), match=complaint):
+        run_on(*(word.format(to=tmp_path, judged=judged) for word in words.split()))
+    assert not list(tmp_path.glob("**/*.csv"))
+
+
+@pytest.mark.parametrize(
+    ("line", "change", "complaint"),
+    [
+        (1, lambda text: "metric,chrf", r"csv:1: no head"),
+        (1, lambda text: text.replace('"kinds"', '"sorts"'), r"csv:1: no head of an exam's items \(kinds\)"),
+        (1, lambda text: text.replace('"closeness"', '"truth"'), r"csv:1: no head"),
+        (7, lambda text: text.rsplit(",", 3)[0] + ",much,,", r"csv:7: no item \(could not convert"),
+        (7, lambda text: text.rsplit(",", 3)[0] + ",nan,,", r"csv:7: no item"),
+        (7, lambda text: "guesing" + text[text.index(",") :], r"csv:7: no item \(no row 'guesing'\)"),
+        (
+            7,
+            lambda text: "lost,0.3" + text[text.index(",", text.index(",") + 1) :],
+            r"csv:7: no item \(no dose '0.3'\)",
+        ),
+        (7, lambda text: "repeats", r"csv:7: no item"),
+        (-1, lambda text: "", r"items, but \d+ were written"),
+        (-1, lambda text: text.replace("d23", "d22"), r"chrf.csv: row people: no item of system"),
+    ],
+)
+def test_damaged_items_are_named_with_file_and_line(copy, line, change, complaint) -> None:
+    path = copy / "items" / "chrf.chrf.csv"
+    lines = path.read_text().splitlines()
+    place = line - 1 if line > 0 else line
+    assert change(lines[place]) != lines[place]
+    lines[place] = change(lines[place])
+    path.write_text("\n".join(lines).rstrip("\n") + "\n")
+    with pytest.raises(RecordError, match=complaint):
+        run_on("--again", copy)
+    assert not (copy / "exam.csv").exists()
+
+
+def test_items_that_are_no_text_are_named(copy) -> None:
+    (copy / "items" / "chrf.chrf.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(RecordError, match=r"chrf.csv:1: no head"):
+        run_on("--again", copy)
+
+
+def test_a_folder_holds_the_items_of_one_corpus(copy, tmp_path) -> None:
+    records = [record.as_dict() for record in material().records[:4]]
+    write_jsonl(tmp_path / "mine.jsonl", records)
+    with pytest.raises(CommandError, match=r"is of corpus 'realsumm', not 'mine.jsonl'; name another folder"):
+        run_on("--metric", "chrf", "--corpus", tmp_path / "mine.jsonl", "--to", copy)
+
+
+@pytest.mark.parametrize(
+    ("rows", "complaint"),
+    [
+        ([{"id": "d0", "summary": "text"}], r"s.jsonl:1: no `summary` that is a list"),
+        ([{"id": "d9", "summary": ["a"]}], r"s.jsonl:1: id 'd9' is not that of the corpus"),
+        ([{"id": "d0", "summary": ["a"]}], "1 summaries of 4 records"),
+    ],
+)
+def test_summaries_that_are_not_of_the_corpus_are_named(rows, complaint, tmp_path) -> None:
+    write_jsonl(tmp_path / "mine.jsonl", (record.as_dict() for record in material().records[:4]))
+    write_jsonl(tmp_path / "s.jsonl", rows)
+    with pytest.raises(CommandError, match=complaint):
+        run_on("--metric", "chrf", "--corpus", tmp_path / "mine.jsonl", "--to", tmp_path / "exam",
+               "--summaries", f"s={tmp_path / 's.jsonl'}")  # fmt: skip
+
+
+WEIGHTS = {"bartscore", "bertscore", "entailment"}
+READS_A_STUDY = {"apes", "dodged", "entity_attention", "escaped", "people", "reading"}
+
+
+@pytest.mark.parametrize("scorer", sorted(doors.SCORERS))
+def test_every_scorer_sits_or_says_why_not(scorer, judged, tmp_path) -> None:
+    words = ("--metric", scorer, "--judged", judged, "--layout", "realsumm", "--to", tmp_path / "exam")
+    if scorer in READS_A_STUDY:
+        with pytest.raises(CommandError, match=f"--metric {scorer}: it reads folders of a study"):
+            run_on(*words)
+    elif scorer in WEIGHTS:
+        with pytest.raises(CommandError, match=f"{scorer}: .*; say it in --scores"):
+            run_on(*words)
+    elif scorer == "frames":
+        with pytest.raises(RecordError, match="whose references are not in English"):
+            run_on(*words)
+    else:
+        run_on(*words)
+        assert (tmp_path / "exam" / "exam.csv").is_file()
+
+
+def test_quiet_prints_outcomes_alone(judged, tmp_path, capsys) -> None:
+    lines = judged.read_text().splitlines()
+    (tmp_path / "judged.jsonl").write_text("\n".join(lines[:-1]) + "\n")
+    words = ["--metric", "chrf", "--judged", tmp_path / "judged.jsonl", "--layout", "realsumm", "--to", tmp_path / "e"]
+    run_on(*words)
+    assert "7 summaries are left out" in capsys.readouterr().err
+    run_on("-q", *words)
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out.startswith("chrf (closeness): ")

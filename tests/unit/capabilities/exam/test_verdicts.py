@@ -1,0 +1,148 @@
+"""Verdicts on items whose truth is known: too little decides nothing, groups are drawn whole, luck is kept to 5 %."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sumcurve.capabilities.exam.correlations import Draws, correlation, interval, means
+from sumcurve.capabilities.exam.rows import Item
+from sumcurve.capabilities.exam.thresholds import thresholds
+from sumcurve.capabilities.exam.verdicts import Row, outcome, rows_of
+from sumcurve.statistics.groups import Array
+
+
+def shares(values: Array, row: str = "guessing", groups: Sequence[str] | None = None) -> list[Item]:
+    """Items of a row of shares ``[systems, documents]``."""
+    return [
+        Item(row, "", f"s{system}", f"d{document}", float(value), group="" if groups is None else groups[document])
+        for system, of in enumerate(values)
+        for document, value in enumerate(of)
+    ]
+
+
+def people(metric: Array, judged: Array, lengths: Array | None = None) -> list[Item]:
+    """Items of the rows of people ``[systems, documents]``."""
+    if lengths is None:
+        lengths = np.random.default_rng(99).integers(5, 50, size=metric.shape)
+    return [
+        Item("people", "relevance", f"s{at[0]}", f"d{at[1]}", float(value), float(judged[at]), float(lengths[at]))
+        for at, value in np.ndenumerate(metric)
+    ]
+
+
+def row(name: str, items: Sequence[Item]) -> Row:
+    (wanted,) = (row for row in rows_of(items, "closeness") if row.row == name)
+    return wanted
+
+
+@pytest.mark.parametrize("documents", [2, 19, 20])
+def test_few_documents_that_agree_decide_nothing(documents) -> None:
+    verdict = row("guessing", shares(np.ones((1, documents))))
+    assert verdict.value == pytest.approx(1)
+    assert verdict.verdict == ("passed" if documents >= thresholds().fewest_documents else "undecided")
+    assert bool(verdict.why) == (verdict.verdict == "undecided")
+
+
+@pytest.mark.parametrize("systems", [3, 6, 7])
+def test_few_systems_in_peoples_order_decide_nothing(systems) -> None:
+    noise = np.random.default_rng(1).normal(scale=0.1, size=(2, systems, 40))
+    judged, metric = np.arange(systems)[:, None] + noise
+    verdict = row("people_systems", people(metric, judged))
+    assert verdict.value == pytest.approx(1)
+    assert verdict.verdict == ("passed" if systems >= thresholds().fewest_systems else "undecided")
+
+
+def test_so_few_are_too_few_for_their_agreement_to_be_significant() -> None:
+    """The limits that the file of thresholds states: luck alone, for ten rows of a metric together."""
+    rules = thresholds()
+    by_luck = 2 / np.prod(np.arange(1, rules.fewest_systems + 1))
+    assert by_luck < rules.level / 10 < 2 / np.prod(np.arange(1, rules.fewest_systems - 1))
+    shared = stats.binomtest(rules.fewest_documents, rules.fewest_documents, 0.6).pvalue
+    assert shared < rules.level / 10
+
+
+def test_a_group_is_drawn_as_a_whole() -> None:
+    groups = (0, 0, 1, 2, 2, 2)
+    draws = Draws.crossed(4, 6, 200, 3, groups)
+    for group in range(3):
+        of_group = draws.documents[:, np.array(groups) == group]
+        assert (of_group == of_group[:, :1]).all()
+    of_groups = draws.documents[:, [0, 2, 3]]
+    assert (of_groups.sum(axis=1) == 3).all()
+    alone, same = Draws.crossed(4, 6, 200, 3), Draws.crossed(4, 6, 200, 3, tuple(range(6)))
+    np.testing.assert_array_equal(alone.documents, same.documents)
+
+
+def test_intervals_of_grouped_documents_cover_and_those_of_documents_do_not() -> None:
+    """30 groups of 8 documents that share most of what they score, one system."""
+    of_documents = tuple(np.repeat(np.arange(30), 8))
+    hits = np.zeros(2)
+    for seed in range(200):
+        generator = np.random.default_rng(seed)
+        values = np.repeat(generator.normal(size=30), 8) + 0.5 * generator.normal(size=240)
+        for place, groups in enumerate((of_documents, None)):
+            low, high = interval(means(values[None], Draws.crossed(1, 240, 300, 7, groups)))
+            hits[place] += low <= 0 <= high
+    grouped, ungrouped = hits / 200
+    assert grouped >= 0.88  # 95 % but for few groups and Monte Carlo
+    assert ungrouped < 0.7
+
+
+def test_groups_count_as_documents_where_there_are_some() -> None:
+    values = np.ones((2, 60))
+    assert row("guessing", shares(values, groups=[f"g{place % 5}" for place in range(60)])).verdict == "undecided"
+    assert row("guessing", shares(values, groups=[f"g{place % 20}" for place in range(60)])).verdict == "passed"
+    assert row("guessing", shares(values)).verdict == "passed"
+
+
+def test_what_has_no_statistic_says_whose_fault_it_is() -> None:
+    generator = np.random.default_rng(3)
+    metric, judged = generator.normal(size=(2, 8, 30))
+    flat = np.ones((8, 30))
+    for name in ("people", "length"):
+        assert (row(name, people(flat, judged)).verdict, row(name, people(flat, judged)).why) == (
+            "failed",
+            "the metric does not vary",
+        )
+    assert row("people", people(metric, flat)).why == "people's scores do not vary"
+    assert row("length", people(metric, flat)).verdict == "passed"
+    verdict = row("length", people(metric, judged, 7 * flat))
+    assert (verdict.verdict, verdict.why) == ("undecided", "the number of words does not vary")
+    assert row("people_given_length", people(metric, judged, metric)).verdict == "failed"
+
+
+def test_a_description_has_to_repeat() -> None:
+    items = [Item("repeats", "", "", f"text {place}", 0.0) for place in range(3)]
+    assert outcome(rows_of(items, "description"), "description") == "describes: it does not rank"
+    items.append(Item("repeats", "", "", "text 3", 0.01))
+    assert outcome(rows_of(items, "description"), "description") == "failed: repeats"
+
+
+def judged_at_random(seed: int, systems: int, documents: int, shared: float) -> tuple[Array, Array]:
+    """A metric and people, normal, who share so much of systems' and of single summaries' spread."""
+    generator = np.random.default_rng(seed)
+    parts = []
+    for shape in ((systems, 1), (systems, documents)):
+        common, *own = generator.normal(size=(3, *shape))
+        parts.append([np.sqrt(shared) * common + np.sqrt(1 - shared) * of for of in own])
+    return parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]
+
+
+@pytest.mark.parametrize(
+    "systems", [7, pytest.param(12, marks=pytest.mark.slow), pytest.param(25, marks=pytest.mark.slow)]
+)
+def test_a_metric_at_the_threshold_is_seldom_decided(systems) -> None:
+    """Its tau with people is what is asked for, so that a verdict, either way, is an error."""
+    shared = {"people": np.sin(np.pi / 2 * 0.1), "people_systems": np.sin(np.pi / 2 * 0.2)}
+    for name, correlated in shared.items():
+        level = "system" if name == "people_systems" else "summary"
+        truth = np.mean([correlation(*judged_at_random(seed, 500, 30, correlated), "kendall", level)
+                         for seed in range(800, 810)])  # fmt: skip
+        assert truth == pytest.approx(thresholds().rows[name].threshold, abs=0.02)
+        decided = [
+            row(name, people(*judged_at_random(seed, systems, 30, correlated))).verdict != "undecided"
+            for seed in range(60)
+        ]
+        assert np.mean(decided) <= 0.15  # 5 % asked for, over three rows; Monte Carlo adds 3 standard errors

@@ -1,0 +1,104 @@
+"""What an exam says of a study's metrics: those that did not pass rank nobody, and pages say so."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sumcurve.capabilities.exam.evidence import NOT_SAT, Exams, read_outcomes
+from sumcurve.capabilities.exam.findings import findings
+from sumcurve.settings.config import PlanError
+from sumcurve.study.doors import TABLES
+from sumcurve.study.plan import Plan
+from sumcurve.study.tables import findings_of, made
+from sumcurve.tables.report.facts import Corpus, rows_of
+from sumcurve.tables.report.findings import Titles
+from sumcurve.tables.results import Results
+
+ROOT = Path(__file__).parents[3]
+HEAD = "corpus,scorer,metric,claim,row,part,threshold,verdict,why,value,low,high,p,systems,documents\n"
+
+
+def table(path, *rows):
+    path.write_text(HEAD + "".join(f"x,{row},,0.7,0.6,0.8,0.01,5,100\n" for row in rows))
+    return path
+
+
+def made_of(study, long_curves, settings, outcomes):
+    outputs = long_curves({"pcov": (30, 3), "abs": (22, 3)}, (1, 2, 3), (25, 50, 100), 0.5)
+    corpus = outputs[0].corpus
+    exams = {"exam": Exams({corpus: outcomes})}
+    results = Results(replace(study, outputs=outputs, statistics=study.statistics[:1], evidence=exams), settings)
+    tables = rows_of({name: made(name, results) for name in [*TABLES, "scores_long"]})
+    return Corpus(corpus, tables), tables, results
+
+
+def test_a_metric_that_failed_ranks_nobody_and_the_others_do(study, long_curves, settings):
+    outcomes = {("rouge", "rouge1"): "failed: repeated", ("rouge", "rouge2"): "passed"}
+    corpus, tables, results = made_of(study, long_curves, settings, outcomes)
+    assert corpus.metrics == ["ROUGE-2"]
+    assert results.unread(corpus.name, "rougeLsum") == NOT_SAT
+    (finding,) = findings(corpus, Titles({}))
+    assert finding.head == "Metrics that did not pass the exam (‡)"
+    assert "ROUGE-1 (failed: repeated)" in finding.text
+    assert "ROUGE-Lsum (not sat)" in finding.text
+    assert " ROUGE-2" in findings_of(tables, Titles({}))[0].text
+    assert any("ROUGE-1 ranks nobody" in note for note in results.unread_notes)
+
+
+def test_where_no_metric_passed_the_study_is_not_ranked_and_says_so_first(study, long_curves, settings):
+    outcomes = {("rouge", name): "undecided: human" for name in ("rouge1", "rouge2", "rougeLsum")}
+    corpus, tables, _ = made_of(study, long_curves, settings, outcomes)
+    assert not corpus.rows("answers")
+    first = findings_of(tables, Titles({}))[0]
+    assert first.head == "Not ranked"
+    assert "no metric passed the exam on this corpus: ROUGE-1, ROUGE-2 and ROUGE-Lsum (undecided: human)." in first.text
+
+
+def test_outcomes_are_computed_from_the_rows(tmp_path):
+    path = table(
+        tmp_path / "exam.csv",
+        "rouge,rouge1,closeness,human,,0.5,passed",
+        "rouge,rouge1,closeness,repeated,0.5,0.6,failed",
+        "chrf,chrf,closeness,human,,0.5,passed",
+        "extractiveness,coverage,description,repeats,,0.0001,passed",
+    )
+    assert read_outcomes(path) == {
+        ("rouge", "rouge1"): "failed: repeated 0.5",
+        ("chrf", "chrf"): "passed",
+        ("extractiveness", "coverage"): "describes: it does not rank",
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "is missing; write it with `sumcurve exam`"),
+        ("scorer,metric\n", ":1: no column 'claim'"),
+        (
+            HEAD + "x,rouge,rouge1,closeness,human,,half,passed,,,,,,,\n",
+            ":2: could not convert string to float: 'half'",
+        ),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_named(tmp_path, content, message):
+    path = tmp_path / "exam.csv"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(PlanError, match=message):
+        read_outcomes(path)
+
+
+def test_the_outcomes_decide_the_tables_of_a_study(tmp_path):
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "checkout" / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path / "checkout")
+    study = config / "studies" / "smoke.yaml"
+    plain = Plan.read(config, "smoke").tables
+    text = study.read_text()
+    tables = {plain}
+    for verdict in ("passed", "failed"):
+        path = table(tmp_path / f"{verdict}.csv", f"rouge,rouge1,closeness,human,,0.5,{verdict}")
+        study.write_text(text.replace("  tales:\n", f"  tales:\n    exam: {path}\n", 1))
+        tables.add(Plan.read(config, "smoke").tables)
+    assert len(tables) == 3
