@@ -15,56 +15,18 @@ from types import SimpleNamespace
 
 import pytest
 
+from cards import driver as invented_driver
+from cards import name
 from sumcurve.cli.messages import ERRORS
 from sumcurve.machine import devices, launch, torchrun
 from sumcurve.machine.torchrun import TorchrunError
 from sumcurve.training.parallel import Group, join, own_card
 
-CUDA = r"""
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-static int cards[64], number;
-/* Four cards; as CUDA, it shows those that CUDA_VISIBLE_DEVICES names by index or UUID, up to the first unknown. */
-static int start(const char *from) {
-    char *all = strdup(from);
-    for (char *one = strtok(all, ","); one; one = strtok(NULL, ",")) {
-        int card = strchr(one, '/') ? atoi(strchr(one, '/') + 1)  /* MIG-GPU-<uuid>/<instance>/0, as they once were */
-            : strchr(one, '-') && one[0] != '-' ? atoi(one + strlen(one) - 2) : atoi(one);
-        if (card < 0 || card > 3) break;
-        cards[number++] = card;
-    }
-    return number ? 0 : 100;
-}
-int cuInit(unsigned flags) {
-    if (getenv("BROKEN")) return 803;
-    return start(getenv("CUDA_VISIBLE_DEVICES") ? getenv("CUDA_VISIBLE_DEVICES") : getenv("CARDS"));
-}
-int cuDeviceGetCount(int *count) { *count = number; return 0; }
-int cuDeviceGet(int *device, int index) { *device = cards[index]; return 0; }
-int cuDeviceGetUuid_v2(unsigned char *uuid, int device) { memset(uuid, 0, 16); uuid[15] = device; return 0; }
-int cuDeviceGetName(char *name, int size, int device) {
-    snprintf(name, size, getenv("SLICED") ? "NVIDIA A100 MIG 1g.5gb" : "NVIDIA A100");
-    return 0;
-}
-"""
-
-
-def name(card):
-    return f"GPU-00000000-0000-0000-0000-0000000000{card:02d}"
-
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
     """The environment of a machine with a driver and four cards; only the driver is invented."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
-    folder = tmp_path_factory.mktemp("driver")
-    (folder / "cuda.c").write_text(CUDA)
-    built = [compiler, "-shared", "-fPIC", "-o", str(folder / "libcuda.so.1"), str(folder / "cuda.c")]
-    subprocess.run(built, check=True)
-    return {"LD_LIBRARY_PATH": str(folder), "CARDS": "0,1,2,3"}
+    return invented_driver(tmp_path_factory.mktemp("driver"))
 
 
 HOLDER = """
