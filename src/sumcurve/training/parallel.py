@@ -1,8 +1,8 @@
 """Data-parallel training: processes that hold equal weights and share every batch.
 
 A batch is cut into parts; each process computes some, gradients are summed, and every process makes the same update.
-The first process validates, and what it measures decides for all. Started by `torchrun`; without it there is one
-process. Experimental: tested on CPUs (gloo), not yet on GPUs (NCCL).
+The first process validates, and what it measures decides for all. Started by `sumcurve.machine.launch` or `torchrun`;
+without them there is one process. Experimental: tested on CPUs (gloo), not yet on GPUs (NCCL).
 """
 
 import os
