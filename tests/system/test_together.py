@@ -26,6 +26,7 @@ from sumcurve.settings.forms import Form
 from sumcurve.settings.training import Optimizer
 from sumcurve.study.methods import read_method
 from sumcurve.systems.families import MODELS
+from sumcurve.training import parallel
 from sumcurve.training.fit import Fitted, State, TrainingError, digest_of, fit
 from sumcurve.training.learner import Learner
 from sumcurve.training.notice import Notice
@@ -181,6 +182,15 @@ def test_every_item_of_a_batch_is_computed_once() -> None:
     shares = [share for rank in range(3) for share in Group(rank, 3).own(items, 2)]
     assert sorted(item for share in shares for item in share) == items
     assert Group(2, 3).own(items[:2], 1) == []
+
+
+def test_gradients_are_summed_in_buckets_that_hold_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "MOST_SUMMED", 5)
+    sizes = [
+        [part.numel() for part in bucket] for bucket in parallel._buckets([torch.zeros(n) for n in (1, 3, 2, 9, 5, 1)])
+    ]
+    assert sizes == [[1, 3], [2], [9], [5], [1]]
+    assert list(parallel._buckets([])) == []
 
 
 def both(case: str, folder: Path) -> list[dict[str, Any]]:
