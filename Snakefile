@@ -16,6 +16,7 @@ SOURCE = str(Path(workflow.basedir) / "src")
 sys.path.insert(0, SOURCE)
 os.environ.update(PYTHONPATH=SOURCE)
 
+from sumcurve.machine.devices import PER_RUN, DeviceError, per_run
 from sumcurve.watch.driver import DriverError, begin, require_accounting, say_who_locks
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study.needs import doubled, light, memory_mb, minutes
@@ -48,14 +49,18 @@ HOME = config.pop("home", ".")
 if AWAY:
     HOME = str(Path(HOME).absolute())
     os.environ.update(SUMCURVE_CHECKOUT=workflow.basedir)
-# These two are a profile's: what jobs run at their time's end, and whether steps of seconds become jobs of a cluster.
+# These three are a profile's: what jobs run at their time's end, how many GPUs each training has, and whether steps of
+# seconds become jobs of a cluster.
 if "at_limit" in config:
     os.environ.update(SUMCURVE_AT_LIMIT=config.pop("at_limit"))
+if "gpus_per_run" in config:
+    os.environ.update({PER_RUN: str(config.pop("gpus_per_run"))})
 LIGHT_HERE = config.pop("light_steps", "jobs") == "here"
 try:
     with chdir(workflow.basedir):
         PLAN = Plan.read(Path("config"), config["study"])
-except (PlanError, OSError) as error:
+    GPUS_PER_RUN, _ = per_run(os.environ)
+except (PlanError, DeviceError, OSError) as error:
     raise WorkflowError(str(error)) from None
 STUDY = PLAN.study
 # A job's own process reads this file again, maybe hours later: a name that it does not know then is explained.

@@ -7,6 +7,7 @@ file as the program of both processes.
 import faulthandler
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from sumcurve.settings.forms import Form
 from sumcurve.settings.training import Optimizer
 from sumcurve.study.methods import read_method
 from sumcurve.systems.families import MODELS
+from sumcurve.training import parallel
 from sumcurve.training.fit import Fitted, State, TrainingError, digest_of, fit
 from sumcurve.training.learner import Learner
 from sumcurve.training.notice import Notice
@@ -75,6 +77,43 @@ def trained(method: str, group: Group, accumulate: int = 1) -> dict[str, torch.T
     return {name: value.contiguous().clone() for name, value in learner.model.state_dict().items()}
 
 
+LARGE = {"embedding": 1620, "hidden": 1620, "output": "tied"}
+LARGE_UPDATES = 2
+LARGE_CASES = {"large-alone": 1, "large-together": 1, "large-in-parts": 2}
+"""How many parts a process's share of a batch is computed in."""
+MOST_TIMES = 9.0
+"""The most memory that a process of the large training takes beyond what it had before, in copies of its parameters.
+
+Seven are themselves, gradients, Adagrad's sums, the best checkpoint, weights and sums of the resume state, and this
+test's first weights; the rest is what sums over processes, activations and the allocator take. One process takes 7.7.
+"""
+
+
+def large_training(case: str, group: Group, folder: Path) -> None:
+    """Two updates of 100 million parameters: writes what changed, and the peak memory of the process."""
+    before = peak_bytes()
+    form = form_of("abs", LARGE_CASES[case], every_updates=LARGE_UPDATES, max_updates=LARGE_UPDATES)
+    learner = learner_for(form.model_copy(update={"model": form.model.model_copy(update=LARGE)}))
+    first = {name: value.clone() for name, value in learner.model.state_dict().items()}
+    fit(learner, form.training, seed=5, clock=lambda: 0.0, device=CPU, group=group)
+    peak = peak_bytes() - before
+    last = {name: value.contiguous().clone() for name, value in learner.model.state_dict().items()}
+    facts = {
+        "parameters": sum(value.numel() for value in learner.model.parameters()),
+        "times": peak / sum(value.numel() * value.element_size() for value in learner.model.parameters()),
+        "changed": different(first, last),
+        "digest": digest_of(last),
+    }
+    (folder / f"{case}-{group.rank}.json").write_text(json.dumps(facts))
+    if not group.rank:
+        save_file(last, folder / f"{case}.safetensors")
+
+
+def peak_bytes() -> int:
+    """The most memory that this process had at any time."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
 def different(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> float:
     """The largest difference of any weight."""
     assert ours.keys() == theirs.keys()
@@ -91,13 +130,39 @@ def alone(method: str) -> dict[str, torch.Tensor]:
 def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What both processes made, once started: weights by method and rank, what they tell by disturbance and rank."""
     folder = tmp_path_factory.mktemp("together")
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", __file__]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [*command, str(folder), *METHODS, *DISTURBED], env=environment, capture_output=True, text=True, timeout=600
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    start(*TORCHRUN, __file__, str(folder), *METHODS, *DISTURBED)
     return folder
+
+
+TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+
+
+def start(*words: str) -> None:
+    """Run Python with these words, and fail as it does."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_a_large_model_makes_the_same_updates_and_takes_the_memory_of_one_process(tmp_path: Path) -> None:
+    """Of 100 million random parameters no weight differs by more than a millionth of the largest change of any."""
+    start(__file__, str(tmp_path), "large-alone")
+    for case in ("large-together", "large-in-parts"):
+        start(*TORCHRUN, __file__, str(tmp_path), case)
+    whole = load_file(tmp_path / "large-alone.safetensors")
+    for case in LARGE_CASES:
+        told = (
+            both(case, tmp_path) if case != "large-alone" else [json.loads((tmp_path / f"{case}-0.json").read_text())]
+        )
+        assert told[0]["parameters"] == pytest.approx(100e6, rel=0.01)
+        assert len({one["digest"] for one in told}) == 1
+        apart = different(whole, load_file(tmp_path / f"{case}.safetensors")) / told[0]["changed"]
+        times = [one["times"] for one in told]
+        print(
+            f"{case}: {apart:.1e} of the largest change; at most {', '.join(f'{value:.2f}' for value in times)} copies"
+        )
+        assert apart < 1e-6
+        assert max(times) < MOST_TIMES
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -117,6 +182,15 @@ def test_every_item_of_a_batch_is_computed_once() -> None:
     shares = [share for rank in range(3) for share in Group(rank, 3).own(items, 2)]
     assert sorted(item for share in shares for item in share) == items
     assert Group(2, 3).own(items[:2], 1) == []
+
+
+def test_gradients_are_summed_in_buckets_that_hold_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "MOST_SUMMED", 5)
+    sizes = [
+        [part.numel() for part in bucket] for bucket in parallel._buckets([torch.zeros(n) for n in (1, 3, 2, 9, 5, 1)])
+    ]
+    assert sizes == [[1, 3], [2], [9], [5], [1]]
+    assert list(parallel._buckets([])) == []
 
 
 def both(case: str, folder: Path) -> list[dict[str, Any]]:
@@ -231,7 +305,9 @@ def tell_of(case: str, group: Group, folder: Path) -> None:
 if __name__ == "__main__":
     group, folder = join(CPU), Path(sys.argv[1])
     for name in sys.argv[2:]:
-        if name in DISTURBED:
+        if name in LARGE_CASES:
+            large_training(name, group, folder)
+        elif name in DISTURBED:
             tell_of(name, group, folder)
         else:
             save_file(trained(name, group), folder / f"{name}-{group.rank}.safetensors")

@@ -5,7 +5,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
 import yaml
 
 from sumcurve.study import needs
@@ -61,6 +63,7 @@ def test_slurm_is_asked_where_there_is_no_accounting_and_memory_is_the_plan_s():
     assert not any({"mem_mb", "runtime"} & set(one) for one in asked)  # a profile's would hold for every attempt
     resuming = {name for name, one in told["set-resources"].items() if "--signal=23@" in one.get("slurm_extra", "")}
     assert resuming == {name for name, kind in KINDS.items() if kind.together}
+    assert resuming == {name for name, one in told["set-resources"].items() if one.get("nodes") == 1}
 
 
 def test_a_site_s_own_profile_lies_outside_of_the_checkout_and_decides_what_jobs_ask_for(tmp_path):
@@ -133,6 +136,51 @@ def test_snakemake_gives_each_kind_what_its_row_says():
     assert seen == {folder.kind for folder in plan.folders.values()}
     apart = set(plan.folders) - {key for keys in plan.together.values() for key in keys}
     assert sorted(made_here) == sorted(apart | standing)
+
+
+@pytest.mark.parametrize("as_profile", [False, True])
+def test_a_training_of_two_gpus_asks_for_both_and_for_what_two_processes_need(monkeypatch, tmp_path, as_profile):
+    """By the variable that `sumcurve make` reads, or by a key of the profile, which sets it; decoding has one GPU."""
+    settings = ["study=smoke", "home=scratch/none"]
+    if as_profile:
+        (tmp_path / "jobs.yaml").write_text("gpus_per_run: 2\n")
+        settings = ["--configfile", tmp_path / "jobs.yaml", "--config", *settings]
+    else:
+        monkeypatch.setenv("SUMCURVE_GPUS_PER_RUN", "2")
+        settings = ["--config", *settings]
+    told = snakemake("-n", *settings)
+    assert told.returncode == 0, told.stdout + told.stderr
+    jobs = re.split(r"^rule ", told.stdout + told.stderr, flags=re.M)[1:]
+    plan = Plan.read(ROOT / "config", "smoke")
+    seen = set()
+    for job in jobs:
+        if (name := job.split(":")[0]) not in ("train", "decode"):
+            continue
+        seen.add(name)
+        number = 2 if name == "train" else 1
+        resources = dict(re.findall(r"(\w+)=([^,\s]+)", re.search(r"^    resources: (.*)$", job, flags=re.M)[1]))
+        (made,) = re.findall(r"^    output: scratch/none/results/(\S+)/manifest.json", job, flags=re.M)
+        assert resources["gpu"] == str(number)
+        assert resources["mem_mb"] == str(number * needs.memory_mb(plan, plan.folder(made)))
+        threads = re.search(r"^    threads: (\d+)$", job, flags=re.M)
+        assert int(threads[1] if threads else 1) == min(number * plan.settings.threads, os.cpu_count())
+    assert seen == {"train", "decode"}
+
+
+def test_slurm_is_asked_for_as_many_gpus_as_the_resource_says():
+    """By the installed executor's own function: `--gpus`, with a model where the profile names one."""
+    from snakemake_executor_plugin_slurm.utils import set_gres_string
+
+    job = SimpleNamespace(resources={"gpu": 2})
+    assert set_gres_string(job).split() == ["--gpus=2"]
+    job.resources["gpu_model"] = "a100"
+    assert set_gres_string(job).split() == ["--gpus=a100:2"]
+
+
+def test_a_number_of_gpus_that_is_none_is_an_error_before_the_first_job():
+    told = snakemake("-n", "--config", "study=smoke", "home=scratch/none", "gpus_per_run=two")
+    assert told.returncode != 0
+    assert "SUMCURVE_GPUS_PER_RUN is 'two': give how many GPUs each training takes" in told.stdout + told.stderr
 
 
 def test_nothing_that_is_known_to_break_is_used():

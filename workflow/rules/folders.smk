@@ -142,20 +142,28 @@ def arguments(step):
 def needs(kind, rule=None):
     """What a job that makes such a folder needs of a machine (`sumcurve.study.needs`); `runtime` are minutes.
 
-    Its rule is called as its kind is, where it is not said.
+    `gpu` is how many its process leases: `sumcurve make` reads the same SUMCURVE_GPUS_PER_RUN. Its rule is called as
+    its kind is, where it is not said.
     """
     step = KINDS[kind].step
 
     def mem_mb(wildcards):
-        asked = memory_mb(PLAN, PLAN.folder(f"{step}/{wildcards.name}"))
+        asked = processes(kind) * memory_mb(
+            PLAN, PLAN.folder(f"{step}/{wildcards.name}")
+        )
         return doubled(asked, slurm_logs(rule or kind, wildcards))
 
     def runtime(wildcards, attempt):
         return minutes(PLAN, PLAN.folder(f"{step}/{wildcards.name}"), attempt)
 
     return {"mem_mb": mem_mb, "runtime": runtime} | (
-        {"gpu": 1} if KINDS[kind].gpu else {}
+        {"gpu": processes(kind)} if KINDS[kind].gpu else {}
     )
+
+
+def processes(kind):
+    """How many processes a job of this kind has: a training has one for each of its GPUs."""
+    return GPUS_PER_RUN if KINDS[kind].together else 1
 
 
 def slurm_logs(rule, wildcards):

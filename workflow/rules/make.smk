@@ -14,7 +14,7 @@ for KIND, ROW in KINDS.items():
         wildcard_constraints:
             **only(KIND),
         priority: cost if KIND == "train" else ROW.priority
-        threads: PLAN.settings.threads if ROW.gpu else 1
+        threads: processes(KIND) * PLAN.settings.threads if ROW.gpu else 1
         resources:
             **needs(KIND),
         params:

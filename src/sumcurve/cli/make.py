@@ -6,6 +6,7 @@ A folder that is finished and verified is left as it is; another is written besi
 
 import os
 import shutil
+import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +18,7 @@ from sumcurve.cli.jobs import add_job, logged, named
 from sumcurve.cli.messages import ERRORS, note
 from sumcurve.cli.places import CONFIG, PLACE, home_of, key_of, lock, plan_of
 from sumcurve.corpora.folders import CorpusSpecification
-from sumcurve.machine import devices, memory, sums, torchrun
+from sumcurve.machine import devices, launch, memory, sums, torchrun
 from sumcurve.machine.arguments import Verbs
 from sumcurve.machine.devices import Lease
 from sumcurve.share import packs
@@ -190,6 +191,8 @@ def make_one(path: Path, plan: Plan, process: Process) -> None:
     if torchrun.place(os.environ).rank:
         follow(task)
         return
+    if spread(task):
+        return
     with lock(task.home, task.path.name):
         if (sealed := manifest.verify(path, task.specification)) is not None:
             manifest.require(manifest.changed_inputs(path, sealed["inputs"], task.contents))
@@ -247,6 +250,25 @@ def leave_group(_: object, error: BaseException | None, __: object) -> None:
     from sumcurve.training.parallel import leave
 
     leave(failed=error is not None)
+
+
+def spread(task: Task) -> bool:
+    """Whether processes of this one's made the folder, a training that is to have several cards.
+
+    They are leased here, at once, before any process starts. SystemExit with the status of a process that failed.
+    """
+    number, _ = devices.per_run(os.environ)
+    if number == 1 or not KINDS[task.folder.kind].together or torchrun.place(os.environ).size > 1:
+        return False
+    if manifest.verify(task.path, task.specification) is not None:
+        return False
+    planned.require(task.folder)
+    words = ["-m", "sumcurve", "make", str(task.path), "--study", task.plan.study]
+    with devices.several(dict(os.environ), Path("/tmp"), note) as cards:
+        status = launch.run(words, cards, os.environ, sys.stderr)
+    if status:
+        raise SystemExit(status)
+    return True
 
 
 def follow(task: Task) -> None:

@@ -1,7 +1,9 @@
-"""Lend one GPU to one process of a box or of a scheduler's allocation.
+"""Lend GPUs to processes of a box or of a scheduler's allocation: one, or several at once.
 
 A card is known by its UUID, whatever a container, a scheduler or `CUDA_VISIBLE_DEVICES` calls it. The lease is an
-exclusive `flock` on one file per card: the kernel frees it when the process ends, killed or not.
+exclusive `flock` on one file per card: the kernel frees it when the process ends, killed or not. Who waits does so in
+turn: a second file per card says who is the next that may have it, so that nobody holds one card while it waits for
+another, and nobody who wants several is overtaken for ever.
 """
 
 import os
@@ -9,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +48,8 @@ for index in range(number.value):
     print(("MIG-" if b" MIG " in name.value else "GPU-") + str(uuid.UUID(bytes=bytes(raw))))
 """
 PER_RUN = "SUMCURVE_GPUS_PER_RUN"
+LEASED = "SUMCURVE_LEASED"
+"""The card of a process whose parent holds the lease (`sumcurve.machine.launch`)."""
 ANSWER_SECONDS = 120.0  # drivers take seconds to wake many cards
 
 
@@ -61,14 +65,25 @@ class Lease:
     exclusive: bool
 
 
+@dataclass(frozen=True)
+class Cards:
+    """Cards that are leased together, by UUID, and the open files that hold their locks.
+
+    A process that inherits the files holds the lease, too: it ends when the last of them has ended.
+    """
+
+    names: tuple[str, ...]
+    files: tuple[int, ...]
+
+
 def _silent(text: str) -> None:
     """Say nothing."""
 
 
-def _try_lock(path: Path, shared: bool = False) -> int | None:
+def _try_lock(path: Path, shared: bool = False, wait: bool = False) -> int | None:
     """An open file that holds the lock, None where another process holds it, or holds it unshared.
 
-    Raises DeviceError where the file cannot be opened or its file system has no locks.
+    With `wait` it is never None. Raises DeviceError where the file cannot be opened or its file system has no locks.
     """
     try:
         _make(path)
@@ -82,7 +97,7 @@ def _try_lock(path: Path, shared: bool = False) -> int | None:
             "be able to read it: ask its owner to remove it"
         ) from error
     try:
-        mine = take(opened, shared=shared)
+        mine = take(opened, shared=shared, wait=wait)
     except OSError as error:
         os.close(opened)
         raise DeviceError(
@@ -115,44 +130,92 @@ def lease(
     wait_seconds: float = 1.0,
     say: Callable[[str], None] = _silent,
     shares: int = 1,
+    in_turn: bool = True,
 ) -> Iterator[str | None]:
     """Yield one card of `pool`, waiting until one is free; None for no pool.
 
     With `shares` as many processes that all say so may have one card; one that wants it alone waits for all of them.
-    `say` hears once, before the wait begins, what is waited for. Raises DeviceError where no lock can be taken at all.
+    `say` hears once, before the wait begins, what is waited for. Without `in_turn` it passes those who wait. Raises
+    DeviceError where no lock can be taken at all.
     """
     if not pool:
         yield None
         return
+    with leases(pool, 1, locks, wait_seconds, say, shares, in_turn) as cards:
+        yield cards.names[0]
+
+
+@contextmanager
+def leases(
+    pool: Sequence[str],
+    number: int,
+    locks: Path,
+    wait_seconds: float = 1.0,
+    say: Callable[[str], None] = _silent,
+    shares: int = 1,
+    in_turn: bool = True,
+) -> Iterator[Cards]:
+    """Yield `number` cards of `pool`, which has as many, taken at once when as many are free; else as `lease`."""
     locks.mkdir(parents=True, exist_ok=True)
     announced = False
-    with ExitStack() as stack:
-        while True:
-            for card in pool:
-                if (held := _try_card(card, locks, shares)) is not None:
-                    stack.push(held)
-                    yield card
-                    return
-            if not announced:
-                say(f"waiting for a GPU: {', '.join(pool)} in use by other processes (locks in {locks})")
-                announced = True
-            time.sleep(wait_seconds)
+
+    def announce() -> None:
+        nonlocal announced
+        if not announced:
+            what = "a GPU" if number == 1 else f"{number} GPUs"
+            say(f"waiting for {what}: {', '.join(pool)} in use by other processes (locks in {locks})")
+        announced = True
+
+    with ExitStack() as held:
+        with ExitStack() as turn:
+            for card in sorted(pool) if in_turn else ():  # in one order: pools that overlap wait in no circle
+                path = _lock_path(locks, "turn", card)
+                if (opened := _try_lock(path)) is None:
+                    announce()
+                    opened = _try_lock(path, wait=True)
+                assert opened is not None
+                turn.callback(os.close, opened)
+            while (cards := _try_cards(pool, number, locks, shares)) is None:
+                announce()
+                time.sleep(wait_seconds)
+            for file in cards.files:
+                held.callback(os.close, file)
+        yield cards
 
 
-def _try_card(card: str, locks: Path, shares: int) -> ExitStack | None:
-    """What frees the card again, None where it is taken."""
+def _try_cards(pool: Sequence[str], number: int, locks: Path, shares: int) -> Cards | None:
+    """The first `number` cards that are free, None where there are fewer, of which none is held then."""
+    names: list[str] = []
+    files: list[int] = []
+    with ExitStack() as held:
+        for card in pool:
+            if (opened := _try_card(card, locks, shares)) is None:
+                continue
+            for file in opened:
+                held.callback(os.close, file)
+            names.append(card)
+            files += opened
+            if len(names) == number:
+                held.pop_all()
+                return Cards(tuple(names), tuple(files))
+    return None
+
+
+def _try_card(card: str, locks: Path, shares: int) -> list[int] | None:
+    """The open files that hold the card, None where it is taken."""
     with ExitStack() as held:
         opened = _try_lock(_lock_path(locks, "gpu", card), shared=shares > 1)
         if opened is None:
             return None
         held.callback(os.close, opened)
         if shares == 1:
-            return held.pop_all()
+            held.pop_all()
+            return [opened]
         for number in range(shares):
-            opened = _try_lock(_lock_path(locks, "gpu", f"{card}-share{number}"))
-            if opened is not None:
-                held.callback(os.close, opened)
-                return held.pop_all()
+            share = _try_lock(_lock_path(locks, "gpu", f"{card}-share{number}"))
+            if share is not None:
+                held.pop_all()
+                return [opened, share]
     return None
 
 
@@ -229,22 +292,43 @@ def _seen(environment: dict[str, str]) -> list[str]:
     return answer.stdout.split()
 
 
-def shares(environment: dict[str, str]) -> int:
-    """How many processes may have one card together: what SUMCURVE_GPUS_PER_RUN says, 0.5 for two; 1 without it.
+def per_run(environment: Mapping[str, str]) -> tuple[int, int]:
+    """What SUMCURVE_GPUS_PER_RUN says: how many cards a training has, and how many processes may share one card.
 
-    DeviceError for what is no such share.
+    (2, 1) for 2, (1, 2) for 0.5, (1, 1) without it. DeviceError for what is no such number.
     """
-    share = environment.get(PER_RUN, "1")
+    text = environment.get(PER_RUN, "1")
+    if text.isascii() and text.isdecimal() and int(text):
+        return int(text), 1
     try:
-        number = round(1 / float(share))
+        number = round(1 / float(text))
     except (ValueError, ZeroDivisionError, OverflowError):
         number = 0
-    if number < 1 or abs(number * float(share) - 1) > 0.02:
+    if number < 1 or abs(number * float(text) - 1) > 0.02:
         raise DeviceError(
-            f"{PER_RUN} is {share!r}: give the share of a GPU that each run takes, as 1 (alone), 0.5, 0.33 or 0.25; "
-            "several GPUs for one training are `torchrun`'s"
+            f"{PER_RUN} is {text!r}: give how many GPUs each training takes, as 1 or 2, or which share of one each "
+            "process takes, as 0.5, 0.33 or 0.25"
         )
-    return number
+    return 1, number
+
+
+@contextmanager
+def several(environment: dict[str, str], locks: Path, say: Callable[[str], None] = _silent) -> Iterator[Cards]:
+    """Yield the cards of one training, as many as SUMCURVE_GPUS_PER_RUN says, leased at once.
+
+    Raises DeviceError where there are fewer, as on a CPU: waiting would never end.
+    """
+    number, _ = per_run(environment)
+    cards = pool(environment)
+    if len(cards) < number:
+        visible = f"GPUs {', '.join(cards)}" if cards else "no GPU"
+        raise DeviceError(
+            f"{PER_RUN} is {number} and this process may use {visible}: set it to {max(1, len(cards))} or unset it, "
+            "or let CUDA_VISIBLE_DEVICES or the scheduler grant more; on CPUs "
+            f"`torchrun --nproc-per-node {number} -m sumcurve make` trains in several processes"
+        )
+    with leases(cards, number, locks, say=say) as leased:
+        yield leased
 
 
 def _of_rank(cards: list[str], environment: dict[str, str]) -> list[str]:
@@ -267,15 +351,21 @@ def _of_rank(cards: list[str], environment: dict[str, str]) -> list[str]:
 def device(environment: dict[str, str], locks: Path, say: Callable[[str], None] = _silent) -> Iterator[Lease]:
     """Yield what this process may compute on. Enter before torch is imported: the lease decides what torch sees.
 
-    Inside a scheduler's allocation, too: its processes share its cards. Processes of one `torchrun` take the cards of
-    their ranks; two such groups that want the same cards must not start at once, for each would hold what the other
-    waits for. Where SUMCURVE_GPUS_PER_RUN lets several share a card, no lease is exclusive, and tables refuse what
-    rests on measured time. A granted GPU that torch cannot use is an error, never a quiet fall-back to the CPU. On it
-    single precision is single precision: cuDNN's TF32, which torch allows in recurrences and convolutions, is off but
-    for trainings whose settings ask for it.
+    Inside a scheduler's allocation, too: its processes share its cards. A process that `sumcurve.machine.launch`
+    started has the card that its parent leased for it. Those of a `torchrun` by hand take the cards of their ranks; two
+    such groups that want the same cards must not start at once, for each would hold what the other waits for. Where
+    SUMCURVE_GPUS_PER_RUN lets several share a card, no lease is exclusive, and tables refuse what rests on measured
+    time. A granted GPU that torch cannot use is an error, never a quiet fall-back to the CPU. On it single precision is
+    single precision: cuDNN's TF32, which torch allows in recurrences and convolutions, is off but for trainings whose
+    settings ask for it.
     """
-    together = shares(environment)
-    with lease(_of_rank(pool(environment), environment), locks, say=say, shares=together) as lent:
+    _, together = per_run(environment)
+    with ExitStack() as held:
+        lent = environment.get(LEASED)
+        if lent is None:
+            alone = place(environment).size == 1  # others wait for each other, and so for nobody's turn
+            cards = _of_rank(pool(environment), environment)
+            lent = held.enter_context(lease(cards, locks, say=say, shares=together, in_turn=alone))
         if lent is None:
             yield Lease("cpu", exclusive=True)
             return

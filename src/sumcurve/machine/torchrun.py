@@ -1,4 +1,4 @@
-"""What `torchrun` says of a process that it started: which one of how many it is.
+"""What `torchrun`, or `sumcurve.machine.launch` in its words, says of a process that it started: which one of how many.
 
 Clusters and shells export RANK or WORLD_SIZE for purposes of their own, so that these alone mean nothing.
 TORCHELASTIC_RUN_ID is torchrun's own, by which torch itself knows it (`torch.distributed.is_torchelastic_launched`),

@@ -1,12 +1,12 @@
 """Data-parallel training: processes that hold equal weights and share every batch.
 
 A batch is cut into parts; each process computes some, gradients are summed, and every process makes the same update.
-The first process validates, and what it measures decides for all. Started by `torchrun`; without it there is one
-process. Experimental: tested on CPUs (gloo), not yet on GPUs (NCCL).
+The first process validates, and what it measures decides for all. Started by `sumcurve.machine.launch` or `torchrun`;
+without them there is one process. Experimental: tested on CPUs (gloo), not yet on GPUs (NCCL).
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar, cast
@@ -16,6 +16,8 @@ from torch import Tensor, nn
 
 from sumcurve.machine.torchrun import place
 
+MOST_SUMMED = 25_000_000
+"""How many numbers are summed over the processes at once, beside those of one larger parameter: a copy of them."""
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
@@ -49,11 +51,12 @@ class Group:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
         gradients = [parameter.grad for parameter in used if parameter.grad is not None]
-        whole = torch.cat([loss.reshape(1).float(), *(gradient.flatten().float() for gradient in gradients)])
-        torch.distributed.all_reduce(whole)
-        total, *shares = whole.split([1, *(gradient.numel() for gradient in gradients)])
-        for gradient, share in zip(gradients, shares, strict=True):
-            gradient.copy_(share.view_as(gradient))
+        total = loss.reshape(1).float().clone()
+        for summands in _buckets([total, *gradients]):
+            whole = torch.cat([summand.flatten().float() for summand in summands])
+            torch.distributed.all_reduce(whole)
+            for summand, share in zip(summands, whole.split([part.numel() for part in summands]), strict=True):
+                summand.copy_(share.view_as(summand))
         return total[0], flags > 0
 
     def gather(self, value: Any) -> list[Any]:
@@ -71,6 +74,18 @@ class Group:
         values = [None if self.rank else compute()]
         torch.distributed.broadcast_object_list(values, src=0)
         return cast(Value, values[0])
+
+
+def _buckets(summands: Sequence[Tensor]) -> Iterator[list[Tensor]]:
+    """The tensors in their order, as many together as have at most `MOST_SUMMED` numbers, else one."""
+    bucket: list[Tensor] = []
+    for summand in summands:
+        if bucket and sum(part.numel() for part in bucket) + summand.numel() > MOST_SUMMED:
+            yield bucket
+            bucket = []
+        bucket.append(summand)
+    if bucket:
+        yield bucket
 
 
 def own_card(environment: Mapping[str, str], cards: int) -> int:

@@ -9,61 +9,24 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from cards import driver as invented_driver
+from cards import name
 from sumcurve.cli.messages import ERRORS
-from sumcurve.machine import devices, torchrun
+from sumcurve.machine import devices, launch, torchrun
 from sumcurve.machine.torchrun import TorchrunError
 from sumcurve.training.parallel import Group, join, own_card
-
-CUDA = r"""
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-static int cards[64], number;
-/* Four cards; as CUDA, it shows those that CUDA_VISIBLE_DEVICES names by index or UUID, up to the first unknown. */
-static int start(const char *from) {
-    char *all = strdup(from);
-    for (char *one = strtok(all, ","); one; one = strtok(NULL, ",")) {
-        int card = strchr(one, '/') ? atoi(strchr(one, '/') + 1)  /* MIG-GPU-<uuid>/<instance>/0, as they once were */
-            : strchr(one, '-') && one[0] != '-' ? atoi(one + strlen(one) - 2) : atoi(one);
-        if (card < 0 || card > 3) break;
-        cards[number++] = card;
-    }
-    return number ? 0 : 100;
-}
-int cuInit(unsigned flags) {
-    if (getenv("BROKEN")) return 803;
-    return start(getenv("CUDA_VISIBLE_DEVICES") ? getenv("CUDA_VISIBLE_DEVICES") : getenv("CARDS"));
-}
-int cuDeviceGetCount(int *count) { *count = number; return 0; }
-int cuDeviceGet(int *device, int index) { *device = cards[index]; return 0; }
-int cuDeviceGetUuid_v2(unsigned char *uuid, int device) { memset(uuid, 0, 16); uuid[15] = device; return 0; }
-int cuDeviceGetName(char *name, int size, int device) {
-    snprintf(name, size, getenv("SLICED") ? "NVIDIA A100 MIG 1g.5gb" : "NVIDIA A100");
-    return 0;
-}
-"""
-
-
-def name(card):
-    return f"GPU-00000000-0000-0000-0000-0000000000{card:02d}"
 
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
     """The environment of a machine with a driver and four cards; only the driver is invented."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
-    folder = tmp_path_factory.mktemp("driver")
-    (folder / "cuda.c").write_text(CUDA)
-    built = [compiler, "-shared", "-fPIC", "-o", str(folder / "libcuda.so.1"), str(folder / "cuda.c")]
-    subprocess.run(built, check=True)
-    return {"LD_LIBRARY_PATH": str(folder), "CARDS": "0,1,2,3"}
+    return invented_driver(tmp_path_factory.mktemp("driver"))
 
 
 HOLDER = """
@@ -125,13 +88,154 @@ def test_cards_are_shared_by_those_who_say_so_and_by_no_more(tmp_path):
             process.wait()
 
 
-def test_a_share_of_a_card_is_a_number_of_runs_or_refused():
-    told = {"1": 1, "1.0": 1, "0.5": 2, "0.33": 3, "0.25": 4}
-    assert {text: devices.shares({devices.PER_RUN: text}) for text in told} == told
-    assert devices.shares({}) == 1
-    for text in ("2", "0", "-1", "0.4", "half", "nan", "inf", ""):
+SEVERAL = """
+import sys, time
+from pathlib import Path
+from sumcurve.machine.devices import leases
+with leases(sys.argv[1].split(","), int(sys.argv[3]), Path(sys.argv[2]), wait_seconds=0.02) as cards:
+    print(",".join(cards.names), flush=True)
+    time.sleep(float(sys.argv[4]))
+"""
+
+
+def hold_several(pool, locks, number, seconds=60.0):
+    """A process that says which cards it has, once it has so many."""
+    command = [sys.executable, "-c", SEVERAL, pool, str(locks), str(number), str(seconds)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def silent(process, seconds=0.5):
+    """Whether it waits."""
+    return not select.select([process.stdout], [], [], seconds)[0]
+
+
+@contextmanager
+def ended(*processes):
+    try:
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def test_two_that_want_two_of_three_cards_both_finish(tmp_path):
+    """Each by itself would hold one and wait for the other's. They start together, in many orders."""
+    for _ in range(3):
+        with ended(*(hold_several("a,b,c", tmp_path, 2, 0.1) for _ in range(4))) as processes:
+            cards = [process.communicate(timeout=30)[0].strip() for process in processes]
+            assert all(len(set(pair.split(","))) == 2 for pair in cards)
+
+
+def test_who_wants_two_cards_is_not_overtaken_and_overtakes_nobody(tmp_path):
+    """A card is free all the time, which who wants one takes only when it is its turn."""
+    with ended(hold_several("a,b", tmp_path, 1)) as (holder,):
+        assert card_of(holder) == "a"
+        with ended(hold_several("a,b", tmp_path, 2)) as (pair,):
+            assert silent(pair, 1.0)
+            with ended(hold("a,b", tmp_path)) as (single,):
+                assert silent(single)
+                holder.kill()
+                assert card_of(pair) == "a,b"
+                with ended(hold_several("a,b", tmp_path, 2)) as (later,):
+                    assert silent(later)
+                    pair.kill()
+                    assert card_of(single) == "a"
+                    assert silent(later)
+                    single.kill()
+                    assert card_of(later) == "a,b"
+
+
+def test_a_process_that_is_killed_frees_all_its_cards_and_its_turn(tmp_path):
+    with ended(hold_several("a,b", tmp_path, 2), *(hold_several("a,b", tmp_path, 2) for _ in range(2))) as processes:
+        for _ in processes:
+            (ready,) = select.select([process.stdout for process in processes if process.poll() is None], [], [], 30)[0]
+            holder = next(process for process in processes if process.stdout is ready)
+            assert card_of(holder) == "a,b"
+            assert all(silent(process, 0.2) for process in processes if process.poll() is None)
+            holder.kill()
+            holder.wait()
+    with ended(hold_several("a", tmp_path, 1)) as (holder,):
+        assert card_of(holder) == "a"
+        with ended(hold_several("a,b", tmp_path, 2)) as (waiting,):
+            assert silent(waiting)
+        with ended(hold("b,a", tmp_path)) as (other,):
+            assert card_of(other) == "b"
+
+
+def test_a_process_of_a_torchrun_by_hand_waits_for_nobody_s_turn(driver, usable, tmp_path):
+    """Its second would wait for who wants two cards, who waits for the first."""
+    pool = f"{name(0)},{name(1)}"
+    with ended(hold(name(0), tmp_path)) as (first,):
+        assert card_of(first) == name(0)
+        with ended(hold_several(pool, tmp_path, 2)) as (waiting,):
+            assert silent(waiting)
+            second = driver | TORCHRUN | {"CUDA_VISIBLE_DEVICES": pool, "LOCAL_RANK": "1"}
+            with devices.device(second, tmp_path):
+                assert os.environ["CUDA_VISIBLE_DEVICES"] == name(1)
+
+
+def test_gpus_per_run_are_whole_cards_or_a_share_of_one_or_refused():
+    told = {"1": (1, 1), "2": (2, 1), "8": (8, 1), "1.0": (1, 1), "0.5": (1, 2), "0.33": (1, 3), "0.25": (1, 4)}
+    assert {text: devices.per_run({devices.PER_RUN: text}) for text in told} == told
+    assert devices.per_run({}) == (1, 1)
+    for text in ("2.5", "2.0", "0", "-1", "-2", "0.4", "half", "nan", "inf", "²", ""):
         with pytest.raises(devices.DeviceError, match=devices.PER_RUN):
-            devices.shares({devices.PER_RUN: text})
+            devices.per_run({devices.PER_RUN: text})
+
+
+def test_a_training_of_two_cards_leases_both_at_once_and_says_for_what_it_waits(driver, tmp_path):
+    environment = driver | {"CARDS": "1,3", devices.PER_RUN: "2"}
+    with devices.several(environment, tmp_path) as cards:
+        assert cards.names == (name(1), name(3))
+        assert len(cards.files) == 2
+    waits = []
+    with ended(hold(name(3), tmp_path)) as (holder,):
+        assert card_of(holder) == name(3)
+
+        def say(text):
+            waits.append(text)
+            holder.kill()
+
+        with devices.several(environment, tmp_path, say) as cards:
+            assert cards.names == (name(1), name(3))
+    assert waits == [f"waiting for 2 GPUs: {name(1)}, {name(3)} in use by other processes (locks in {tmp_path})"]
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (
+            {"SUMCURVE_DEVICE": "cpu"},
+            "may use no GPU: set it to 1 .*on CPUs `torchrun --nproc-per-node 3 -m sumcurve make`",
+        ),
+        ({"CUDA_VISIBLE_DEVICES": ""}, "may use no GPU: set it to 1"),
+        ({"CUDA_VISIBLE_DEVICES": "2,0"}, f"may use GPUs {name(2)}, {name(0)}: set it to 2"),
+    ],
+)
+def test_more_cards_than_there_are_is_an_error_that_says_what_to_do(driver, tmp_path, told, said):
+    with (
+        pytest.raises(devices.DeviceError, match=f"{devices.PER_RUN} is 3 and this process {said}"),
+        devices.several(driver | told | {devices.PER_RUN: "3"}, tmp_path),
+    ):
+        pass
+
+
+def test_what_is_no_training_leases_one_card(driver, usable, tmp_path):
+    """Decoding, with the same environment; and alone."""
+    with devices.device(driver | {devices.PER_RUN: "2"}, tmp_path) as lease:
+        assert os.environ["CUDA_VISIBLE_DEVICES"] == name(0)
+        assert lease == devices.Lease("cuda", exclusive=True)
+
+
+def test_a_process_whose_parent_leased_its_card_takes_it_without_a_lock(driver, usable, tmp_path):
+    with devices.leases([name(0), name(1)], 2, tmp_path) as cards:
+        told = launch.environment_of(1, cards.names, driver | {devices.PER_RUN: "2"}, 29400)
+        assert torchrun.place(told) == torchrun.Place(rank=1, size=2, local_rank=1, local_size=2)
+        with devices.device(told, tmp_path) as lease:
+            assert lease == devices.Lease("cuda", exclusive=True)
+            assert os.environ["CUDA_VISIBLE_DEVICES"] == name(1)
+            assert own_card(told, 1) == 0
 
 
 def test_a_shared_card_is_no_exclusive_lease(driver, usable, tmp_path):
@@ -349,8 +453,9 @@ def test_a_lock_file_is_everybodys_and_alone(tmp_path):
             pass
     finally:
         os.umask(before)
-    (made,) = tmp_path.iterdir()  # nothing temporary stays
-    assert stat.S_IMODE(made.stat().st_mode) == 0o666
+    made = sorted(tmp_path.iterdir())  # nothing temporary stays
+    assert [path.name for path in made] == ["sumcurve-gpu-0.lock", "sumcurve-turn-0.lock"]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in made] == [0o666, 0o666]
 
 
 def test_bars_have_lines_of_their_own_and_nobody_waits_for_one(tmp_path):
