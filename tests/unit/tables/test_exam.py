@@ -76,10 +76,8 @@ def test_outcomes_are_computed_from_the_rows(tmp_path):
     [
         (None, "is missing; write it with `sumcurve exam`"),
         ("scorer,metric\n", ":1: no column 'claim'"),
-        (
-            HEAD + "x,rouge,rouge1,closeness,human,,half,passed,,,,,,,\n",
-            ":2: could not convert string to float: 'half'",
-        ),
+        (HEAD + "x,rouge,rouge1,closeness,human,,half,passed,,,,,,,\n", ":2: could not convert string to float"),
+        (HEAD + "x,rouge,rouge1,closeness,human,,0.5,perhaps,,,,,,,\n", ":2: 'perhaps' is none of passed, failed"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_named(tmp_path, content, message):

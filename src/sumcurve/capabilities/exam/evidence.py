@@ -4,9 +4,10 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
-from sumcurve.capabilities.exam.verdicts import Row, outcome
+from sumcurve.capabilities.exam.verdicts import Row, Verdict, outcome
+from sumcurve.scores.scorer import Claim
 from sumcurve.settings.config import PlanError
 from sumcurve.tables.evidence import Evidence
 
@@ -27,7 +28,7 @@ def read_outcomes(path: Path) -> Outcomes:
     if not path.is_file():
         raise PlanError(f"{path} is missing; write it with `sumcurve exam`, or take `exam` out of the corpus")
     rows: dict[tuple[str, str], list[Row]] = {}
-    claims = {}
+    claims: dict[tuple[str, str], Claim] = {}
     with path.open(encoding="utf-8", newline="") as lines:
         reader = csv.DictReader(lines)
         needed = ["scorer", "metric", "claim", *(field.name for field in fields(Row)[:4])]
@@ -36,13 +37,21 @@ def read_outcomes(path: Path) -> Outcomes:
         for cells in reader:
             try:
                 p = float(cells["p"]) if cells["p"] else None
-                row = Row(cells["row"], cells["part"], float(cells["threshold"]), cells["verdict"], p=p)  # type: ignore[arg-type]
+                verdict, claim = _one_of(Verdict, cells["verdict"]), _one_of(Claim, cells["claim"])
+                row = Row(cells["row"], cells["part"], float(cells["threshold"]), verdict, p=p)
             except (TypeError, ValueError) as error:
                 raise PlanError(f"{path}:{reader.line_num}: {error}; write it anew with `sumcurve exam`") from error
             key = cells["scorer"], cells["metric"]
             rows.setdefault(key, []).append(row)
-            claims[key] = cells["claim"]
+            claims[key] = claim
     return {key: outcome(of_metric, claims[key]) for key, of_metric in rows.items()}
+
+
+def _one_of(words: Any, word: str) -> Any:
+    """The word, which has to be one of the literal `words`; ValueError."""
+    if word not in get_args(words):
+        raise ValueError(f"{word!r} is none of {', '.join(get_args(words))}")
+    return word
 
 
 @dataclass(frozen=True)
