@@ -66,6 +66,7 @@ def test_slurm_is_asked_where_there_is_no_accounting_and_memory_is_the_plan_s():
     assert resuming == {name for name, one in told["set-resources"].items() if one.get("nodes") == 1}
 
 
+@pytest.mark.long
 def test_a_site_s_own_profile_lies_outside_of_the_checkout_and_decides_what_jobs_ask_for(tmp_path):
     """As docs/how-to/slurm.md says: a copy with the site's partition, account and limit. Nothing is submitted."""
     text = (WORKFLOW / "profiles" / "slurm" / "config.yaml").read_text()
@@ -87,6 +88,7 @@ def test_a_site_s_own_profile_lies_outside_of_the_checkout_and_decides_what_jobs
     assert asked["corpus"]["runtime"] == "77"
 
 
+@pytest.mark.long
 def test_accounting_that_slurm_does_not_keep_is_an_error_before_the_first_job(tmp_path):
     text = (WORKFLOW / "profiles" / "slurm" / "config.yaml").read_text()
     (tmp_path / "config.yaml").write_text(text.replace("status-command: squeue", "status-command: sacct"))

@@ -51,7 +51,7 @@ def some_judged(outputs, rougelike=0.0):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seeds", [(1,), (1, 2, 3), (2, 1)])
+@pytest.mark.parametrize("seeds", [(1,), pytest.param((1, 2, 3), marks=pytest.mark.long), (2, 1)])
 def test_all_tables_are_made_where_people_judged_some_systems_seeds_and_records(
     evidence, papers, study, settings, tmp_path, seeds
 ):

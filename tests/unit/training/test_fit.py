@@ -124,7 +124,7 @@ def _two_phases(model, phase, training):
 
 
 @pytest.mark.parametrize("name", ["lstm", "transformer"])
-@pytest.mark.parametrize("where", ["keep", "watch"])
+@pytest.mark.parametrize("where", ["watch", pytest.param("keep", marks=pytest.mark.long)])
 def test_killed_and_resumed_is_bit_identical(request, phase, training, train, name, where):
     model = request.getfixturevalue(name)
     settings = _two_phases(name, phase, training)
@@ -152,7 +152,7 @@ def test_killed_and_resumed_is_bit_identical(request, phase, training, train, na
         assert_same(fitted, whole)
 
 
-@pytest.mark.parametrize("name", ["lstm", "transformer"])
+@pytest.mark.parametrize("name", ["lstm", pytest.param("transformer", marks=pytest.mark.long)])
 def test_a_state_between_validations_goes_on_bit_for_bit(request, phase, training, train, name):
     """Asked for after every update, taken up from each of those that fall between two validations."""
     model = request.getfixturevalue(name)
@@ -170,6 +170,7 @@ def test_a_state_between_validations_goes_on_bit_for_bit(request, phase, trainin
         assert_same(fitted, whole)
 
 
+@pytest.mark.long
 def test_a_state_of_before_states_between_validations_goes_on(lstm, phase, training, train):
     settings = _two_phases("lstm", phase, training)
     kept = []

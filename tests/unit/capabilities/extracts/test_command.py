@@ -351,6 +351,7 @@ def children(process: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
+@pytest.mark.long
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_killed_run_goes_on_and_leaves_no_process(sumcurve, tmp_path, jobs) -> None:
     script = tmp_path / "main.py"

@@ -193,7 +193,7 @@ def test_the_bound_of_source_words_is_the_optimum_of_single_words(article: Artic
     assert f1(optimum(counted)) <= Fraction(numerator, denominator or 1)
 
 
-@pytest.mark.parametrize("scorer", ["multiset", "set"])
+@pytest.mark.parametrize("scorer", [pytest.param("multiset", marks=pytest.mark.long), "set"])
 def test_ten_thousand_sentences_have_an_answer(scorer: str) -> None:
     article = replace(invented(3, 10_000, 20_000), abstract=invented(4, 80, 20_000).sentences)
     counted = instance(article, scorer, 1)
