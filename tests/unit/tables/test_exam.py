@@ -8,6 +8,7 @@ import pytest
 
 from sumcurve.capabilities.exam.evidence import NOT_SAT, Exams, read_outcomes
 from sumcurve.capabilities.exam.findings import findings
+from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.settings.config import PlanError
 from sumcurve.study.doors import TABLES
 from sumcurve.study.plan import Plan
@@ -21,7 +22,16 @@ HEAD = "corpus,scorer,metric,claim,row,part,threshold,verdict,why,value,low,high
 
 
 def table(path, *rows):
-    path.write_text(HEAD + "".join(f"x,{row},,0.7,0.6,0.8,0.01,5,100\n" for row in rows))
+    """The table of an exam with these rows; the others of a metric are not applicable."""
+    lines = [f"x,{row},,0.7,0.6,0.8,0.01,5,100\n" for row in rows]
+    for metric in dict.fromkeys(row.rsplit(",", 4)[0] for row in rows):
+        known = {row.rsplit(",", 4)[1] for row in rows if row.startswith(f"{metric},")}
+        lines += [
+            f"x,{metric},{name},,0.5,not applicable,no sources,,,,,0,0\n"
+            for name in thresholds().rows
+            if name not in known
+        ]
+    path.write_text(HEAD + "".join(lines))
     return path
 
 
@@ -76,6 +86,9 @@ def test_outcomes_are_computed_from_the_rows(tmp_path):
     [
         (None, "is missing; write it with `sumcurve exam`"),
         ("scorer,metric\n", ":1: no column 'claim'"),
+        (HEAD, ": no row; write it with"),
+        (HEAD + "x,rouge,rouge1,closeness,human,,0.5,passed,,0.7,0.6,0.8,0.01,5,9\n", "rouge1 has no row 'repeats'"),
+        (HEAD + "x,rouge,rouge1,closeness,humann,,0.5,passed,,,,,,,\n", ":2: 'humann' is none of repeats, guessing"),
         (HEAD + "x,rouge,rouge1,closeness,human,,half,passed,,,,,,,\n", ":2: could not convert string to float"),
         (HEAD + "x,rouge,rouge1,closeness,human,,0.5,perhaps,,,,,,,\n", ":2: 'perhaps' is none of passed, failed"),
     ],
@@ -100,3 +113,23 @@ def test_the_outcomes_decide_the_tables_of_a_study(tmp_path):
         study.write_text(text.replace("  tales:\n", f"  tales:\n    exam: {path}\n", 1))
         tables.add(Plan.read(config, "smoke").tables)
     assert len(tables) == 3
+
+
+@pytest.mark.parametrize(("name", "message"), [("", "is a folder"), ("bytes.csv", "not UTF-8")])
+def test_what_is_no_table_is_named(tmp_path, name, message):
+    (tmp_path / "bytes.csv").write_bytes(b"\xfd7zXZ")
+    with pytest.raises(PlanError, match=message):
+        read_outcomes(tmp_path / name)
+
+
+def test_a_scorer_with_settings_did_not_sit_the_exam(tmp_path):
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "checkout" / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path / "checkout")
+    study, path = (
+        config / "studies" / "smoke.yaml",
+        table(tmp_path / "exam.csv", "rouge,rouge1,closeness,human,,0.5,passed"),
+    )
+    text = study.read_text().replace("  tales:\n", f"  tales:\n    exam: {path}\n", 1)
+    study.write_text(text.replace("rouge: {}", "rouge: {stemmer: true}", 1))
+    with pytest.raises(PlanError, match="the exam of corpus tales is of rouge without settings"):
+        Plan.read(config, "smoke")

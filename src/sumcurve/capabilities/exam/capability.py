@@ -50,6 +50,12 @@ def _exams(plan: "Plan") -> "dict[str, Outcomes]":
                 exams[name] = read_outcomes(Path(corpus.exam))
             except PlanError as error:
                 raise PlanError(f"{plan.where('corpora', name, 'exam')}: {error}") from error
+            for scorer in {scorer for scorer, _ in exams[name]} & {*plan.scorers}:
+                if plan.scorers[scorer].settings != type(plan.scorers[scorer].settings)():
+                    raise PlanError(
+                        f"{plan.where('scores', scorer)}: the exam of corpus {name} is of {scorer} without settings; "
+                        "leave its settings out, or `exam`"
+                    )
     return exams
 
 

@@ -4,6 +4,7 @@ Facts (`tables.report.facts`) of one question become one sentence with one inter
 sentences; what has no significant difference is counted and stands in the tables.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -214,8 +215,8 @@ def _sizes(best: Sequence[Fact], titles: Titles) -> Said | None:
         parts.append(f"with {listed(undecided)} none is")
     elif undecided:
         parts.append("no method is significantly best" + (f" with {listed(undecided)}" if alone else ""))
-    if single:
-        parts[-1] += f" ({titles.all(single)}: single runs, not tested)"
+    if single and parts:
+        parts[0] = f"of methods with repeated runs ({titles.all(single)}: single runs, not tested), {parts[0]}"
     for methods, sizes in alone.items():
         parts.append(f"with {listed(sizes)} {f'only {titles.all(methods)}' if methods else 'none'} is ranked")
     return "With fewer records", f"{'; '.join(parts)}.", smaller
@@ -369,7 +370,7 @@ def _beyond(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
     least = min(fact.effect.value for fact in decided if fact.effect)
     text = (
         f"expected up to {number(decided[0].records[1])} records: {listed(pairs[:NAMED])} "
-        f"(probability {least:.2f}{'' if len(pairs) == 1 else ' or more'})."
+        f"(probability {math.floor(100 * least) / 100:.2f}{'' if len(pairs) == 1 else ' or more'})."
     )
     return "Beyond the data", text, outcomes
 
