@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sumcurve.capabilities.exam.evidence import NOT_SAT, Exams, read_outcomes
+from sumcurve.capabilities.exam.evidence import NOT_SAT, Exams
 from sumcurve.capabilities.exam.findings import findings
+from sumcurve.capabilities.exam.table import read_outcomes
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.settings.config import PlanError
 from sumcurve.study.doors import TABLES

@@ -9,7 +9,8 @@ from sumcurve.capabilities.exam import command
 from sumcurve.capabilities.exam.settings import CorpusKeys
 
 if TYPE_CHECKING:
-    from sumcurve.capabilities.exam.evidence import Exams, Outcomes
+    from sumcurve.capabilities.exam.evidence import Exams
+    from sumcurve.capabilities.exam.table import Outcomes
     from sumcurve.study.plan import Plan
     from sumcurve.tables.report.facts import Corpus
     from sumcurve.tables.report.findings import Finding, Titles
@@ -40,7 +41,7 @@ class Exam(Capability):
 
 def _exams(plan: "Plan") -> "dict[str, Outcomes]":
     """The outcomes of the exams that the study's corpora name; PlanError for a table that cannot be read."""
-    from sumcurve.capabilities.exam.evidence import read_outcomes
+    from sumcurve.capabilities.exam.table import read_outcomes
     from sumcurve.settings.config import PlanError
 
     exams = {}

@@ -19,7 +19,7 @@ from sumcurve.store.records import Record, RecordError, csv_text, read_jsonl, re
 if TYPE_CHECKING:
     from sumcurve.capabilities.exam.judgements import Material
     from sumcurve.capabilities.exam.rows import Item
-    from sumcurve.capabilities.exam.verdicts import Row
+    from sumcurve.capabilities.exam.table import Row
     from sumcurve.scores.scorer import Scorer
 
 EXAM = """\
@@ -264,7 +264,8 @@ def _item(row: Mapping[str, str], kinds: Mapping[str, str]) -> "Item":
 
 def _again(folder: Path) -> None:
     """Write and print the verdicts of all metrics whose items are there."""
-    from sumcurve.capabilities.exam.verdicts import Row, outcome, rows_of
+    from sumcurve.capabilities.exam.table import Row, outcome
+    from sumcurve.capabilities.exam.verdicts import rows_of
 
     paths = sorted((folder / "items").glob("*.csv"))
     if not paths:

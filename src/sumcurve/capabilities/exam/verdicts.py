@@ -2,19 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from sumcurve.capabilities.exam.correlations import Draws, Level, correlations, interval, means
 from sumcurve.capabilities.exam.perturbations import PERTURBATIONS
 from sumcurve.capabilities.exam.rows import Item
+from sumcurve.capabilities.exam.table import Row, Verdict
 from sumcurve.capabilities.exam.thresholds import Rule, thresholds
 from sumcurve.scores.scorer import Claim
 from sumcurve.statistics.groups import Array
 from sumcurve.statistics.ungrouped import holm
 
-Verdict = Literal["passed", "failed", "undecided", "not applicable", "shown"]
 LACKS = {
     "human": "no sources with two references",
     "lead": "no sources with two references",
@@ -28,26 +27,6 @@ LACKS = {
 }
 OF_PEOPLE = ("people", "people_systems", "people_given_length")
 FEWEST = 3  # systems, without which there is no correlation over them
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of the table: the statistic with its 95 % interval, p against the threshold, and the verdict.
-
-    `p` is adjusted over the rows of the metric and corpus that have a verdict. `part` is a dose or a score of people.
-    """
-
-    row: str
-    part: str
-    threshold: float
-    verdict: Verdict
-    why: str = ""
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    systems: int = 0
-    documents: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,21 +60,6 @@ def rows_of(items: Iterable[Item], claim: Claim) -> list[Row]:
             row = replace(row, verdict="passed" if row.value > row.threshold else "failed")
         rows[place] = replace(row, p=p)
     return rows
-
-
-def outcome(rows: Sequence[Row], claim: Claim) -> str:
-    """What the exam says of a metric in one line: it may rank where every applicable row is passed.
-
-    One that describes ranks nowhere; it has to repeat all the same.
-    """
-    for verdict in ("failed", "undecided"):
-        if names := [f"{row.row} {row.part}".strip() for row in rows if row.verdict == verdict]:
-            return f"{verdict}: {', '.join(names)}"
-    if claim == "description":
-        return "describes: it does not rank"
-    if not any(row.p is not None for row in rows):
-        return "undecided: no row is applicable"
-    return "passed"
 
 
 def _rows(name: str, rule: Rule, by_row: dict[str, dict[str, list[Item]]], claim: Claim) -> list[Row]:

@@ -9,7 +9,8 @@ import pytest
 
 from sumcurve.capabilities.exam.judgements import Material
 from sumcurve.capabilities.exam.rows import items_of
-from sumcurve.capabilities.exam.verdicts import Row, outcome, rows_of
+from sumcurve.capabilities.exam.table import Row, outcome
+from sumcurve.capabilities.exam.verdicts import rows_of
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.scorer import Claim, Metric, NoSettings, Scorer, Scores, group_of, summaries_of
 from sumcurve.store.records import Record

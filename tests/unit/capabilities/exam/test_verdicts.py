@@ -8,8 +8,9 @@ from scipy import stats
 
 from sumcurve.capabilities.exam.correlations import Draws, correlation, interval, means
 from sumcurve.capabilities.exam.rows import Item
+from sumcurve.capabilities.exam.table import Row, outcome
 from sumcurve.capabilities.exam.thresholds import thresholds
-from sumcurve.capabilities.exam.verdicts import Row, outcome, rows_of
+from sumcurve.capabilities.exam.verdicts import rows_of
 from sumcurve.statistics.groups import Array
 
 
