@@ -29,7 +29,7 @@ FEWEST = 5  # methods with which Kendall's tau can be significant: with 4, p is 
 DRAWS, SEED = 2000, 1  # of seeds, for the intervals of shares
 LEVEL = 0.05
 PARTS = ("corpus", "method", "rest")
-UNTRAINED, BLIND, SINGLE = "no training of this size", "not shown to read its source (†)", "single run"
+UNTRAINED, NOT_READING, SINGLE = "no training of this size", "not shown to read its source (†)", "single run"
 DIFFER = "settings differ between studies, or are not known"
 EQUAL, UNTESTED = "no significant difference", "not compared"
 TRAVELS, TURNS, UNDECIDED = "travels", "turns", "undecided"
@@ -85,7 +85,7 @@ class Recorded:
         row = self.cells.get((method, size))
         if row is None:
             return UNTRAINED
-        return BLIND if row.get("reads_source") == "no" else SINGLE if int(row["seeds"] or 0) < 2 else ""
+        return NOT_READING if row.get("reads_source") == "no" else SINGLE if int(row["seeds"] or 0) < 2 else ""
 
     def ranked(self, size: int) -> list[str]:
         """The methods with a rank at a size, the best mean first."""

@@ -9,8 +9,8 @@ import vl_convert
 from sumcurve.tables import chart
 from sumcurve.tables.across import (
     AGREE,
-    BLIND,
     FEWEST,
+    NOT_READING,
     SIDES,
     SINGLE,
     TRAVELS,
@@ -42,7 +42,7 @@ def best(corpus: Recorded, size: int | None) -> str:
 def ranking(corpus: Recorded, size: int, titles: Titles) -> tuple[str, str]:
     """The methods at a size, the best mean first, then those without a rank; and who is significantly best."""
     ranked = corpus.ranked(size)
-    marks = {BLIND: " †", SINGLE: " (single run)"}
+    marks = {NOT_READING: " †", SINGLE: " (single run)"}
     others = [titles[name] + marks[why] for name in corpus.methods if (why := corpus.why(name, size)) in marks]
     names = ", ".join(titles[name] for name in ranked)
     return "; ".join(filter(None, (names, ", ".join(others)))), titles[best(corpus, size)] or "none"

@@ -18,7 +18,7 @@ from sumcurve.tables.table import listed, number, span
 
 SHOWN = 7  # sentences on a first page
 NAMED = 4  # methods that a sentence names
-NOT_SHOWN = "Not shown to read its source (†)"  # the head of a finding
+NOT_READING = "Not shown to read its source (†)"  # the head of a finding
 UNSEEN = "groups, such as packages, unseen in training"
 ELSEWHERE = 4  # what a corpus that is not the study's first adds to the rank of its sentences
 BASELINES = {  # titles of systems of the core that are not trained
@@ -336,7 +336,7 @@ def _source(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
             by_sizes.setdefault(fact.records, []).append(fact.methods[0])
     for sizes, methods in by_sizes.items():
         parts.append(f"{titles.all(methods)} with {listed([number(size) for size in sizes])} records")
-    return NOT_SHOWN, f"{unshown(outcomes)}: {'; '.join(parts)}. Not ranked there.", outcomes
+    return NOT_READING, f"{unshown(outcomes)}: {'; '.join(parts)}. Not ranked there.", outcomes
 
 
 def unshown(outcomes: Sequence[Fact]) -> str:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from sumcurve.tables.evidence import Examples
 from sumcurve.tables.report.facts import Corpus, Record, Records, detectable, identical, learned, source
-from sumcurve.tables.report.findings import NOT_SHOWN, SHOWN, Finding, Titles, counted, headed, unshown
+from sumcurve.tables.report.findings import NOT_READING, SHOWN, Finding, Titles, counted, headed, unshown
 from sumcurve.tables.report.leaderboard import (
     JACKKNIFED,
     Brought,
@@ -72,7 +72,7 @@ def page(
         if left_out := scored - {entry.method for entry in entries}:
             notes.append(f"{len(left_out)} more methods in table scores.")
         if any(not entry.reads for entry in entries):
-            notes.append(ignored(corpus, any(finding.head == NOT_SHOWN for finding in findings[:SHOWN])))
+            notes.append(ignored(corpus, any(finding.head == NOT_READING for finding in findings[:SHOWN])))
         if any(entry.template for entry in entries):
             notes.append("¶ writes most summaries by one sentence template.")
         notes += [*same_scores(corpus, titles), OVERLAP]

@@ -10,7 +10,7 @@ from sumcurve.study.doors import TABLES
 from sumcurve.study.tables import findings_of, made
 from sumcurve.tables.report import facts
 from sumcurve.tables.report.facts import Corpus, read_tables, rows_of
-from sumcurve.tables.report.findings import NAMED, NOT_SHOWN, SHOWN, Titles, counted, headed, leader
+from sumcurve.tables.report.findings import NAMED, NOT_READING, SHOWN, Titles, counted, headed, leader
 from sumcurve.tables.report.leaderboard import leaderboard, shortened
 from sumcurve.tables.results import Results
 
@@ -194,7 +194,7 @@ def test_a_size_at_which_the_others_ignore_their_source_says_who_is_ranked(ranke
 def test_what_a_bracket_decides_and_what_ignoring_means_is_said_where_it_stands():
     sentences = {finding.head: finding.text for finding in findings_of(read_tables(STORED / "fairseq"), Titles({}))}
     assert "equal: the 95 % interval of the difference is within ±1.5" in sentences["Equal to within 1.5 ROUGE-1"]
-    text = sentences[NOT_SHOWN]
+    text = sentences[NOT_READING]
     assert text.startswith("references are not shown to be likelier, by 0.1 nats a word, with their source")
     assert "another's: fairseq_lstm at every size; " in text
     assert "abs, fairseq_transformer and trans_nocopy with 1,585 and 3,170 records" in text
