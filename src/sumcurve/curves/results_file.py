@@ -345,18 +345,22 @@ def short_name(score: str) -> str:
 
 def read_lines(path: Path) -> tuple[list[str], list[Line]]:
     """The header and every row, blanks around cells removed; empty lines are skipped."""
+    start = 1
     try:
         with open_bytes(path) as stream:
             separator = "\t" if ".tsv" in path.suffixes else ","
             text = io.StringIO(stream.read().decode("utf-8-sig"), newline="")
             reader = csv.reader(text, delimiter=separator, strict=True)
             rows = []
-            start = 1
             for row in reader:
                 if row:
                     rows.append((start, [cell.strip() for cell in row]))
                 start = reader.line_num + 1
-    except (csv.Error, UnicodeDecodeError) as error:
+    except csv.Error as error:
+        raise ResultsError(
+            f"{path}:{start}: not a CSV in the row that begins here ({error}): close its quote, or export it again"
+        ) from error
+    except UnicodeDecodeError as error:
         raise ResultsError(f"{path}: not a CSV in UTF-8 ({error}): export it again") from error
     if len(rows) < 2:
         raise ResultsError(f"{path}: {'only a header' if rows else 'empty'}: it needs a header and rows below")

@@ -233,9 +233,12 @@ def _metrics(sheet: Sheet, wanted: Sequence[str], without: Iterable[str | None])
     named = [column for column in sheet.columns if column.casefold() in KEYS]
     metrics = sheet.numeric([*named, *filter(None, without)], "--metric")
     if not metrics:
+        others = [column for column in sheet.columns if column not in {*named, *filter(None, without)}]
+        first = next(((line, column) for line in sheet.lines for column in others if line.cells.get(column)), None)
+        held = f" ({first[0].place}: {first[1]} holds {first[0].cells[first[1]]!r})" if first else ""
         raise CommandError(
-            f"{sheet.name}: no column of scores among {', '.join(sheet.columns)}: a number in every row; name it "
-            "(--metric)"
+            f"{sheet.name}: no column of scores among {', '.join(sheet.columns)}: write a plain number in every row of "
+            f"one{held}, or name it (--metric)"
         )
     return metrics
 

@@ -394,7 +394,7 @@ def test_scores_may_be_named_and_blanks_and_a_byte_order_mark_do_no_harm(tmp_pat
         (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,100,20,,2\n", ":3: column seconds holds ''"),
         (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,100,20,5,\n", ":3: column seed holds ''"),
         (f'{TWO}\n"C\nD",A,1,100,20,5\nC,A,1,many,20,5\n', ":4: column records holds 'many'"),
-        (f'{TWO}\nC,"A,1,100,20,5\n', "not a CSV in UTF-8"),
+        (f'{TWO}\nC,"A,1,100,20,5\n', ":2: not a CSV"),
         (b"corpus,method\n\xff\xfe", "not a CSV in UTF-8"),
     ],
 )

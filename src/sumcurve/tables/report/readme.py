@@ -70,7 +70,7 @@ def page(
         notes = []
         scored = {row["method"] for row in corpus.rows("scores") if row.get(corpus.column)}
         if left_out := scored - {entry.method for entry in entries}:
-            notes.append(f"{len(left_out)} more methods in table scores.")
+            notes.append(f"{len(left_out)} more systems in table scores.")
         if any(not entry.reads for entry in entries):
             notes.append(ignored(corpus, any(finding.head == NOT_READING for finding in findings[:SHOWN])))
         if any(entry.template for entry in entries):
