@@ -117,8 +117,6 @@ def debian_plan(home: Path, study: str, sources: int, **changes: Any) -> Plan:
 
 @pytest.mark.parametrize("study", ["debian", "debian-zh"])
 def test_lists_of_debian_become_records_by_the_settings_of_their_study(home, study) -> None:
-    if study == "debian-zh":
-        pytest.importorskip("jieba")
     corpus = corpus_of(home, debian_plan(home, study, 80))
     statistics = corpus.statistics
     assert statistics["read"] == 160
