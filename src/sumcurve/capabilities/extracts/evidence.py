@@ -130,9 +130,9 @@ class Oracles(Evidence):
         if not self.corpora:
             return {}
         from sumcurve.capabilities.extracts.boxes import write_boxes
-        from sumcurve.capabilities.extracts.tables.extracts import frames, notes_of
+        from sumcurve.capabilities.extracts.tables.extracts import lengths_of, notes_of, scores_of
 
-        scores, lengths, _ = frames(results)
+        scores, lengths = scores_of(results), lengths_of(results)
         write_boxes(scores, lengths, folder, "extracts", notes_of(results), results.study.in_part)
         return {"extracts": TITLE}
 

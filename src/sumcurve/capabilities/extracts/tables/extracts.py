@@ -368,15 +368,21 @@ def _groups(results: Results, corpus: str) -> dict[str, str]:
     return {name: group for items in scores for name, group in zip(items.ids, items.groups, strict=True)}
 
 
-def frames(results: Results) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Scores, lengths and proofs by corpus, and pairs, worked out once."""
+def lengths_of(results: Results) -> pd.DataFrame:
+    """Lengths and proofs, a row a corpus."""
+    oracles = searched(results)
+    return corpora(oracles, {oracle.corpus: _items(results.study, oracle) for oracle in oracles})
 
-    def made() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-        oracles = searched(results)
-        lengths = corpora(oracles, {oracle.corpus: _items(results.study, oracle) for oracle in oracles})
-        return scores(oracles, results.settings), lengths, pairs(oracles, results.settings)
 
-    kept: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame] = results.once("extract frames", made)
+def scores_of(results: Results) -> pd.DataFrame:
+    """Scores by corpus, metric and who chose, worked out once."""
+    kept: pd.DataFrame = results.once("extract scores", lambda: scores(searched(results), results.settings))
+    return kept
+
+
+def pairs_of(results: Results) -> pd.DataFrame:
+    """Pairs by corpus and metric, worked out once."""
+    kept: pd.DataFrame = results.once("extract pairs", lambda: pairs(searched(results), results.settings))
     return kept
 
 
@@ -398,8 +404,8 @@ def notes_of(results: Results) -> list[str]:
 
 def table(results: Results) -> Table:
     """A row for who chose the sentences and every metric; the articles and proofs of every corpus are notes."""
-    frame, lengths, tests = frames(results)
-    ahead = best(frame, tests)
+    frame = scores_of(results)
+    ahead = best(frame, pairs_of(results))
     rows: list[dict[str, Any]] = []
     for row in frame.itertuples(index=False):
         low, high = (None if pd.isna(end) else float(end) for end in (row.low, row.high))
@@ -448,7 +454,7 @@ def table(results: Results) -> Table:
         "optimise one metric and are read in the other are what the paper did for ROUGE-2.",
         "Bold: best of those that optimise the metric and the systems, the exact search apart, and ahead of each "
         f"(paired, max-|t| over all pairs of oracle_pairs under a metric, {100 * LEVEL:g} %).",
-        *(_lengths(row) for _, row in lengths.iterrows()),
+        *(_lengths(row) for _, row in lengths_of(results).iterrows()),
         *_beyond(frame),
         *notes_of(results),
     ]

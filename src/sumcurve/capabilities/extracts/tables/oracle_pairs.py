@@ -1,6 +1,6 @@
 """Appendix: every two ways of choosing sentences on the same articles."""
 
-from sumcurve.capabilities.extracts.tables.extracts import frames
+from sumcurve.capabilities.extracts.tables.extracts import pairs_of
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table
 
@@ -10,7 +10,7 @@ def table(results: Results) -> Table:
 
     `p_family`, `low` and `high` are corrected over all of a metric; `p` and the pointwise ends are of each pair alone.
     """
-    frame = frames(results)[2]
+    frame = pairs_of(results)
     texts = ["corpus", "metric"]
     texts += [f"{place}_{key}" for place in ("first", "second") for key in ("algorithm", "variant", "optimised")]
     columns = [
