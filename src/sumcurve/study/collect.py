@@ -43,23 +43,25 @@ def _json(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
-def _facts(run: Path) -> dict[str, Any]:
+def _sealed(run: Path) -> dict[str, Any]:
     sealed = manifest.read(run)
     if sealed is None:
         raise ManifestError(f"{run} is not finished; run the study first")
-    return sealed["facts"]
+    return sealed
 
 
 def training(run: Path) -> Training:
     """What a run trained and how it ended, by its own files."""
-    training = _json(run / "training.json")
+    training, sealed = _json(run / "training.json"), _sealed(run)
+    settings = sealed["specification"].get("training", {})
     return Training(
         parameters=training["parameters"],
         epochs=training["epochs"],
         ended=[(entry["phase"], entry["reason"]) for entry in training["ended"]],
         precision=training["precision"],
-        threads=_facts(run)["threads"],
+        threads=sealed["facts"]["threads"],
         selected=(training["selected"]["phase"], training["selected"]["update"]),
+        validated=0 if settings.get("valid_share") else settings.get("valid_records"),
     )
 
 
@@ -69,7 +71,7 @@ def timing(run: Path) -> Timing:
     Seconds in timings.csv are those of the path to each validation (see `training.history`): a later phase starts at
     its row of update 0, with the seconds of the checkpoint that it starts from.
     """
-    facts = _facts(run)
+    facts = _sealed(run)["facts"]
     training = _json(run / "training.json")
     selected = training["selected"]
     names = [entry["phase"] for entry in training["ended"]]
@@ -95,7 +97,7 @@ def timing(run: Path) -> Timing:
 
 def timing_of_program(run: Path) -> Timing:
     """What the training of an outside program cost, by its own files."""
-    facts, (row,) = _facts(run), read_csv(run / "timings.csv")
+    facts, (row,) = _sealed(run)["facts"], read_csv(run / "timings.csv")
     seconds = float(row["seconds"])
     return Timing(seconds, seconds, None, None, facts["device"], facts["exclusive"])
 

@@ -63,7 +63,8 @@ class Training:
 
     `parameters` counts those of the model: total, of it vocabulary and other. `epochs` are passes over the training
     items up to the selected checkpoint; `ended` names every phase, in order, and the reason it ended. `selected` is the
-    phase and the update in it whose checkpoint was scored.
+    phase and the update in it whose checkpoint was scored. `validated` counts the records of the validation part that
+    chose it, at most: 0 where records that are counted as training's chose it.
     """
 
     parameters: Mapping[str, int]
@@ -72,6 +73,7 @@ class Training:
     precision: str
     threads: int
     selected: tuple[str, int]
+    validated: int | None = None
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def table(results: Results) -> Table:
                     "epochs": float(np.mean([training.epochs for training in known])),
                 }
                 row |= {"precision": known[0].precision, "threads": known[0].threads}
-                row |= {"ended": _endings([training.ended for training in known])}
+                row |= {"ended": _endings([training.ended for training in known]), "validated": known[0].validated}
             if timed:
                 for name in ("updates", "examples", "seconds", "total_seconds"):
                     costs = [getattr(timing, name) for timing in timed]
@@ -68,6 +68,7 @@ def table(results: Results) -> Table:
         Column("total_seconds", "until it ended", "number", 1),
         Column("selected", "selected"),
         Column("ended", "ended"),
+        Column("validated", "chosen on", "count"),
         Column("precision", "precision"),
         Column("threads", "threads", "count"),
         Column("device", "device"),
@@ -77,7 +78,9 @@ def table(results: Results) -> Table:
         "Parameters: of the model that decodes; vocabulary: those that grow with it. Updates, examples, epochs and "
         "seconds: up to the selected checkpoint, means over seeds, validation excluded, preparations included. "
         "Seconds: process CPU seconds on a CPU, device seconds on a GPU; measured time differs from run to run.",
-        "Selected: phase and update of the scored checkpoint, a number for each seed. Ended: why each phase stopped.",
+        "Selected: phase and update of the scored checkpoint, a number for each seed. Ended: why each phase stopped. "
+        "Chosen on: records of the validation part, at most, that chose the checkpoint and count nowhere; 0: some of "
+        "the counted records chose it.",
         f"{refusal}." if refusal else "",
         results.cut_short,
         results.marks_note,

@@ -40,6 +40,7 @@ TRAINING = Training(
     precision="single",
     threads=1,
     selected=("coverage", 40),
+    validated=500,
 )
 
 

@@ -59,9 +59,9 @@ def seal(folder, specification, files, facts):
     manifest.write_sealed(folder / "manifest.json", sealed)
 
 
-def run(folder, update):
+def run(folder, update, **settings):
     folder.mkdir()
-    seal(folder, {}, {}, {"device": "cpu", "exclusive": True, "threads": 2})
+    seal(folder, {"training": settings}, {}, {"device": "cpu", "exclusive": True, "threads": 2})
     kept = history(update)
     write_csv(folder / "history.csv", kept.rows())
     write_csv(folder / "timings.csv", kept.seconds())
@@ -90,6 +90,14 @@ def test_a_training_s_cost_is_that_of_the_path_to_its_checkpoint_and_all_that_pa
     assert (told.parameters["total"], told.parameters["vocabulary"], told.parameters["other"]) == (30, 20, 10)
     cost = timing(run(tmp_path / "other", 0))
     assert (cost.seconds, cost.total_seconds) == (9.5, 13.0 + (15.0 - 9.5))
+
+
+def test_records_that_choose_a_checkpoint_are_those_beside_the_counted_ones(tmp_path):
+    beside, among = (
+        run(tmp_path / "beside", 5, valid_records=500),
+        run(tmp_path / "among", 5, valid_records=500, valid_share=0.2),
+    )
+    assert (training(beside).validated, training(among).validated) == (500, 0)
 
 
 def test_histories_are_read_with_the_seconds_of_their_path(plan, tmp_path):
