@@ -1,4 +1,4 @@
-"""The capability `chat`: prompted models as systems, with examples from the records that trainings learn from."""
+"""The capability `chat`: prompted models as systems, with examples from the records of trainings, and as judges."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.capability import Capability, Folders
 from sumcurve.capabilities.chat.folders import KINDS, ChatSpecification
+from sumcurve.capabilities.chat.judge import JUDGE, Judge
 from sumcurve.capabilities.chat.system import Chat, ChatSettings
 from sumcurve.settings.base import MODEL_FILES, ZERO_SHOT
 from sumcurve.settings.config import PlanError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 class PromptedModels(Capability):
     kinds = KINDS
     systems = {"chat": Chat}
+    scorers = {JUDGE: Judge}
     listings = (Listing("prompts", "sumcurve.capabilities.chat.table", after="references", measured=True),)
 
     def plan_system(self, plan: "Plan", corpus: "PlannedCorpus", name: str) -> bool:
