@@ -12,8 +12,8 @@ from annotators import CORPUS, Annotator, fill, write_corpus
 from chat_server import ChatServer, serving
 from sumcurve.__main__ import parser
 from sumcurve.capabilities.chat.judge import Judge, JudgeSettings
-from sumcurve.capabilities.people.correct import read
 from sumcurve.capabilities.people.answers import Answers
+from sumcurve.capabilities.people.correct import read
 from sumcurve.capabilities.people.graded import beside_people
 from sumcurve.capabilities.people.protocols import WEI, PeopleError
 from sumcurve.capabilities.people.sheets import drawn_ids, key_of, tasks
@@ -32,13 +32,13 @@ RUBRIC = {"user": "{source} ## {summary} ## {criteria}", "criteria": {"good": CR
 
 
 def grading(body):
-    """A judge who sees nine times out of ten what is fine, likes all too much, and summaries of odd numbers most."""
+    """A judge who sees nine times out of ten what is fine, likes all too much, and odd numbers more."""
     summary = body["messages"][-1]["content"].split(" ## ")[1]
     generator = random.Random(summary)
     right = generator.random() < 0.9
     fine = summary.endswith("fine") == right
     number = int(summary.split()[1])
-    return f'{{"good": {min(5, (4 if fine else 2) + number % 2)}}}'
+    return f'{{"good": {5 if fine else 2 + number % 2}}}'
 
 
 def score(home, output, server, scorer=None):
@@ -92,7 +92,7 @@ def test_from_sheets_and_scores_to_corrected_means_in_one_command(judged, tmp_pa
     rows = list(csv.DictReader((tmp_path / "judged.csv").open()))
     assert len(rows) == 2 * 199
     assert sum(bool(row["people"]) for row in rows) in (2 * 59, 2 * 60)
-    assert {float(row["judge"]) for row in rows} == {25.0, 50.0, 75.0, 100.0}
+    assert {float(row["judge"]) for row in rows} == {25.0, 50.0, 100.0}
     assert {row["people"] for row in rows} == {"", "0.0", "100.0"}
     again = read(tmp_path / "judged.csv")
     for system, judge, answers, share in zip(again.systems, again.judge, again.people, true, strict=True):
@@ -158,8 +158,8 @@ def test_a_summary_that_people_did_not_judge_is_named(tmp_path):
 
 @pytest.mark.long
 def test_the_interval_of_a_biased_judge_covers_what_annotators_would_say_of_all(tmp_path):
-    """Sheets of 100 of 2,000 items, drawn 200 times and filled: 95 % intervals cover the share of all, 3 sd allowed."""
-    outputs = write_corpus(tmp_path, SHARES, records=2000, per_group=2, seed=5)
+    """Sheets of 80 of 1,000 items, drawn 200 times and filled: 95 % intervals cover the share of all, 3 sd allowed."""
+    outputs = write_corpus(tmp_path, SHARES, records=1000, per_group=2, seed=5)
     with serving(ChatServer(answer=grading)) as server:
         folders = [score(tmp_path, output, server) for output in outputs]
     texts = of_outputs(outputs, reference=False)
@@ -170,7 +170,7 @@ def test_the_interval_of_a_biased_judge_covers_what_annotators_would_say_of_all(
     true.append(true[0] - true[1])
     covered, widths, draws = np.zeros(3), np.zeros((3, 2)), 200
     for seed in range(draws):
-        main, _ = drawn_ids(texts.ids, 100, 0, seed)
+        main, _ = drawn_ids(texts.ids, 80, 0, seed)
         rows = tasks(WEI, [text for name in main for text in texts.texts[name]], [], ["a"], seed, texts.corpus)
         annotator = Annotator(seed)
         given = {task.code: annotator.answers(WEI, task.text.shown["summary"]) for task in rows}
@@ -183,6 +183,6 @@ def test_the_interval_of_a_biased_judge_covers_what_annotators_would_say_of_all(
             covered[place] += means.corrected.low <= share <= means.corrected.high
             widths[place] += [of.high - of.low for of in (means.people, means.corrected)]
             assert place == 2 or abs(means.judge - share) > 5  # it is biased
+    print(covered / draws, widths / draws)
     assert (np.abs(covered / draws - 0.95) < 3 * np.sqrt(0.95 * 0.05 / draws)).all(), covered / draws
     assert (widths[:, 1] < 0.85 * widths[:, 0]).all(), widths / draws
-    print(covered / draws, widths / draws)
