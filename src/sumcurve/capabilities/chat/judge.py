@@ -39,14 +39,14 @@ def _rubric(value: Any) -> Any:
 
 
 class JudgeSettings(ServiceSettings):
-    """A server's model as a judge. Score folders are named by the rubric's content."""
+    """A server's model as a judge."""
 
     rubric: Annotated[
         Rubric,
         BeforeValidator(_rubric, json_schema_input_type=str | Rubric),
         Field(default="config/prompts/judge.yaml", validate_default=True),
     ]
-    """A file, or its content."""
+    """A file, or its content, which is a part of names."""
 
 
 class Judge(ReadsFiles):

@@ -30,7 +30,7 @@ FATES = (REFUSED, CUT, UNREADABLE)
 
 
 class Criterion(Settings):
-    """What is graded, as one metric."""
+    """One metric."""
 
     title: str
     """In tables."""
@@ -41,7 +41,7 @@ class Criterion(Settings):
 
 
 class Rubric(Settings):
-    """A judge's prompt, scale and criteria."""
+    """What a judge is asked."""
 
     user: str
     """Holds {source}, {summary} and {criteria} once each, and {reference} where the judge sees the first reference;

@@ -29,8 +29,10 @@ Parameter = str | int | float | bool | None
 
 
 class Price(Settings):
-    input: NonNegativeFloat  # of a million tokens of prompts
-    output: NonNegativeFloat  # of a million tokens of answers
+    input: NonNegativeFloat
+    """Of a million tokens of prompts."""
+    output: NonNegativeFloat
+    """Of a million tokens of answers."""
 
     def money(self, input_tokens: int, output_tokens: int) -> float:
         """In the user's money."""
@@ -38,8 +40,10 @@ class Price(Settings):
 
 
 class Limit(Settings):
-    tokens: Positive | None = None  # of prompts and answers together
-    money: Annotated[float, Field(gt=0.0)] | None = None  # by `price`
+    tokens: Positive | None = None
+    """Of prompts and answers together."""
+    money: Annotated[float, Field(gt=0.0)] | None = None
+    """By `price`."""
 
     @model_validator(mode="after")
     def some(self) -> "Limit":
@@ -49,22 +53,35 @@ class Limit(Settings):
 
 
 class Weights(Settings):
-    path: Annotated[str, Field(exclude=True)] = ""  # the folder that the local server serves; no part of any name
-    sha256: Sha256  # of its files, as of a pretrained method
+    path: Annotated[str, Field(exclude=True)] = ""
+    """The folder that the local server serves; no part of any name."""
+    sha256: Sha256
+    """Of its files, as of a pretrained method."""
 
 
 class ServiceSettings(Settings):
-    url: str  # of the server, before /chat/completions
-    model: str  # as the server calls it
-    source_words: Positive | None = None  # of every source that is shown; None: all
-    parameters: Annotated[dict[str, Parameter], Field(default_factory=dict)]  # of a request, beside temperature: 0
-    key: str | None = None  # the name of the environment variable that holds the server's key
-    price: Price | None = None  # the user's own
-    budget: Limit | None = None  # of all that was ever paid to this model from this folder
-    concurrency: Positive = 4  # requests under way at a time
-    attempts: Positive = 8  # at each of them
-    timeout: Positive = 300  # seconds for an answer
-    weights: Weights | None = None  # of a server on this machine, by which its model is known
+    url: str
+    """Address of the server, before /chat/completions."""
+    model: str
+    """As the server calls it."""
+    source_words: Positive | None = None
+    """Words of every source that are shown; null: all."""
+    parameters: Annotated[dict[str, Parameter], Field(default_factory=dict)]
+    """Of a request, beside temperature: 0."""
+    key: str | None = None
+    """The name of the environment variable that holds the server's key."""
+    price: Price | None = None
+    """The user's own."""
+    budget: Limit | None = None
+    """Of all that was ever paid to this model from this folder."""
+    concurrency: Positive = 4
+    """Requests under way at a time."""
+    attempts: Positive = 8
+    """At each of them."""
+    timeout: Positive = 300
+    """Seconds for an answer."""
+    weights: Weights | None = None
+    """Of a server on this machine, by which its model is known."""
 
     @model_validator(mode="after")
     def what_fits(self) -> "ServiceSettings":
