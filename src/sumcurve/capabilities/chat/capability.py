@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.capabilities.capability import Capability, Folders
+from sumcurve.capabilities.capability import Capability, Folders, Verbs
+from sumcurve.capabilities.chat import command
 from sumcurve.capabilities.chat.folders import KINDS, ChatSpecification
 from sumcurve.capabilities.chat.judge import JUDGE, Judge
 from sumcurve.capabilities.chat.system import Chat, ChatSettings
@@ -27,6 +28,9 @@ class PromptedModels(Capability):
     systems = {"chat": Chat}
     scorers = {JUDGE: Judge}
     listings = (Listing("prompts", "sumcurve.capabilities.chat.table", after="references", measured=True),)
+
+    def add_parsers(self, verbs: Verbs) -> None:
+        command.add_parser(verbs)
 
     def plan_system(self, plan: "Plan", corpus: "PlannedCorpus", name: str) -> bool:
         """Answers with each number of examples; without any there is one row, at 0 records."""

@@ -67,8 +67,8 @@ def read(path: Path) -> Judged:
     for system, answers in judge.items():
         if lacking := next((item for item in groups if item not in answers), None):
             raise PeopleError(f"{path}: {system} lacks item {lacking}, which others have; add it or leave the item out")
-    grades, answers = (np.array([[of[system][item] for item in groups] for system in judge]) for of in (judge, people))
-    return Judged([*judge], [*groups.values()], grades, answers, [*groups])
+    grades, given = (np.array([[of[system][item] for item in groups] for system in judge]) for of in (judge, people))
+    return Judged([*judge], [*groups.values()], grades, given, [*groups])
 
 
 def _number(text: str | None, where: str, column: str) -> float:
