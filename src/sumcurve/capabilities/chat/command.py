@@ -21,8 +21,8 @@ Shows a server's model every two systems' summaries of an item, in both orders, 
 counts half, and so does a preference that turns with the order. Position bias: how often both orders agree, and how
 often the summary that is shown first is preferred. Answers are kept in data/answers/, and none is paid twice.
 
---write has a row for every pair and item that has all answers: 100 where the first system wins, 50 for a tie, 0; column `people` is empty,
-and `sumcurve people correct` takes the file once people have filled some of it, of items drawn at random.
+--write has a row for every pair and item that has all answers: 100 where the first system wins, 50 for a tie, 0.
+`sumcurve people correct SHEETS --key KEY --pairs FILE.csv` corrects them by people's answers.
 """
 
 

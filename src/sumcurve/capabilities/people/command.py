@@ -25,7 +25,7 @@ EACH = 25  # contrasts of a rule (Kumar and Cheung, 2019)
 # Options of either kind of sheets.
 OF_CONTRASTS, OF_SUMMARIES = ("system", "each"), ("items", "without_reference")
 
-OF_SHEETS = ("scores", "metric", "question", "partial", "write")  # of `correct`, beside filled sheets
+OF_SHEETS = ("scores", "metric", "pairs", "question", "partial", "write")  # of `correct`, beside filled sheets
 
 SHEET = """\
 Writes sheets for people, blind and shuffled: summaries of outputs of one corpus and the references (Wei et al., 2018:
@@ -112,6 +112,9 @@ def add_parser(verbs: Verbs) -> None:
         "--scores", nargs="+", type=Path, metavar="FOLDER", help="results/scores/…, one of each output"
     )
     correct.add_argument("--metric", metavar="NAME", help="of these scores: the judge's grades")
+    correct.add_argument(
+        "--pairs", type=Path, metavar="FILE.csv", help="in place of scores: from `sumcurve judge --write`"
+    )
     correct.add_argument(
         "--question",
         choices=[question.name for question in WEI.questions],
@@ -259,16 +262,19 @@ def _single(arguments: argparse.Namespace) -> Path:
 def _graded(arguments: argparse.Namespace) -> "Judged":
     """Grades of the scores beside the answers of the sheets, written where that is asked for."""
     from sumcurve.capabilities.people.answers import read_answers
-    from sumcurve.capabilities.people.graded import beside_people, write
+    from sumcurve.capabilities.people.graded import beside_people, pairs_beside_people, write
     from sumcurve.capabilities.people.sheets import read_key
 
     for option in ("scores", "metric"):
-        if not getattr(arguments, option):
-            raise PeopleError(f"no --{option}; sheets take --scores of their outputs and a --metric of these")
-    check_written([arguments.write], [*arguments.files, arguments.key])
+        if bool(getattr(arguments, option)) == bool(arguments.pairs):
+            raise PeopleError(f"--{option}: sheets take --scores of their outputs and a --metric of these, or --pairs")
+    check_written([arguments.write], [*arguments.files, arguments.key, arguments.pairs])
     answers = read_answers(arguments.files, read_key(arguments.key), arguments.partial)
     question = arguments.question or WEI.questions[-1].name
-    judged, notes = beside_people(arguments.scores, arguments.metric, answers, question)
+    if arguments.pairs:
+        judged, notes = pairs_beside_people(arguments.pairs, answers, question)
+    else:
+        judged, notes = beside_people(arguments.scores, arguments.metric, answers, question)
     for note in notes:
         print(note)
     if arguments.write:

@@ -1,19 +1,19 @@
-"""A judge's grades of a study's outputs beside people's answers to some of the same summaries."""
+"""A judge's grades of a study's outputs, or preferences, beside people's answers to some of the same summaries."""
 
 import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sumcurve.capabilities.people.answers import Answers
-from sumcurve.capabilities.people.correct import NEEDED, Judged
+from sumcurve.capabilities.people.correct import NEEDED, Judged, read
 from sumcurve.capabilities.people.protocols import WEI, YES, PeopleError
-from sumcurve.capabilities.people.sheets import sha256_of
+from sumcurve.capabilities.people.sheets import Key, sha256_of
 from sumcurve.capabilities.people.texts import words
 from sumcurve.machine.spelling import there_are
 from sumcurve.store import manifest
@@ -62,9 +62,7 @@ def beside_people(folders: Sequence[Path], metric: str, answers: Answers, questi
     An item that some output has no grade of is left out; sentences say how many. PeopleError where a folder cannot be
     used, an output is named twice or is none of the sheets', or its summary is not the one that people judged.
     """
-    key = answers.key
-    if key.protocol is not WEI:
-        raise PeopleError(f"sheets of protocol {key.protocol.name} judge no summaries; name the key of others")
+    key = _of_summaries(answers)
     by_output: dict[str, Grades] = {}
     for folder in folders:
         grades = grades_of(folder, metric, key.corpus)
@@ -96,6 +94,48 @@ def beside_people(folders: Sequence[Path], metric: str, answers: Answers, questi
     judge = np.array([[grades.values[item] for item in items] for grades in by_output.values()])
     judged = Judged([*by_output], [groups[item] for item in items], judge, np.array([*people.values()]), items)
     return judged, notes
+
+
+def pairs_beside_people(path: Path, answers: Answers, question: str) -> tuple[Judged, list[str]]:
+    """Preferences of a file of `sumcurve judge --write`, and people's: who alone has a yes to a question wins (100).
+
+    Where both or none has, it is a tie (50). PeopleError where the file is none, or has an output that no sheet has.
+    """
+    key = _of_summaries(answers)
+    judged = read(path)
+    systems: dict[str, tuple[str, str]] = {}
+    for number, row in enumerate(read_csv(path), start=2):
+        if not {"first", "second"} <= row.keys():
+            raise PeopleError(f"{path}:1: no columns first and second; name what `sumcurve judge --write` wrote")
+        for output in (row["first"], row["second"]):
+            if output not in key.of:
+                raise PeopleError(f"{path}:{number}: {output}, which no sheet has; {there_are(output, key.of)}")
+        systems[row["system"]] = row["first"], row["second"]
+    whole, _ = answers.complete()
+    rows = [
+        [_preference(whole.get(item), systems[name], answers, question) for item in judged.items]
+        for name in judged.systems
+    ]
+    people = np.array(rows)
+    notes = [f"Preferences for the first system, in percent: the judge's by {path}; people's by {question}."]
+    if strange := {*whole} - {*judged.items}:
+        notes.append(f"{len(strange):,} of {len(whole):,} items of the sheets left out: {path} lacks them.")
+    return replace(judged, people=people), notes
+
+
+def _preference(codes: Mapping[str, str] | None, pair: tuple[str, str], answers: Answers, question: str) -> float:
+    """In percent, of the first of a pair; nan where people did not answer. `codes` are by output, of one item."""
+    if codes is None:
+        return math.nan
+    first, second = (answers.given[codes[output]].get(question) == YES for output in pair)
+    return PERCENT * (1 + first - second) / 2
+
+
+def _of_summaries(answers: Answers) -> Key:
+    """The key; PeopleError where its sheets are of contrasts."""
+    if answers.key.protocol is not WEI:
+        raise PeopleError(f"sheets of protocol {answers.key.protocol.name} judge no summaries; name the key of others")
+    return answers.key
 
 
 def write(path: Path, judged: Judged) -> None:

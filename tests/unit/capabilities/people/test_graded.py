@@ -127,7 +127,7 @@ def test_an_item_that_one_output_has_no_grade_of_is_left_out_and_counted(tmp_pat
     ("change", "message"),
     [
         ({"--metric": "judge_bad"}, r"has no metric 'judge_bad'; .*judge_good"),
-        ({"--scores": None}, "no --scores"),
+        ({"--scores": None}, "--scores: sheets take"),
         ({"--key": None}, "--scores: it is of filled sheets"),
         ({"twice": True}, "named twice"),
         ({"output": True}, "holds no scores"),
@@ -154,6 +154,37 @@ def test_a_summary_that_people_did_not_judge_is_named(tmp_path):
     path.write_text(path.read_text().replace("of fine", "of gold"))
     with pytest.raises(PeopleError, match=r"summaries.jsonl: the summary of den/\d+ is not the one that people judged"):
         people("correct", filled, "--key", tmp_path / "sheets.key.json", "--scores", *folders, "--metric", "judge_good")
+
+
+def test_preferences_of_a_judge_are_corrected_by_who_alone_is_faithful(judged, tmp_path, capsys):
+    home, _, filled, true = judged
+    outputs = [home / "results" / "outputs" / f"foxes-{name}-12345678" for name in SHARES]
+    settings = {"model": "small", "prompt": {"user": "{source} ## {first} ## {second}"}}
+
+    def preferring(body):
+        """A judge who sees what is fine, and else prefers what is shown first."""
+        first, second = (text.endswith("fine") for text in body["messages"][-1]["content"].split(" ## ")[1:])
+        return "second" if second and not first else "first"
+
+    with serving(ChatServer(answer=preferring)) as server:
+        (tmp_path / "server.yaml").write_text(json.dumps(settings | {"url": server.url}))
+        words = ["judge", *outputs, "--settings", tmp_path / "server.yaml", "--write", tmp_path / "pairs.csv"]
+        parsed = parser().parse_args(list(map(str, words)))
+        parsed.run(parsed)
+    capsys.readouterr()
+    words = ["--key", home / "sheets.key.json", "--pairs", tmp_path / "pairs.csv", "--write", tmp_path / "judged.csv"]
+    people("correct", filled, *words)
+    again = read(tmp_path / "judged.csv")
+    answered = np.isfinite(again.people)
+    assert answered.sum() == 60
+    assert (again.people[answered] == again.judge[answered]).all()  # faultless annotators, and a judge who sees it
+    means = corrected(again.judge[0], again.people[0], again.groups)
+    assert means.judge == pytest.approx(50 + (true[0] - true[1]) / 2)
+    assert means.corrected.low < means.judge < means.corrected.high
+    assert means.weight == pytest.approx(1 - 60 / 200, abs=0.1)  # of a perfect judge
+    assert "1.00 no interval" in capsys.readouterr().out
+    with pytest.raises(PeopleError, match="--metric: sheets take"):
+        people("correct", filled, *words, "--metric", "judge_good")
 
 
 @pytest.mark.long
