@@ -122,7 +122,7 @@ def report(judged: "Sequence[Preference]", names: Sequence[str]) -> Iterator[str
             design = Design([Replicates(cell, None, (), even)], [row.group for row in rows], None, 1 - LEVEL)
             estimates[first, second] = estimate(design, (cell, None))
     tested = [1.0 if known.p is None else known.p for known in estimates.values()]
-    p_values = holm(tested) if tested else []
+    p_values = holm(tested)
     order = sorted(range(len(tested)), key=tested.__getitem__)
     levels = dict(zip(order, holm_steps(len(tested), LEVEL), strict=True))
     yield f"Win rates in percent; 95 % intervals over groups of items and p, corrected over {len(tested)} (Holm)."

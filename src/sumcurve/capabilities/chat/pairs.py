@@ -1,7 +1,7 @@
 """Which of two summaries a judge prefers: both orders are shown; a preference that turns with the order is a tie."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -98,7 +98,7 @@ def preference(answer: Answer) -> int | None:
 
 
 def preferences(
-    settings: PairSettings, ledgers: Path, records: Sequence[Record], summaries: dict[str, Sequence[str]]
+    settings: PairSettings, ledgers: Path, records: Sequence[Record], summaries: Mapping[str, Sequence[str]]
 ) -> tuple[list[Preference], Usage]:
     """Every two systems' `summaries` (a text of each record) in both orders, and what the answers took.
 
