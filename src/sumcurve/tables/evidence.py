@@ -409,10 +409,16 @@ def _graded(outputs: Sequence[ScoredOutput]) -> Sequence[ScoredOutput]:
     if not lacking:
         return outputs
     common: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    counts: dict[tuple[str, str], float] = {}
     for output in outputs:
         for scorer, items in output.scores.items():
             if (key := (output.corpus, scorer)) in lacking:
                 common[key] = common.get(key, {*items.keys}) & {*items.keys}
+                count = len(items.ids) + items.counts.get(UNGRADED, 0)
+                if counts.setdefault(key, count) != count:
+                    raise EvidenceError(
+                        f"{output} has {count:g} items of {scorer}, others {counts[key]:g}; score again"
+                    )
     for (corpus, scorer), keys in common.items():
         if not keys:
             raise EvidenceError(f"{corpus}: no item has a value of {scorer} for every output; leave {scorer} out")

@@ -82,7 +82,7 @@ class PromptedModels(Capability):
 
     def cost(self, plan: "Plan", folder: "Folder", costs: "Costs", sizes: "Sizes") -> "Cost | None":
         """PlanError: the server's owner knows."""
-        if folder.kind in KINDS:
+        if folder.kind in KINDS or folder.specification.get("scorer") == JUDGE:
             raise PlanError("what a server takes for its answers is known to nobody before; `budget` limits it")
         return None
 

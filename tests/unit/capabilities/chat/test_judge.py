@@ -8,10 +8,11 @@ import yaml
 
 import workplace
 from chat_server import KEY, ChatServer, serving
+from sumcurve.capabilities.chat.capability import CAPABILITY
 from sumcurve.capabilities.chat.judge import Judge, JudgeSettings
 from sumcurve.capabilities.chat.ledger import Answer
 from sumcurve.capabilities.chat.rubric import CUT, REFUSED, UNREADABLE, Rubric
-from sumcurve.capabilities.exam.rows import claim_of
+from sumcurve.capabilities.exam.rows import claim_of, scored
 from sumcurve.settings.config import PlanError
 from sumcurve.store.records import Record, RecordError, read_csv, write_jsonl
 from sumcurve.study.plan import Plan
@@ -158,6 +159,17 @@ def test_metrics_describe_and_claim_what_the_rubric_says():
     assert [claim_of(scorer, metric) for metric in scorer.metrics] == ["faithfulness", "description"]
 
 
+def test_a_judge_of_an_exam_keeps_its_answers_below_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = [["a"], ["a b"], ["a b c"]]
+    with serving(ChatServer(answer=grading)) as server:
+        scorer = judge(server.url)
+        values = scored(scorer, RECORDS[:1] * 3, texts)
+    assert values["judge_faithful"].tolist() == [1, 2, 3]
+    assert scored(scorer, RECORDS[:1] * 3, texts)["judge_short"].tolist() == [5, 4, 3]  # the server is gone
+    assert len(list((tmp_path / "data" / "answers").iterdir())) == 1
+
+
 def test_a_human_is_not_compared_with_what_that_human_wrote():
     human = {"outputs/h": {"system": "human", "told": {"reference": 1}}}
     shown = RUBRIC | {"user": "{source} {summary} {criteria} {reference}"}
@@ -219,6 +231,10 @@ def test_names_hold_what_decides_grades_and_settings_are_refused_by_line(study, 
     def scores(**settings):
         return {row.scores["judge"] for row in study(url="http://localhost:1/v1", **settings).rows}
 
+    plan = study(url="http://localhost:1/v1")
+    folder = plan.folder(plan.rows[0].scores["judge"])
+    with pytest.raises(PlanError, match="known to nobody before"):
+        CAPABILITY.cost(plan, folder, None, None)
     weights = {"path": "here", "sha256": "ab" * 32}
     first, pinned = scores(), scores(weights=weights)
     assert not first & pinned
