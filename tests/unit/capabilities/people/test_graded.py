@@ -214,6 +214,5 @@ def test_the_interval_of_a_biased_judge_covers_what_annotators_would_say_of_all(
             covered[place] += means.corrected.low <= share <= means.corrected.high
             widths[place] += [of.high - of.low for of in (means.people, means.corrected)]
             assert place == 2 or abs(means.judge - share) > 5  # it is biased
-    print(covered / draws, widths / draws)
     assert (np.abs(covered / draws - 0.95) < 3 * np.sqrt(0.95 * 0.05 / draws)).all(), covered / draws
     assert (widths[:, 1] < 0.85 * widths[:, 0]).all(), widths / draws
