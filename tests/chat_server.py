@@ -4,7 +4,7 @@ import http.server
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -31,6 +31,7 @@ class ChatServer:
     most_together: int = 0
     together: int = 0
     url: str = ""
+    answer: Callable[[dict], str] = lambda body: answer_to(body)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -81,7 +82,7 @@ def serving(server: ChatServer) -> Iterator[ChatServer]:
             if failure == "broken":
                 self.close_connection = True
                 return self.connection.shutdown(2)
-            text = answer_to(body)
+            text = server.answer(body)
             prompt = sum(len(message["content"].split()) for message in body["messages"])
             message = {"role": "assistant", "content": text}
             reply = {

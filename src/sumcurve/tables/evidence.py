@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 BLIND: tuple[Role, ...] = ("baseline", "outside")  # not trained by the study, and without sight of references
 ROLES: tuple[Role, ...] = (*BLIND, "bound", "trained")  # in the order of rows
+UNGRADED = "ungraded"  # a scorer's count of items that it could give no value, which are none of its own
 CUT = "best-sentence"  # the bound that is cut to the length of summaries (systems.baselines)
 
 
@@ -368,10 +369,12 @@ def checked(outputs: Sequence[ScoredOutput]) -> list[ScoredOutput]:
     """The outputs in one order, whatever theirs was, and every scorer's items in the order of their keys.
 
     Systems that are not trained come first, bounds behind the others, then methods by name, percent, search, part and
-    seed. Raises EvidenceError, naming the output, for an item that another output of the corpus has and it lacks, an
+    seed. An item that a scorer could not give a value for one output (`UNGRADED`) is left out for all of the corpus.
+    Raises EvidenceError, naming the output, for any other item that another output of the corpus has and it lacks, an
     output given twice, a training without its size, and signatures within a corpus that differ in more than the
     version of sumcurve.
     """
+    outputs = _graded(outputs)
     if not outputs:
         raise EvidenceError("no scored output; a table needs at least one")
     outputs_of: list[ScoredOutput] = []
@@ -397,18 +400,62 @@ def checked(outputs: Sequence[ScoredOutput]) -> list[ScoredOutput]:
     return outputs_of
 
 
+def _graded(outputs: Sequence[ScoredOutput]) -> Sequence[ScoredOutput]:
+    """The outputs on the items that all of their corpus have, of scorers that lack values of some (`UNGRADED`)."""
+    lacking = {
+        (output.corpus, scorer)
+        for output in outputs
+        for scorer, items in output.scores.items()
+        if items.counts.get(UNGRADED)
+    }
+    if not lacking:
+        return outputs
+    common: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    counts: dict[tuple[str, str], float] = {}
+    for output in outputs:
+        for scorer, items in output.scores.items():
+            if (key := (output.corpus, scorer)) in lacking:
+                common[key] = common.get(key, {*items.keys}) & {*items.keys}
+                count = len(items.ids) + items.counts.get(UNGRADED, 0)
+                if counts.setdefault(key, count) != count:
+                    raise EvidenceError(
+                        f"{output} has {count:g} items of {scorer}, others {counts[key]:g}; score again"
+                    )
+    for (corpus, scorer), keys in common.items():
+        if not keys:
+            raise EvidenceError(f"{corpus}: no item has a value of {scorer} for every output; leave {scorer} out")
+    return [
+        replace(
+            output,
+            scores={
+                scorer: _within(items, common[output.corpus, scorer]) if (output.corpus, scorer) in lacking else items
+                for scorer, items in output.scores.items()
+            },
+        )
+        for output in outputs
+    ]
+
+
+def _within(items: Items, keys: set[tuple[str, ...]]) -> Items:
+    return _at(items, [place for place, key in enumerate(items.keys) if key in keys])
+
+
 def _sorted(items: Items) -> Items:
     keys = items.keys
-    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return _at(items, sorted(range(len(keys)), key=keys.__getitem__))
+
+
+def _at(items: Items, places: list[int]) -> Items:
+    """The items at these places, in their order."""
 
     def ordered(column: Sequence[str]) -> tuple[str, ...]:
-        return tuple(column[index] for index in order)
+        return tuple(column[place] for place in places)
 
     return replace(
         items,
         ids=ordered(items.ids),
         groups=ordered(items.groups),
-        values=items.values[:, order],
+        values=items.values[:, places],
         further={name: ordered(column) for name, column in items.further.items()},
         details={name: ordered(column) for name, column in items.details.items()},
     )

@@ -22,6 +22,8 @@ PROGRAM = {"kind": "command", "train": "true", "summarize": "cat", "logp": "cat"
 
 PROMPTED = {"kind": "chat", "url": "http://localhost:1/v1", "model": "small", "examples": [0, 2]}
 PROMPTED |= {"template": str(ROOT / "config" / "prompts" / "summary.yaml")}
+JUDGE = {"url": "http://localhost:1/v1", "model": "small"}
+JUDGE |= {"rubric": str(ROOT / "config" / "prompts" / "judge.yaml")}
 
 
 def everything(place):
@@ -40,7 +42,7 @@ def everything(place):
     tales["methods"] += methods
     tales["split"]["unseen"] = ["zoo"]
     modules |= {"cloze": {}, "oracle": {}}
-    study["scores"] |= {"apes": {}, "dodged": {}, "escaped": {}}
+    study["scores"] |= {"apes": {}, "dodged": {}, "escaped": {}, "judge": JUDGE}
     study |= {"labels": {"methods": ["pcov"]}, "systems": {"theirs": PROGRAM, "prompted": PROMPTED}}
     study["variance"] = {"corpus": "tales", "percent": 50, "methods": ["abs"], "draws": [1, 2], "seeds": [1, 2]}
     study["pretraining"] = pretraining(place / "fables.jsonl", fables(5), overlapping="counted")
@@ -111,6 +113,8 @@ ROWS = [
     (S, "systems.prompted.examples", [0, 2, 4], "more tables", ""),
     (S, "systems.prompted.price", {"input": 1, "output": 2}, "tables", ""),
     (S, "scores.rouge", {"stemmer": True}, "prove score tables", ""),
+    (S, "scores.judge.parameters", {"top_p": 0.9}, "score tables", "-judge-"),
+    (S, "scores.judge.source_words", 9, "score tables", "-judge-"),
     (S, "scores.reading", {"seed": 2}, "decode decode_program tables", ""),
     (S, "bootstrap.seed", 2, "tables", ""),
     (S, "questions", [{"question": "Which?", "asks": "method"}], "tables", ""),

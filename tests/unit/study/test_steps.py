@@ -194,7 +194,7 @@ def test_what_a_builder_writes_is_decided_by_its_three_arguments_and_is_golden(p
     elsewhere = {"score/people", "system/file", "score/entity_attention"}  # of files, and of names, which tales lack
     elsewhere |= {"score/references", "system/human"}  # of several references
     elsewhere |= {"score/bertscore", "score/bartscore", "score/entailment", "score/translation"}  # tests/…/metrics
-    elsewhere |= {"chat", "system/chat"}  # of a server: tests/…/chat
+    elsewhere |= {"chat", "system/chat", "score/judge"}  # of a server: tests/…/chat
     assert rows | elsewhere == {row for row in RECIPES if row.partition("/")[0] in KINDS} - {
         f"corpus/{part}" for part in CORPUS_PARTS
     }

@@ -88,6 +88,27 @@ def lacking(outputs, index, scorer="rouge"):
     return replaced(outputs, index, scores={**outputs[index].scores, scorer: fewer})
 
 
+def ungraded(outputs, *places):
+    """The outputs, these without their last item, which their scorer could not grade."""
+    for index in places:
+        outputs = lacking(outputs, index)
+        outputs = rescored(outputs, index, counts={"ungraded": 1})
+    return outputs
+
+
+def test_an_item_that_could_not_be_graded_is_left_out_for_all_outputs_of_its_corpus(evidence) -> None:
+    outputs = evidence((1, 2))
+    corpus = outputs[3].corpus
+    for before, after in zip(checked(outputs), checked(ungraded(outputs, 3, 4)), strict=True):
+        known, left = before.scores["rouge"], after.scores["rouge"]
+        kept = [place for place, name in enumerate(known.ids) if before.corpus != corpus or not name.endswith("/39")]
+        assert left.ids == tuple(known.ids[place] for place in kept)
+        assert left.groups == tuple(known.groups[place] for place in kept)
+        assert np.array_equal(left.values, known.values[:, kept])
+    with pytest.raises(EvidenceError, match=r"has 39 items of rouge, others 40"):
+        checked(lacking(ungraded(outputs, 3), 4))
+
+
 def regrouped(outputs):
     return rescored(outputs, 3, groups=("elsewhere", *outputs[3].scores["rouge"].groups[1:]))
 

@@ -1,11 +1,13 @@
-"""The capability `chat`: prompted models as systems, with examples from the records that trainings learn from."""
+"""The capability `chat`: prompted models as systems, with examples from the records of trainings, and as judges."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.capabilities.capability import Capability, Folders
+from sumcurve.capabilities.capability import Capability, Folders, Verbs
+from sumcurve.capabilities.chat import command
 from sumcurve.capabilities.chat.folders import KINDS, ChatSpecification
+from sumcurve.capabilities.chat.judge import JUDGE, Judge
 from sumcurve.capabilities.chat.system import Chat, ChatSettings
 from sumcurve.settings.base import MODEL_FILES, ZERO_SHOT
 from sumcurve.settings.config import PlanError
@@ -24,7 +26,11 @@ if TYPE_CHECKING:
 class PromptedModels(Capability):
     kinds = KINDS
     systems = {"chat": Chat}
+    scorers = {JUDGE: Judge}
     listings = (Listing("prompts", "sumcurve.capabilities.chat.table", after="references", measured=True),)
+
+    def add_parsers(self, verbs: Verbs) -> None:
+        command.add_parser(verbs)
 
     def plan_system(self, plan: "Plan", corpus: "PlannedCorpus", name: str) -> bool:
         """Answers with each number of examples; without any there is one row, at 0 records."""
@@ -76,7 +82,7 @@ class PromptedModels(Capability):
 
     def cost(self, plan: "Plan", folder: "Folder", costs: "Costs", sizes: "Sizes") -> "Cost | None":
         """PlanError: the server's owner knows."""
-        if folder.kind in KINDS:
+        if folder.kind in KINDS or folder.specification.get("scorer") == JUDGE:
             raise PlanError("what a server takes for its answers is known to nobody before; `budget` limits it")
         return None
 

@@ -1,11 +1,13 @@
-"""What finished folders say of prompted models: what their answers took, and who gave them."""
+"""What finished folders say of prompted models and judges: what their answers took, and who gave them."""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.capability import Folders
+from sumcurve.capabilities.chat.judge import JUDGE
+from sumcurve.capabilities.chat.rubric import FATES
 from sumcurve.capabilities.chat.system import ChatSettings
 from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.store.records import read_csv
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from sumcurve.tables.results import Results
     from sumcurve.tables.systems import System
 
+GRADED = "graded"
 CHANGING = "◊"  # beside a system whose answers nobody can make again; figures have the sign in their font
 
 
@@ -47,21 +50,49 @@ class Prompted:
 
 @dataclass(frozen=True)
 class Prompts(Evidence):
-    """Answers of every prompted system; `changing` are the names of those that nobody can make again."""
+    """Answers of every prompted system; `changing` are the names of those that nobody can make again.
+
+    `judged` are, by corpus, a judge's answers by their fate: "graded", or why there is no grade.
+    """
 
     rows: Sequence[Prompted]
     changing: Sequence[str]
+    judged: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def mark(self, system: "System") -> str:
         return CHANGING if system.method in self.changing else ""
 
     def notes(self, results: "Results") -> Sequence[str]:
-        if not any(system.method in self.changing for system in results.systems):
-            return ()
-        return (
-            f"{CHANGING} not reproducible: a server's model, which may change or end; its answers are kept where the "
-            "study ran.",
-        )
+        notes = [note for corpus, fates in self.judged.items() if (note := _ungraded(corpus, fates))]
+        if any(system.method in self.changing for system in results.systems):
+            notes.append(
+                f"{CHANGING} not reproducible: a server's model, which may change or end; its answers are kept where "
+                "the study ran."
+            )
+        return notes
+
+
+def _ungraded(corpus: str, fates: Mapping[str, int]) -> str:
+    """A sentence about the answers that have no grade; empty where all have."""
+    lacking = {fate: count for fate, count in fates.items() if fate != GRADED and count}
+    if not lacking:
+        return ""
+    reasons = ", ".join(f"{count:,} {fate}" for fate, count in lacking.items())
+    return (
+        f"{corpus}: {sum(lacking.values()):,} of {sum(fates.values()):,} answers of the judge have no grade "
+        f"({reasons}); items with such an answer about any system are left out of the judge's metrics for all."
+    )
+
+
+def _judged(folders: Folders) -> dict[str, dict[str, int]]:
+    by_corpus: dict[str, dict[str, int]] = {}
+    for row, output in folders.outputs:
+        if (items := output.scores.get(JUDGE)) is not None:
+            fates = by_corpus.setdefault(row.corpus, dict.fromkeys((GRADED, *FATES), 0))
+            fates[GRADED] += len(items.ids)
+            for fate in FATES:
+                fates[fate] += int(items.counts[fate])
+    return by_corpus
 
 
 def prompts(folders: Folders) -> Prompts:
@@ -99,7 +130,7 @@ def prompts(folders: Folders) -> Prompts:
             )
         )
     changing = [method for method, settings in settings_of.items() if not settings.same_again]
-    return Prompts(rows, changing)
+    return Prompts(rows, changing, _judged(folders))
 
 
 def _tokens(usages: Sequence[Mapping[str, Any]], name: str) -> tuple[int, int]:

@@ -21,13 +21,14 @@ def chat(specification: ChatSpecification, inputs: Inputs, stage: Stage) -> None
     from dataclasses import asdict
 
     from sumcurve.capabilities.chat.client import LENGTH
-    from sumcurve.capabilities.chat.system import LEDGERS, Chat, refused
+    from sumcurve.capabilities.chat.service import ANSWERS, refused
+    from sumcurve.capabilities.chat.system import LEDGERS, Chat
     from sumcurve.corpora.sizes import positions
     from sumcurve.corpora.store import Corpus, rows_of
     from sumcurve.store.records import write_csv, write_json
     from sumcurve.systems.system import write_summaries
 
-    system = Chat(specification["settings"], {**inputs, LEDGERS: stage.home / "data" / "answers"})
+    system = Chat(specification["settings"], {**inputs, LEDGERS: stage.home / ANSWERS})
     if "fraction" in specification:
         train = Corpus(inputs[specification["corpus"]]).part("train")
         drawn = positions(inputs[specification["fraction"]], train.ids, specification["seed"])

@@ -16,6 +16,7 @@ from sumcurve.store.records import write_json, write_text
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.people.answers import Answers
+    from sumcurve.capabilities.people.correct import Judged
     from sumcurve.capabilities.people.results import Results
     from sumcurve.capabilities.people.sheets import Text
     from sumcurve.statistics.intervals import Estimate
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 EACH = 25  # contrasts of a rule (Kumar and Cheung, 2019)
 # Options of either kind of sheets.
 OF_CONTRASTS, OF_SUMMARIES = ("system", "each"), ("items", "without_reference")
+
+OF_SHEETS = ("scores", "metric", "pairs", "question", "partial", "write")  # of `correct`, beside filled sheets
 
 SHEET = """\
 Writes sheets for people, blind and shuffled: summaries of outputs of one corpus and the references (Wei et al., 2018:
@@ -46,12 +49,16 @@ CORRECT = """\
 Takes a judge's answers to all items (a model's, say) and people's to some, drawn from all. Prints each system's mean
 and all paired differences, by people alone and made surer by the judge (prediction-powered: Angelopoulos et al.,
 2023). A biased judge moves nothing, and one who knows nothing costs nothing.
+
+With --key, FILEs are filled sheets, and --scores names folders of scores of the outputs that were judged, of the scorer
+`judge` or any other; --write keeps both sides as a CSV, which `correct` reads without --key.
 """
 
 SHEETS_OF = """\
 sheet results/outputs/docstrings-lead-4af533fa --items 50 --to sheets
 read sheets/a-1.csv sheets/b-1.csv --key sheets.key.json
-correct judged.csv"""
+correct judged.csv
+correct sheets/a-1.csv --key sheets.key.json --scores results/scores/*-judge-* --metric judge_faithfulness"""
 EXAMPLES = [f"example: sumcurve people {line}" for line in SHEETS_OF.splitlines()]  # of each action
 
 
@@ -97,7 +104,24 @@ def add_parser(verbs: Verbs) -> None:
     correct = actions.add_parser(
         "correct", help="a judge's answers, by people's", description=CORRECT, formatter_class=shape, epilog=EXAMPLES[2]
     )
-    correct.add_argument("file", type=Path, metavar="FILE.csv", help="columns item, system, judge, people; maybe group")
+    correct.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="a CSV: item, system, judge, people, maybe group; or sheets"
+    )
+    correct.add_argument("--key", type=Path, metavar="KEY", help="of the sheets: what `sheet` wrote beside the folder")
+    correct.add_argument(
+        "--scores", nargs="+", type=Path, metavar="FOLDER", help="results/scores/…, one of each output"
+    )
+    correct.add_argument("--metric", metavar="NAME", help="of these scores: the judge's grades")
+    correct.add_argument(
+        "--pairs", type=Path, metavar="FILE.csv", help="in place of scores: from `sumcurve judge --write`"
+    )
+    correct.add_argument(
+        "--question",
+        choices=[question.name for question in WEI.questions],
+        help=f"whose yes is compared with the grades (default: {WEI.questions[-1].name}, after all others)",
+    )
+    correct.add_argument("--partial", action="store_true", help="codes may be without an answer")
+    correct.add_argument("--write", type=Path, metavar="FILE.csv", help="grades beside answers")
     correct.set_defaults(run=run_correct)
 
 
@@ -219,8 +243,43 @@ def run_correct(arguments: argparse.Namespace) -> None:
     """Print the corrected means and differences."""
     from sumcurve.capabilities.people.correct import read, report
 
-    for line in report(read(arguments.file)):
+    judged = read(_single(arguments)) if arguments.key is None else _graded(arguments)
+    for line in report(judged):
         print(line)
+
+
+def _single(arguments: argparse.Namespace) -> Path:
+    """The one CSV; PeopleError where there are several, and for options of sheets."""
+    for option in OF_SHEETS:
+        if getattr(arguments, option):
+            raise PeopleError(f"--{option}: it is of filled sheets; name their --key, or leave it out")
+    if len(arguments.files) > 1:
+        raise PeopleError(f"{len(arguments.files)} files; name one CSV, or the --key of filled sheets")
+    path: Path = arguments.files[0]
+    return path
+
+
+def _graded(arguments: argparse.Namespace) -> "Judged":
+    """Grades of the scores beside the answers of the sheets, written where that is asked for."""
+    from sumcurve.capabilities.people.answers import read_answers
+    from sumcurve.capabilities.people.graded import beside_people, pairs_beside_people, write
+    from sumcurve.capabilities.people.sheets import read_key
+
+    for option in ("scores", "metric"):
+        if bool(getattr(arguments, option)) == bool(arguments.pairs):
+            raise PeopleError(f"--{option}: sheets take --scores of their outputs and a --metric of these, or --pairs")
+    check_written([arguments.write], [*arguments.files, arguments.key, arguments.pairs])
+    answers = read_answers(arguments.files, read_key(arguments.key), arguments.partial)
+    question = arguments.question or WEI.questions[-1].name
+    if arguments.pairs:
+        judged, notes = pairs_beside_people(arguments.pairs, answers, question)
+    else:
+        judged, notes = beside_people(arguments.scores, arguments.metric, answers, question)
+    for note in notes:
+        print(note)
+    if arguments.write:
+        write(arguments.write, judged)
+    return judged
 
 
 def _report(answers: "Answers", judged: "Results", settings: Bootstrap) -> Iterator[str]:

@@ -12,7 +12,8 @@ import numpy as np
 from sumcurve.capabilities.people.protocols import PeopleError
 from sumcurve.machine.counts import counted
 from sumcurve.machine.spelling import no_file
-from sumcurve.statistics.groups import Array
+from sumcurve.statistics.correlation import correlation
+from sumcurve.statistics.groups import Array, Groups
 from sumcurve.statistics.intervals import Estimate
 from sumcurve.statistics.prediction_powered import Corrected, corrected
 from sumcurve.statistics.ungrouped import holm, holm_steps
@@ -29,6 +30,7 @@ class Judged:
     groups: list[str]
     judge: Array
     people: Array
+    items: list[str]
 
 
 def read(path: Path) -> Judged:
@@ -65,8 +67,8 @@ def read(path: Path) -> Judged:
     for system, answers in judge.items():
         if lacking := next((item for item in groups if item not in answers), None):
             raise PeopleError(f"{path}: {system} lacks item {lacking}, which others have; add it or leave the item out")
-    tables = [np.array([[of[system][item] for item in groups] for system in judge]) for of in (judge, people)]
-    return Judged([*judge], [*groups.values()], *tables)
+    grades, given = (np.array([[of[system][item] for item in groups] for system in judge]) for of in (judge, people))
+    return Judged([*judge], [*groups.values()], grades, given, [*groups])
 
 
 def _number(text: str | None, where: str, column: str) -> float:
@@ -96,6 +98,9 @@ def report(judged: Judged) -> Iterator[str]:
             f"{system:{width}}  {means.judge:8.3f}  {_shown(means.people):>26}  {_shown(means.corrected):>26}  "
             f"{means.weight:5.2f}  {means.answered:,} of {means.items:,}"
         )
+    yield "Agreement on the items that both answered: Spearman's ρ, 95 % interval over groups:"
+    for system, judge, people in zip(judged.systems, judged.judge, judged.people, strict=True):
+        yield f"{system:{width}}  {_agreement(judge, people, judged.groups)}"
     pairs = list(combinations(range(len(judged.systems)), 2))
     if not pairs:
         return
@@ -120,6 +125,18 @@ def _corrected(name: str, judge: Array, people: Array, groups: list[str]) -> Cor
         return corrected(judge, people, groups)
     except ValueError as error:
         raise PeopleError(f"{name}: {error}") from None
+
+
+def _agreement(judge: Array, people: Array, groups: list[str]) -> str:
+    both = np.isfinite(people)
+    if not both.any():
+        return "–"
+    names = Groups.of([group for group, answered in zip(groups, both, strict=True) if answered])
+    agreed = correlation(judge[both], people[both], names, "spearman")
+    if agreed.value is None:
+        return "– (one of both does not vary)"
+    ends = "no interval" if agreed.low is None else f"[{agreed.low:.2f}, {agreed.high:.2f}]"
+    return f"{agreed.value:.2f} {ends}"
 
 
 def _shown(estimate: Estimate) -> str:

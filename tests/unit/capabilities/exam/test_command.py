@@ -305,7 +305,7 @@ def test_summaries_that_are_not_of_the_corpus_are_named(rows, complaint, tmp_pat
                "--summaries", f"s={tmp_path / 's.jsonl'}")  # fmt: skip
 
 
-WEIGHTS = {"bartscore", "bertscore", "entailment"}
+WEIGHTS = {"bartscore", "bertscore", "entailment", "judge"}
 READS_A_STUDY = {"apes", "dodged", "entity_attention", "escaped", "people", "reading"}
 
 

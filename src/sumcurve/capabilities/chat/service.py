@@ -1,0 +1,236 @@
+"""A server's model as a study names it, and its answers to conversations, through the ledger of that model."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import Field, model_validator
+
+from sumcurve.capabilities.chat.asking import Manner, collect, most_tokens
+from sumcurve.capabilities.chat.client import FILTER, LOCAL, Server
+from sumcurve.capabilities.chat.ledger import Answer, Budget, Usage, opened
+from sumcurve.capabilities.chat.template import Message
+from sumcurve.settings.base import NonNegativeFloat, Positive, Settings, Sha256
+from sumcurve.store.manifest import digest
+from sumcurve.store.records import RecordError
+
+ANSWERS = Path("data", "answers")  # below a study's home: the folder of ledgers
+OURS = frozenset({"model", "messages", "stream", "n"})  # of a request's body
+LIMITS = ("max_tokens", "max_completion_tokens")  # words that servers have for the longest answer
+TIMES = 4  # tokens of an answer for each word of the longest one, where the study says nothing
+ENVIRONMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+Parameter = str | int | float | bool | None
+
+
+class Price(Settings):
+    input: NonNegativeFloat
+    """Of a million tokens of prompts."""
+    output: NonNegativeFloat
+    """Of a million tokens of answers."""
+
+    def money(self, input_tokens: int, output_tokens: int) -> float:
+        """In the user's money."""
+        return (input_tokens * self.input + output_tokens * self.output) / 1e6
+
+
+class Limit(Settings):
+    tokens: Positive | None = None
+    """Of prompts and answers together."""
+    money: Annotated[float, Field(gt=0.0)] | None = None
+    """By `price`."""
+
+    @model_validator(mode="after")
+    def some(self) -> "Limit":
+        if self.tokens is None and self.money is None:
+            raise ValueError("a budget says `tokens` or `money`")
+        return self
+
+
+class Weights(Settings):
+    path: Annotated[str, Field(exclude=True)] = ""
+    """The folder that the local server serves; no part of any name."""
+    sha256: Sha256
+    """Of its files, as of a pretrained method."""
+
+
+class ServiceSettings(Settings):
+    url: str
+    """Address of the server, before /chat/completions."""
+    model: str
+    """As the server calls it."""
+    source_words: Positive | None = None
+    """Words of every source that are shown; null: all."""
+    parameters: Annotated[dict[str, Parameter], Field(default_factory=dict)]
+    """Of a request, beside temperature: 0."""
+    key: str | None = None
+    """The name of the environment variable that holds the server's key."""
+    price: Price | None = None
+    """The user's own."""
+    budget: Limit | None = None
+    """Of all that was ever paid to this model from this folder."""
+    concurrency: Positive = 4
+    """Requests under way at a time."""
+    attempts: Positive = 8
+    """At each of them."""
+    timeout: Positive = 300
+    """Seconds for an answer."""
+    weights: Weights | None = None
+    """Of a server on this machine, by which its model is known."""
+
+    @model_validator(mode="after")
+    def what_fits(self) -> "ServiceSettings":
+        address = urlsplit(self.url)
+        if address.scheme not in ("http", "https") or not address.hostname or address.query or address.fragment:
+            raise ValueError("`url` is as http://localhost:8000/v1, before /chat/completions, without ? and #")
+        if address.username is not None or address.password is not None:
+            raise ValueError("`url` holds a name or password; put the key into an environment variable, named by `key`")
+        if self.key is not None and not ENVIRONMENT.fullmatch(self.key):
+            raise ValueError("`key` is the name of an environment variable, never the key itself")
+        if self.weights is not None and address.hostname not in LOCAL:
+            raise ValueError(f"`weights` are of a server on this machine ({', '.join(LOCAL)}); leave them out")
+        if strange := sorted(OURS & {*self.parameters}):
+            raise ValueError(f"parameters: {strange[0]} is not for a study to say; leave it out")
+        if self.budget is not None and self.budget.money is not None and self.price is None:
+            raise ValueError("a `budget` of money takes a `price`")
+        if self.budget is not None and not isinstance(self.limit(1), int):
+            raise ValueError("a `budget` takes a longest answer: leave `max_tokens` in `parameters` a number")
+        return self
+
+    def limit(self, longest: int) -> Parameter:
+        """Tokens of the longest answer where the longest that is wanted has so many words; None: any number."""
+        given = [self.parameters[name] for name in LIMITS if self.parameters.get(name) is not None]
+        return given[0] if given else None if set(LIMITS) & {*self.parameters} else TIMES * longest
+
+    def in_force(self, longest: int) -> dict[str, Parameter]:
+        """What a request says beside its model and messages; null takes a parameter away."""
+        default: dict[str, Parameter] = {"temperature": 0}
+        if not set(LIMITS) & {*self.parameters}:
+            default["max_tokens"] = self.limit(longest)
+        return {name: value for name, value in (default | self.parameters).items() if value is not None}
+
+    @property
+    def same_again(self) -> bool:
+        """Whether another making gives these answers, as far as one can know: pinned weights at temperature 0."""
+        return self.weights is not None and self.in_force(1).get("temperature") == 0
+
+    def service(self, longest: int) -> dict[str, Any]:
+        """What `Service` takes, as plain values; `longest` are the words of the longest answer that is wanted.
+
+        Keys are not of it, only the name of the variable; limits are, as of programs: answers are kept elsewhere.
+        """
+        money = self.budget is not None and self.budget.money is not None
+        optional = {
+            "source_words": self.source_words,
+            "key": self.key,
+            "budget": self.budget and self.budget.model_dump(mode="json", exclude_none=True),
+            "price": self.price.model_dump(mode="json") if money and self.price else None,
+            "weights": self.weights and self.weights.sha256,
+        }
+        return {
+            "url": self.url,
+            "model": self.model,
+            "parameters": self.in_force(longest),
+            "longest": self.limit(longest),
+            "concurrency": self.concurrency,
+            "attempts": self.attempts,
+            "timeout": self.timeout,
+            **{name: value for name, value in optional.items() if value is not None},
+        }
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Answers in the order of their conversations, the digests of their requests, and what these took."""
+
+    answers: list[Answer]
+    requests: list[str]
+    usage: Usage
+
+    @property
+    def models(self) -> list[str]:
+        """What the server said that its model is."""
+        return sorted({answer.model for answer in self.answers if answer.model})
+
+    @property
+    def served(self) -> dict[str, Any]:
+        """What the server said of its model, with how many answers had each fingerprint."""
+        fingerprints: dict[str, int] = {}
+        for answer in self.answers:
+            fingerprints[answer.fingerprint] = fingerprints.get(answer.fingerprint, 0) + 1
+        return {"models": self.models, "fingerprints": dict(sorted(fingerprints.items()))}
+
+
+class Service:
+    """A model of a server by `settings` (`ServiceSettings.service`), with its ledger in the folder `ledgers`."""
+
+    def __init__(self, settings: Mapping[str, Any], ledgers: Path) -> None:
+        self.settings, self.ledgers = settings, ledgers
+
+    def ledger(self) -> Path:
+        """The file of what the model has answered, whichever study wanted it."""
+        model = re.sub(r"[^A-Za-z0-9._-]+", "-", self.settings["model"])[:64]
+        return self.ledgers / f"{model}-{digest({name: self.settings[name] for name in ('url', 'model')})}.jsonl"
+
+    def body(self, messages: list[Message]) -> bytes:
+        """What is sent for a conversation: its digest is what the answer is known by."""
+        content = {"model": self.settings["model"], "messages": messages, "stream": False}
+        return json.dumps(content | self.settings["parameters"], ensure_ascii=False, sort_keys=True).encode()
+
+    def shown(self, source: str) -> str:
+        """The source up to its `source_words`."""
+        limit = self.settings.get("source_words")
+        return source if limit is None else " ".join(source.split(" ")[:limit])
+
+    def answers(self, count: int, messages: Callable[[int], list[Message]]) -> Answered:
+        """Answers to conversations 0 to `count` - 1; RecordError where the server, the budget or the ledger ends it.
+
+        What was answered until then is kept.
+        """
+        settings = self.settings
+        with opened(self.ledger()) as ledger:
+            requests = collect(
+                count,
+                lambda place: self.body(messages(place)),
+                lambda place: most_tokens(messages(place), settings["longest"] or 0),
+                Server(settings["url"], settings["timeout"], self._key()),
+                ledger,
+                _budget(settings),
+                Manner(settings["concurrency"], settings["attempts"]),
+            )
+            return Answered([ledger.answers[request] for request in requests], requests, ledger.usage(requests))
+
+    def _key(self) -> str | None:
+        name = self.settings.get("key")
+        if name is None:
+            return None
+        if not (key := os.environ.get(name, "").strip()):
+            raise RecordError(f"the environment variable {name}, which `key` names, is not set: set it, and run again")
+        return key
+
+
+def refused(answer: Answer) -> bool:
+    """Whether there is no text: the server's filter says so, or there is none."""
+    return answer.finish == FILTER or not answer.text.strip()
+
+
+def missing_weights(settings: ServiceSettings) -> str:
+    """Why the pinned weights cannot be read; empty where they can, or where none are pinned."""
+    if settings.weights is None or settings.weights.path:
+        return ""
+    return "weights: no `path`; say where the folder with that sha256 lies"
+
+
+def _budget(settings: Mapping[str, Any]) -> Budget:
+    price = settings.get("price")
+    return Budget(**settings.get("budget", {}), price=price and (price["input"], price["output"]))
+
+
+def texts_of(sentences: Sequence[str]) -> str:
+    """A text's sentences as a prompt shows them."""
+    return " ".join(sentence for sentence in sentences if sentence)
