@@ -527,10 +527,10 @@ def _jobs(plan: Plan, whole: Estimate, lacking: Counter[str], device: str, gpus:
     least = any(lacking[kind] for kind in on_gpus)
     what = "GPU-hours" if device == "a GPU" else "hours on a CPU's core, since none was measured on a GPU,"
     several = max(held.values()) > 1
-    asked = f", a training for {gpus.of_training}" if several else ""
+    of_each = f", a training for {gpus.of_training}" if several else ""
     alike = f" if {gpus.of_training} train no faster than one" if several else ""
     jobs = sum(processes[kind] for kind in on_gpus)
-    rows.append(f"{jobs} of them ask for a GPU{asked}; {what} they take{alike}: {amount(total, least)}")
+    rows.append(f"{jobs} of them ask for a GPU{of_each}; {what} they take{alike}: {amount(total, least)}")
     if gpus.here and not gpus.at_once:
         rows.append(f"GPUs of this machine: {gpus.here}, too few for a training; lower SUMCURVE_GPUS_PER_RUN")
     elif gpus.here:
