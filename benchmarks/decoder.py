@@ -6,9 +6,9 @@ learn nothing from examples in their prompt: it shows that prompts run, and answ
 
 python benchmarks/decoder.py results/corpora/outside-packages-outside-8b1236e8 \\
     results/annotations/outside-packages-subwords-6014e1f0 scratch/mini-decoder [--updates 1000]
-python -m transformers.cli.transformers serve scratch/mini-decoder --port 8000 --device cpu
+.venv-serving/bin/transformers serve scratch/mini-decoder --port 8000 --device cpu
 
-Serving takes `pip install 'transformers[serving]'`. Sums are the CPU's own: another CPU may
+`.venv-serving` is an environment of its own (docs/how-to/own-program.md). Sums are the CPU's own: another CPU may
 give weights with other last bits, and so another sha256.
 """
 

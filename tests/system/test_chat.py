@@ -1,12 +1,17 @@
-"""A model of random weights, served on this machine by transformers, in a study from prompts to tables."""
+"""A model of random weights, served on this machine by transformers, in a study from prompts to tables.
+
+The server is that of this environment, or of the one whose Python SUMCURVE_SERVING names.
+"""
 
 import json
 import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,12 +23,13 @@ import workplace
 from pretrained import make_tokenizer
 from sumcurve.harvest.fetch import sha256_of_model
 from sumcurve.store import manifest
+from sumcurve.store.stage import BuildError
 from sumcurve.study.plan import Plan
 from unit.capabilities.chat.test_study import write_study
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}assistant:"
-SERVE = [sys.executable, "-m", "transformers.cli.transformers", "serve"]
+SERVE = [os.environ.get("SUMCURVE_SERVING", sys.executable), "-m", "transformers.cli.transformers", "serve"]
 
 pytestmark = pytest.mark.long
 
@@ -58,13 +64,21 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    """The model's folder and the address of its server."""
-    if not is_serve_available():
-        pytest.skip("transformers serve does not start here: pip install 'transformers[serving]'")
-    folder, port = make_model(tmp_path_factory.mktemp("model") / "random"), free_port()
+def model(tmp_path_factory):
+    if "SUMCURVE_SERVING" not in os.environ and not is_serve_available():
+        pytest.skip(
+            "transformers serve does not start here: pip install 'transformers[serving]' into another environment, and "
+            "name its Python by SUMCURVE_SERVING"
+        )
+    return make_model(tmp_path_factory.mktemp("model") / "random")
+
+
+@contextmanager
+def serving(folder, port):
+    """The process of a server that answers."""
     log = folder.parent / "serve.log"
     environment = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    environment.pop("PYTHONPATH", None)
     with log.open("wb") as stream:
         options = ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
         process = subprocess.Popen([*SERVE, str(folder), *options], stdout=stream, stderr=stream, env=environment)
@@ -76,10 +90,50 @@ def served(tmp_path_factory):
                 except OSError:
                     assert process.poll() is None, log.read_text()
                     time.sleep(0.2)
-            yield folder, f"http://127.0.0.1:{port}/v1"
+            yield process
         finally:
             process.terminate()
             process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def served(model):
+    """The model's folder and the address of its server."""
+    with serving(model, port := free_port()):
+        yield model, f"http://127.0.0.1:{port}/v1"
+
+
+def test_a_server_that_dies_midway_is_asked_for_the_rest_when_it_is_back(model, tmp_path):
+    home, port = workplace.configured(tmp_path), free_port()
+    settings = {"url": f"http://127.0.0.1:{port}/v1", "model": str(model), "key": None, "examples": [0]}
+    write_study(home, **settings, parameters={"max_tokens": 8}, concurrency=2, attempts=2)
+    plan = Plan.read(home / "config", "prompts")
+    (output,) = (row.output for row in plan.rows if row.method == "prompted-zero-shot")
+    for key in plan.folder(output).inputs:
+        workplace.build(plan, key, home)
+
+    def answers():
+        rows = (json.loads(line) for path in (home / "data" / "answers").glob("*") for line in path.open())
+        return [row["request"] for row in rows if row["event"] == "answer"]
+
+    def kill(process):
+        while len(answers()) < 5:
+            time.sleep(0.01)
+        process.kill()
+
+    with serving(model, port) as process:
+        killer = threading.Thread(target=kill, args=(process,))
+        killer.start()
+        with pytest.raises(BuildError, match=r"no answer after 2 attempts.*the (\d+) answers that are there are not"):
+            workplace.build(plan, output, home)
+        killer.join()
+    kept = answers()
+    with serving(model, port):
+        folder = workplace.build(plan, output, home)
+    usage = json.loads((folder / "usage.json").read_text())
+    assert 5 <= len(kept) < usage["items"] == usage["answers"]
+    assert answers()[: len(kept)] == kept
+    assert len({*answers()}) == len(answers()) == usage["items"]
 
 
 def test_a_local_server_is_prompted_and_its_rows_are_in_tables(served, tmp_path):

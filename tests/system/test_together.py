@@ -265,8 +265,9 @@ def disturbed_training(case: str, group: Group, folder: Path) -> Fitted:
     resume = read_together(folder / "ended.pt", print, group) if case == "again" else None
     with Notice(print, group) as notice:
 
-        def keep(kept: State) -> None:
-            if not group.rank:
+        def keep(kept: State | None) -> None:
+            assert (kept is None) == (group.rank > 0)
+            if kept is not None:
                 write_state(folder / f"{case}.pt", kept)
             notice.written()
 

@@ -156,6 +156,15 @@ def test_no_line_begins_with_a_number_s_marker(page: Path) -> None:
     assert not re.findall(r"^ *<!--=.*", page.read_text(), flags=re.M)
 
 
+def test_a_local_server_has_the_versions_of_the_locks() -> None:
+    page = (DOCS / "how-to" / "own-program.md").read_text()
+    served = dict(re.findall(r"(torch|transformers)(?:\[serving\])?==([\d.]+\d)", page))
+    pins = "".join((ROOT / "envs" / name).read_text() for name in ("requirements.in", "torch.txt"))
+    locked = dict(re.findall(r"^(torch|transformers)==([\d.]+\d)", pins, flags=re.M))
+    assert served == locked
+    assert len(served) == 2
+
+
 # --- how long they are, and in whose words
 
 

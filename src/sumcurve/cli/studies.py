@@ -225,7 +225,7 @@ def show_plan(results: Path, study: str | None, keys: list[str] | None, records:
 
 
 def _show_plan(plan: Plan, results: Path, records: int | None) -> None:
-    from sumcurve.watch.estimate import estimate, lines, missing_files, records_of
+    from sumcurve.watch.estimate import Gpus, estimate, lines, missing_files, records_of
 
     costs, recorded, kind = measured_costs()
     if records is not None and None not in records_of(plan, results, None, recorded).values():
@@ -237,7 +237,8 @@ def _show_plan(plan: Plan, results: Path, records: int | None) -> None:
     whole = estimate(plan, results, costs, records, recorded)
     for line in absent:
         print(line)
-    for line in lines(plan, whole, costs, os.cpu_count() or 1, kind):
+    gpus = Gpus(len(devices.pool(dict(os.environ))), *devices.per_run(os.environ))
+    for line in lines(plan, whole, costs, os.cpu_count() or 1, kind, gpus):
         print(line)
 
 

@@ -58,6 +58,7 @@ KINDS = {  # of fields' values
 ARRAY = re.compile(rb"\s*\[\s*(\{|$)")  # of objects, its beginning
 FIRST_ROWS = 1000  # in which fields are looked for
 MOST_BAD = 20  # one line in so many may be no UTF-8; a file of more has another encoding
+SIZES_OF_VERDICT = 4  # as `curves.fit.LEAST_SIZES` has it, which reads numpy
 SAMPLE = 20_000  # records whose lengths are taken
 SHORT_TEXT = 4  # words; what has no more is a name or a number
 LEAST_RECORDS = 50
@@ -504,7 +505,8 @@ def add(
     hub = arguments.corpus.startswith(HUB)
     if arguments.name is None and not hub:
         raise PlanError("say --name, which the corpus and its study get")
-    name = arguments.name or free_name(config, arguments.corpus)
+    wanted = arguments.name or hub_name(arguments.corpus)
+    name = arguments.name or free_name(config, wanted)
     study = config / "studies" / f"{name}.yaml"
     if not NAME.fullmatch(name):
         raise PlanError(
@@ -571,6 +573,10 @@ def add(
     shares = ", ".join(f"{size:,}" for size in corpus.get("sizes") or corpus["percents"])
     of = "training records" if "sizes" in corpus else "% of the training part"
     note(f"{study}: {len(plan.named('runs'))} trainings, at {shares} {of}")
+    if len(corpus.get("sizes") or ()) in range(1, SIZES_OF_VERDICT):
+        note(f"sizes: {len(corpus['sizes'])}, and a verdict on more records takes {SIZES_OF_VERDICT}: say more --sizes")
+    if name != wanted:
+        note(f"name: {name}, since {config / 'studies' / wanted}.yaml is there; --name says another")
     for line in costs(plan):
         note(line)
     note(f"what it would cost: make plan STUDY={name}")
@@ -578,10 +584,14 @@ def add(
     return study
 
 
-def free_name(config: Path, corpus: str) -> str:
-    """What a corpus of the hub is called: its repository's name, with a number behind it where a study has that."""
+def hub_name(corpus: str) -> str:
+    """What a corpus of the hub is called: its repository's name, in small letters."""
     name = re.sub(r"[^a-z0-9]+", "_", corpus.split("/")[-1].lower()).strip("_")
-    name = name if name[:1].isalpha() else f"corpus_{name}"
+    return name if name[:1].isalpha() else f"corpus_{name}"
+
+
+def free_name(config: Path, name: str) -> str:
+    """The name, with a number behind it where a study has it."""
     names = (name, *(f"{name}_{number}" for number in range(2, 1000)))
     return next(free for free in names if not (config / "studies" / f"{free}.yaml").exists())
 

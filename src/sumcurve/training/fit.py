@@ -114,7 +114,7 @@ def fit(
     identity: Mapping[str, Any] | None = None,
     start: Checkpoint | None = None,
     resume: State | None = None,
-    keep: Callable[[State], None] = lambda state: None,
+    keep: Callable[[State | None], None] = lambda state: None,
     wanted: Callable[[], bool] = lambda: False,
     watch: Callable[[Progress], None] = lambda progress: None,
 ) -> Fitted:
@@ -127,7 +127,8 @@ def fit(
     of the data and the random numbers that it would have had.
 
     `keep` gets a State after every validation, which owns all its tensors, and after an update between two of them
-    when `wanted` says so, which is asked in every update; of several processes, all keep when one wants it. Given back
+    when `wanted` says so, which is asked in every update; of several processes, all keep when one wants it, and all but
+    the first get None, for they copy nothing. Given back
     as `resume`, with a model newly built from the same seed, training goes on; on one machine and CPU type the
     outcome, measured seconds apart, is bit-identical to that of an uninterrupted run. `identity` holds whatever else
     a state must agree on, such as the model's settings. `seed` decides all random numbers; torch's global generators
@@ -210,7 +211,7 @@ class _Fit:
         device: torch.device,
         group: Group,
         identity: dict[str, Any],
-        keep: Callable[[State], None],
+        keep: Callable[[State | None], None],
         wanted: Callable[[], bool],
         watch: Callable[[Progress], None],
     ) -> None:
@@ -423,8 +424,12 @@ class _Fit:
             )
         )
 
-    def _state(self) -> State:
+    def _state(self) -> State | None:
+        """The first process's, with the generators of all; None in the others."""
         cuda = torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else None
+        generators = self.group.gather({"cpu": torch.get_rng_state(), "cuda": cuda})
+        if self.group.rank:
+            return None
         return {
             "identity": dict(self.identity),
             "phase": self.index,
@@ -442,7 +447,7 @@ class _Fit:
             "schedule": {"stale": self.schedule.stale, "halvings": self.schedule.halvings},
             "history": self.history.as_dict(),
             "batches": self.batches.state(),
-            "random": self.group.gather({"cpu": torch.get_rng_state(), "cuda": cuda}),
+            "random": generators,
             "model": _copied(self.learner.weights()),
             "best": dict(self.weights),  # never written to, only replaced
             "optimizer": _copied(self.optimizer.state_dict()),

@@ -78,8 +78,20 @@ def read_state(path: Path, note: Callable[[str], None], keys: Collection[str] = 
 
 
 def read_together(path: Path, note: Callable[[str], None], group: Group) -> dict[str, Any] | None:
-    """`read_state` in every process of a group; none goes on before all have read what the first may soon delete."""
-    state = read_state(path, note)
+    """`read_state` in every process of a group: the first checks the file and says what it is, the others load it.
+
+    None goes on before all have read what the first may soon delete. ResumeError where another cannot read it.
+    """
+    state = None if group.rank else read_state(path, note)
+    if group.of_first(lambda: state is not None) and group.rank:
+        try:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+        except Exception as error:  # whatever bytes lead torch's unpickling to
+            raise ResumeError(
+                f"{path}: process 0 has read this resume state and process {group.rank} cannot "
+                f"({type(error).__name__}: {error}); train on a disk that all processes share",
+                [],
+            ) from error
     group.gather(None)
     return state
 
@@ -258,14 +270,14 @@ def fitted(
     Raises ResumeError for the state of another training. Of several processes only the first writes.
     """
     resume = read_together(place.state, place.note, group)
-    if resume is not None:
+    if resume is not None and not group.rank:
         place.note(f"{place.name}: resuming from {place.state}")
     events = place.events if not group.rank else None
     watchers = Watchers(place.name, events, place.note, stream=place.terminal, position=place.line)
     with watchers as watch, Notice(place.note, group) as notice:
 
-        def keep(kept: State) -> None:
-            if not group.rank:
+        def keep(kept: State | None) -> None:
+            if kept is not None:
                 write_state(place.state, kept)
             notice.written()
 

@@ -64,6 +64,23 @@ Counts = Mapping[str, int | None]  # records by corpus; None: not known
 
 
 @dataclass(frozen=True)
+class Gpus:
+    """How many GPUs are `here`, a training has (`of_training`), and processes that may share one (`shared`)."""
+
+    here: int = 0
+    of_training: int = 1
+    shared: int = 1
+
+    @property
+    def at_once(self) -> int:
+        """Trainings that run at a time."""
+        return self.here * self.shared // self.of_training
+
+
+ONE_EACH = Gpus()
+
+
+@dataclass(frozen=True)
 class Sizes:
     """Of a corpus what its folders' costs depend on: training records and test items, where they are known.
 
@@ -494,23 +511,38 @@ def _kinds(whole: Estimate, lacking: Counter[str]) -> list[str]:
     return [*rows, f"core-hours: the middle estimate{least}"]
 
 
-def _jobs(plan: Plan, whole: Estimate, lacking: Counter[str], device: str) -> list[str]:
-    """How many jobs a cluster would get, and how many of them ask for a GPU."""
+def _jobs(plan: Plan, whole: Estimate, lacking: Counter[str], device: str, gpus: Gpus) -> list[str]:
+    """How many jobs a cluster would get, how many of them ask for a GPU, and how long this machine's GPUs take."""
     processes = {kind: whole.sets.get(kind, count) for kind, count in whole.to_do.items()}
     processes["score_corpus"] = whole.sets.get("score_corpus", 0)
     here = light(plan)
     steps = sum(count for kind, count in processes.items() if kind in here)
     rows = [f"on a cluster {sum(processes.values()) - steps} jobs; {steps} steps of seconds run where Snakemake does"]
-    if on_gpus := [kind for kind, count in whole.to_do.items() if count and KINDS[kind].gpu]:
-        hours = np.sum([np.zeros(3), *(whole.hours[kind] for kind in on_gpus if kind in whole.hours)], axis=0)
-        what = "GPU-hours" if device == "a GPU" else "hours on a CPU's core, since none was measured on a GPU,"
-        shown = amount(hours, any(lacking[kind] for kind in on_gpus))
-        rows.append(f"{sum(processes[kind] for kind in on_gpus)} of them ask for a GPU; {what} they take: {shown}")
+    on_gpus = [kind for kind, count in whole.to_do.items() if count and KINDS[kind].gpu]
+    if not on_gpus:
+        return rows
+    held = {kind: gpus.of_training if KINDS[kind].together else 1 for kind in on_gpus}
+    hours = {kind: whole.hours[kind] for kind in on_gpus if kind in whole.hours}
+    total = np.sum([np.zeros(3), *(held[kind] * each for kind, each in hours.items())], axis=0)
+    least = any(lacking[kind] for kind in on_gpus)
+    what = "GPU-hours" if device == "a GPU" else "hours on a CPU's core, since none was measured on a GPU,"
+    several = max(held.values()) > 1
+    of_each = f", a training for {gpus.of_training}" if several else ""
+    alike = f" if {gpus.of_training} train no faster than one" if several else ""
+    jobs = sum(processes[kind] for kind in on_gpus)
+    rows.append(f"{jobs} of them ask for a GPU{of_each}; {what} they take{alike}: {amount(total, least)}")
+    if gpus.here and not gpus.at_once:
+        rows.append(f"GPUs of this machine: {gpus.here}, too few for a training; lower SUMCURVE_GPUS_PER_RUN")
+    elif gpus.here:
+        groups = {kind: gpus.here // held[kind] for kind in hours}
+        wait = np.sum([np.zeros(3), *(each / groups[kind] for kind, each in hours.items())], axis=0)
+        where = f"GPUs of this machine: {gpus.here}, for {gpus.at_once} trainings at once"
+        rows.append(f"{where}; hours on them: {amount(wait, least)}")
     return rows
 
 
-def lines(plan: Plan, whole: Estimate, costs: Costs, cores: int, device: str) -> list[str]:
-    """What `sumcurve plan` prints."""
+def lines(plan: Plan, whole: Estimate, costs: Costs, cores: int, device: str, gpus: Gpus = ONE_EACH) -> list[str]:
+    """What `sumcurve plan` prints of a machine with so many cores, and GPUs."""
     lacking = sum(whole.unpriced.values(), Counter[str]())
     least, interval = "at least " if lacking else "", f"{100 * CONFIDENCE:g} % interval"
     rows = [*not_estimated(whole), *extrapolated(whole)]
@@ -533,7 +565,7 @@ def lines(plan: Plan, whole: Estimate, costs: Costs, cores: int, device: str) ->
         rows.append(f"{f'{corpus} {method}':34}{records:10,}{many:7}{middle:9.1f}   {low:.1f} to {high:.1f}")
     rows.append(f"core-hours to do: {amount(whole.total, bool(lacking))}")
     rows.append(f"hours on {cores} cores: {amount(whole.total / cores, bool(lacking))}")
-    rows += _jobs(plan, whole, lacking, device)
+    rows += _jobs(plan, whole, lacking, device, gpus)
     rows.append(f"disk to be filled: {least}{whole.disk.total() / 1e6:,.0f} MB")
     rows += [f"temporary disk beside it: {size / 1e6:,.0f} MB for {what}" for what, size in whole.temporary.items()]
     rows.append(f"remote, once all is pushed: {least}{(whole.made + whole.disk.total()) / 1e6:,.0f} MB")

@@ -319,10 +319,14 @@ def watch(command: Sequence[str], progress: Progress, seconds: float = POLL_SECO
 
 
 class _DriverLines:
-    """What the driver says in Snakemake's log, line by line, since the last look."""
+    """What the driver and its jobs say in Snakemake's log, line by line, since the last look.
+
+    A line comes once: Snakemake shows the log of a failed job below what the job said.
+    """
 
     def __init__(self, log: Path, start: int) -> None:
         self._log, self._place = log, start
+        self._shown: set[str] = set()
 
     def new(self) -> list[str]:
         with self._log.open("rb") as stream:
@@ -330,7 +334,10 @@ class _DriverLines:
             text = stream.read()
         whole = text[: text.rfind(b"\n") + 1]
         self._place += len(whole)
-        return [line for line in whole.decode(errors="replace").splitlines() if line.startswith(OURS)]
+        lines = dict.fromkeys(whole.decode(errors="replace").splitlines())
+        new = [line for line in lines if line.startswith(OURS) and line not in self._shown]
+        self._shown.update(new)
+        return new
 
 
 def _waited(child: "subprocess.Popen[bytes]", seconds: float) -> bool:

@@ -361,6 +361,8 @@ def test_a_data_set_and_two_models_of_the_hub_are_one_line_to_a_plan_and_its_cos
     assert "core-hours to do, on a CPU: at least " in printed
     assert re.search(r"tiny_news.yaml: 18 trainings, at 50, 100, 200 training records\n", printed)
     assert printed.endswith("next: make study STUDY=tiny_news\n")
+    assert "name: " not in printed
+    assert "sizes: 3, and a verdict on more records takes 4: say more --sizes\n" in printed
     plan = Plan.read(Path("config"), "tiny_news")
     assert plan.settings.form == "finetune"
     corpus = plan.settings.corpora["tiny_news"]
@@ -377,6 +379,8 @@ def test_a_data_set_and_two_models_of_the_hub_are_one_line_to_a_plan_and_its_cos
     add(monkeypatch, "hf://owner/tiny-news", "--models", MODELS, "--sizes", "50")
     assert [len(repository.asked) for repository in hub] == asked, "what is here is not fetched again"
     assert Path("config/studies/tiny_news_2.yaml").exists()
+    printed = capsys.readouterr().out
+    assert "name: tiny_news_2, since config/studies/tiny_news.yaml is there; --name says another\n" in printed
     _, corpus = prepared("tiny_news")
     assert len(ids(corpus, "train")) == 220
 

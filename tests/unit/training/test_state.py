@@ -4,13 +4,14 @@ import contextlib
 import io
 import pickle
 import random
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from sumcurve.capabilities.fairseq.learner import STATE, _read_state
 from sumcurve.training.fit import STATE_KEYS, ResumeError
-from sumcurve.training.run import read_state, write_state
+from sumcurve.training.run import read_state, read_together, write_state
 
 clock = random.Random(7)
 STATES = {
@@ -70,6 +71,25 @@ def test_a_state_is_read_as_it_was_written(tmp_path):
     write_state(tmp_path / "run.pt", dict.fromkeys(STATE_KEYS, 3))
     assert read_state(tmp_path / "run.pt", said.append) == dict.fromkeys(STATE_KEYS, 3)
     assert said == []
+
+
+def test_processes_beside_the_first_load_what_it_has_checked_and_say_nothing(tmp_path):
+    path, said = tmp_path / "run.pt", []
+    first, second, begins = (
+        SimpleNamespace(rank=rank, of_first=of_first, gather=lambda value: [value])
+        for rank, of_first in ((0, lambda compute: compute()), (1, lambda _: True), (1, lambda _: False))
+    )
+    path.write_bytes(SAVED["of another program"])
+    assert read_together(path, said.append, first) is None
+    assert len(said) == 1
+    assert read_together(path, said.append, begins) is None
+    write_state(path, dict.fromkeys(STATE_KEYS, 3))
+    assert read_together(path, said.append, first) == read_together(path, said.append, second)
+    assert read_together(path, said.append, begins) is None
+    assert len(said) == 1
+    path.unlink()
+    with pytest.raises(ResumeError, match=r"run\.pt: process 0 has read .* process 1 cannot .* a disk that all"):
+        read_together(path, said.append, second)
 
 
 def test_a_bit_that_a_disk_has_changed_is_never_trained_on(tmp_path):

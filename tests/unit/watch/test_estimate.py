@@ -22,7 +22,7 @@ from sumcurve.study.plan import Plan
 from sumcurve.watch import costs, estimate
 from sumcurve.watch import status as standing
 from sumcurve.watch.costs import Costs, Measured, Training
-from sumcurve.watch.estimate import lines, training_of
+from sumcurve.watch.estimate import Gpus, lines, training_of
 from workplace import configured
 
 ROOT = Path(__file__).parents[3]
@@ -217,6 +217,23 @@ def test_jobs_of_a_cluster_are_those_that_snakemake_would_submit(plan, planned):
     assert any(by == "scorer" for _, by, _ in plan.together)
     assert f"on a cluster {len(jobs) - steps} jobs; {steps} steps of seconds" in said
     assert f"{sum(KINDS[kind].gpu for kind in jobs)} of them ask for a GPU" in said
+
+
+def test_a_training_with_two_gpus_holds_both_and_half_as_many_run_at_once(planned):
+    plan, whole, _ = planned("smoke", lambda content: content.update(scores={"rouge": {}}), assumed=40)
+
+    def said(*gpus):
+        return "\n".join(lines(plan, whole, Costs(invented()), 2, "a GPU", Gpus(*gpus)))
+
+    whole.hours["train"], whole.hours["decode"] = np.full(3, 10.0), np.full(3, 4.0)
+    assert "GPUs of this machine" not in said()
+    assert "ask for a GPU; GPU-hours they take: " in said(4)
+    assert "GPUs of this machine: 4, for 4 trainings at once; hours on them: 3.5 (" in said(4)
+    assert "ask for a GPU, a training for 2; GPU-hours they take if 2 train no faster than one: 24.0 (" in said(4, 2)
+    assert "GPUs of this machine: 4, for 2 trainings at once; hours on them: 6.0 (" in said(4, 2)
+    assert "GPUs of this machine: 3, for 1 trainings at once; hours on them: 11.3 (" in said(3, 2)
+    assert "GPUs of this machine: 4, for 8 trainings at once; hours on them: 3.5 (" in said(4, 1, 2)
+    assert "GPUs of this machine: 1, too few for a training" in said(1, 2)
 
 
 def test_readers_of_questions_cost_by_their_width_and_no_more_than_their_most_updates(planned):

@@ -116,9 +116,12 @@ def test_a_second_terminal_knows_the_run_that_lives(tmp_path: Path) -> None:
 
 
 CHILD = """
-import pathlib, sys
+import pathlib, sys, time
 print("Building DAG of jobs...")
 print("sumcurve: hashed 3 folders")
+print("sumcurve: the server is gone\\nRuleException\\nsumcurve: the server is gone", flush=True)
+time.sleep(0.3)
+print("sumcurve: the server is gone")  # Snakemake shows a failed job's log, too
 pathlib.Path("logs/x.log").write_text("one\\nsumcurve: the disk is full\\n")
 print("Error in rule train:\\n    jobid: 3\\n    log: logs/x.log (check log file(s) for error details)\\n    shell: x")
 sys.exit(int(sys.argv[1]))
@@ -138,6 +141,7 @@ def test_snakemakes_text_goes_to_a_log_and_its_status_is_kept(plan, tmp_path, mo
     screen = capsys.readouterr().err
     assert "Building" not in screen
     assert "sumcurve: hashed 3 folders" in screen
+    assert screen.count("the server is gone") == 1
     assert ("rule train failed; its log is logs/x.log:\n    one\n    sumcurve: the disk is full" in screen) == bool(
         status
     )

@@ -166,9 +166,10 @@ def _tokens(usage: Any) -> Tokens | None:
 def _message(content: str) -> str:
     """What an error's body says, for people."""
     try:
-        error = json.loads(content)["error"]
-        content = error if isinstance(error, str) else error["message"]
-    except (ValueError, KeyError, TypeError):
+        reply = json.loads(content)
+        error = reply.get("error") or reply.get("detail") or reply["message"]  # "detail" is FastAPI's word
+        content = error["message"] if isinstance(error, Mapping) else error
+    except (ValueError, KeyError, TypeError, AttributeError):
         pass
     return " ".join(str(content).split())[:SHOWN] or "no reason given"
 

@@ -13,7 +13,7 @@ import pytest
 
 from chat_server import KEY, ChatServer, answer_to, serving
 from sumcurve.capabilities.chat.asking import Manner, collect, digest_of, most_tokens
-from sumcurve.capabilities.chat.client import Declined, Lost, Server, ServerError
+from sumcurve.capabilities.chat.client import Declined, Lost, Server, ServerError, _message
 from sumcurve.capabilities.chat.ledger import KILLED, Answer, Budget, BudgetError, ModelError, Tokens, opened
 from sumcurve.store.records import RecordError
 
@@ -109,6 +109,24 @@ def test_what_no_repetition_helps_is_sent_once(tmp_path, status, remedy):
         ask(server, tmp_path / "ledger.jsonl", count=1)
     assert len(server.bodies) == 1
     assert KEY not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ('{"error": {"message": "no such\\nmodel", "code": 404}}', "no such model"),  # of vLLM and vendors
+        ('{"error": "no such model"}', "no such model"),  # of Ollama
+        ('{"detail": "Server is pinned to \'a\'"}', "Server is pinned to 'a'"),  # of `transformers serve`
+        ('{"object": "error", "message": "no such model"}', "no such model"),
+        ('{"detail": [{"loc": ["body"], "msg": "Field required"}]}', "[{'loc': ['body'], 'msg': 'Field required'}]"),
+        ("[]", "[]"),
+        ("<h1>busy</h1>", "<h1>busy</h1>"),
+        ('{"error": null}', '{"error": null}'),
+        ("", "no reason given"),
+    ],
+)
+def test_what_servers_say_of_an_error_is_shown_without_its_wrapping(content, shown):
+    assert _message(content) == shown
 
 
 def test_another_model_in_mid_run_is_an_error(tmp_path):
