@@ -20,10 +20,13 @@ from sumcurve.study.plan import Plan
 ROOT = Path(__file__).parents[1]
 
 
-def configured(home: Path) -> Path:
-    """`home` with the studies of this project."""
+def configured(home: Path, *studies: str) -> Path:
+    """`home` with the studies of this project, or with these alone: a folder of no named study is sought in all."""
     shutil.copytree(ROOT / "config", home / "config")
     shutil.copy(ROOT / "recipes.yaml", home)
+    for path in (home / "config" / "studies").glob("*.yaml"):
+        if studies and path.stem not in studies:
+            path.unlink()
     return home
 
 

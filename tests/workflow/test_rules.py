@@ -140,7 +140,7 @@ def test_snakemake_gives_each_kind_what_its_row_says():
     assert sorted(made_here) == sorted(apart | standing)
 
 
-@pytest.mark.parametrize("as_profile", [False, True])
+@pytest.mark.parametrize("as_profile", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_training_of_two_gpus_asks_for_both_and_for_what_two_processes_need(monkeypatch, tmp_path, as_profile):
     """By the variable that `sumcurve make` reads, or by a key of the profile, which sets it; decoding has one GPU."""
     settings = ["study=smoke", "home=scratch/none"]

@@ -67,6 +67,7 @@ CORE = {
 }
 
 
+pytestmark = pytest.mark.long  # everything is imported once for each capability
 CASES = [*(f"{name}-core" for name in CAPABILITIES), "labels-labelled"]  # what is missing, and the study
 
 

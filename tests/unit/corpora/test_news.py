@@ -24,7 +24,7 @@ RESIDUE = "click here for all the latest otter fc news ."
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    return configured(tmp_path)
+    return configured(tmp_path, "cnndm", "xsum")
 
 
 def as_fixture(home: Path, study: str) -> None:
@@ -104,6 +104,7 @@ def write_cnndm(folder: Path) -> list[Story]:
     return found
 
 
+@pytest.mark.long
 def test_the_hubs_rows_become_the_corpus_of_see_et_al(home, monkeypatch) -> None:
     found = write_cnndm(home / "hub")
     fetched(home, "cnndm", monkeypatch)

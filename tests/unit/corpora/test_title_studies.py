@@ -22,7 +22,7 @@ from workplace import check_study, configured, corpus_of
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workplace with the studies of this one."""
     monkeypatch.chdir(tmp_path)
-    return configured(tmp_path)
+    return configured(tmp_path, "gigaword", "lcsts", "debian", "debian-zh")
 
 
 def plan_of(home: Path, study: str, corpus: str, **changes: Any) -> Plan:

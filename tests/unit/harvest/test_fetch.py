@@ -15,6 +15,7 @@ from sumcurve.harvest.fetch import fetch, fetch_model, sha256_of_model
 from sumcurve.settings.config import HUB_LOCK
 from sumcurve.store.errors import CorpusError
 from sumcurve.study.plan import Folder, Plan, PlanError
+from workplace import configured
 
 pytest.importorskip("huggingface_hub")
 
@@ -93,10 +94,8 @@ def test_an_interrupted_fetch_goes_on_where_it_ended(tmp_path, corpora, monkeypa
 
 
 def checkout(path: Path) -> Path:
-    root = Path(__file__).parents[3]
-    shutil.copytree(root / "config", path / "config")
+    configured(path, "smoke")
     (path / "config" / HUB_LOCK).unlink(missing_ok=True)
-    shutil.copy(root / "recipes.yaml", path)
     return path / "config" / "studies" / "smoke.yaml"
 
 
@@ -140,6 +139,7 @@ def test_the_step_fetches_what_the_study_reads(smoke, corpora) -> None:
         command.fetch(place.with_name("hub-00000000"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by", ["pin", "fetch"])
 def test_what_the_hub_states_is_as_if_the_study_had_said_it(smoke, corpora, by) -> None:
     said = smoke.corpus(PINNED)

@@ -211,6 +211,7 @@ def test_summaries_may_stay_behind_where_all_scores_are_there(plan, made, tmp_pa
         packs.pack(plan, results, run.key, tmp_path / "again", summaries=False)
 
 
+@pytest.mark.long
 def test_a_study_goes_on_from_packs_and_what_needs_weights_says_so(plan, made, packed, tmp_path):
     """The rest is made beside what was taken up, and all of it verifies as one study."""
     here = tmp_path / "results"

@@ -1,7 +1,6 @@
 """How a study names its sources. That a new one is a file and a line: tests/workflow/test_doors.py."""
 
 import hashlib
-import shutil
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from sumcurve.cli.raw import fetch
 from sumcurve.sources.pinned import File
 from sumcurve.store.trees import tree_id
 from sumcurve.study.plan import Folder, Plan, PlanError
+from workplace import configured
 
 ROOT = Path(__file__).parents[3]
 SHA256 = "0" * 64
@@ -21,10 +21,8 @@ OF_GIT = {"git": "https://example.org/a", "commit": "12" * 20, "tree": "34" * 20
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A workplace with the methods of this one and no study."""
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    shutil.copy(ROOT / "recipes.yaml", tmp_path)
-    return tmp_path
+    """A workplace with the methods of this one and the study that is changed."""
+    return configured(tmp_path, "smoke")
 
 
 def corpus(home: Path, raw: dict[str, Any], split: dict[str, Any] | None = None) -> Folder:

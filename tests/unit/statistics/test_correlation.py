@@ -26,6 +26,7 @@ def test_values_are_scipys_and_items_alone_are_nearly_fishers_interval() -> None
     assert back.p == pytest.approx(found.p)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman"])
 def test_the_interval_covers_the_true_one_where_groups_share_what_they_say(coefficient) -> None:
     generator = np.random.default_rng(5)

@@ -161,6 +161,7 @@ def test_senseless_questions_are_refused(call, message) -> None:
         call()
 
 
+@pytest.mark.long
 def test_the_critical_value_of_a_family_is_tukeys() -> None:
     for systems, degrees in ((3, 4.0), (3, 17.3), (5, 2.6), (13, 60.0)):
         expected = stats.studentized_range.isf(0.05, systems, degrees) / np.sqrt(2)

@@ -46,6 +46,7 @@ def rich(rich_tables):
     return contents(rich_tables)
 
 
+@pytest.mark.long
 def test_same_evidence_in_another_order_is_the_same_bytes(rich_study, rich_tables, rich, settings, tmp_path):
     outputs = list(rich_study.outputs)
     random.Random(3).shuffle(outputs)
@@ -60,6 +61,7 @@ def test_same_evidence_in_another_order_is_the_same_bytes(rich_study, rich_table
     assert write(tmp_path / rich_tables.name, again, settings) == rich
 
 
+@pytest.mark.long
 def test_measured_time_stays_in_its_tables(rich_study, rich, rich_tables, settings, tmp_path):
     slower = []
     for one in rich_study.outputs:

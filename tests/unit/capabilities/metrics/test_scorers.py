@@ -55,6 +55,7 @@ def test_bleu_ter_and_meteor_of_texts_that_can_be_counted(tmp_path) -> None:
     assert scores.counts == {"empty": 1}
 
 
+@pytest.mark.long
 def test_a_study_that_names_a_folder_has_its_hash_in_name_and_signature(tmp_path, monkeypatch) -> None:
     home = configured(tmp_path)
     (home / "tests").mkdir()

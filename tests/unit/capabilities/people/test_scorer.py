@@ -64,6 +64,7 @@ def judge(sheet):
     return write_filled(sheet.with_name(f"filled-{sheet.name}"), rows)
 
 
+@pytest.mark.long
 def test_from_outputs_over_sheets_to_tables(study, capsys):
     home = Path.cwd()
     plan = study()
