@@ -83,7 +83,7 @@ def test_a_plan_looks_at_the_raw_files_that_are_here(tmp_path, monkeypatch, caps
 @pytest.fixture
 def finished(tmp_path, monkeypatch):
     """A home with one training of the smoke study; the study's folders are made by nobody here."""
-    monkeypatch.chdir(configured(tmp_path, "smoke", "demo"))
+    monkeypatch.chdir(configured(tmp_path, "smoke", "demo", "docstrings"))
     run = Plan.read(Path("config"), "smoke").named("runs", "train")[0]
     with manifest.building(Path("results") / run.key, run.specification, {}, {}) as stage:
         (stage / "training.json").write_text("{}")
