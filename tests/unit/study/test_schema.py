@@ -10,6 +10,7 @@ from sumcurve.study.schema import files, schemas
 
 CONFIG = Path(__file__).parents[3] / "config"
 SCHEMAS = schemas()
+VALIDATORS = {name: jsonschema.validators.validator_for(schema)(schema) for name, schema in SCHEMAS.items()}
 FILES = sorted(
     path.relative_to(CONFIG).as_posix()
     for path in CONFIG.rglob("*.yaml")
@@ -28,11 +29,16 @@ def test_every_file_names_the_schema_that_it_obeys(file):
     first, _ = path.read_text().split("\n", 1)
     schema = (path.parent / first.removeprefix("# yaml-language-server: $schema=")).resolve()
     assert schema.parent == CONFIG / "schema"
-    found = SCHEMAS[schema.stem]
+    validator = VALIDATORS[schema.stem]
     content = yaml.safe_load(path.read_text())
-    jsonschema.validate(content, found)
+    validator.validate(content)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**content, "tittle": "misspelt"}, found)
+        validator.validate({**content, "tittle": "misspelt"})
+
+
+def test_schemas_are_schemas():
+    for validator in VALIDATORS.values():
+        validator.check_schema(validator.schema)
 
 
 def test_every_key_is_described():
