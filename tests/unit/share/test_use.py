@@ -40,7 +40,8 @@ class Finished:
         texts = [sentence for line in RAW.read_text().splitlines() for sentence in json.loads(line)["source"]]
         model = make_folder(home / "model", "bart", texts[:200])
         told = {"kind": "transformers", "path": str(model), "sha256": sha256_of_model(model), "lora": {"rank": 2}}
-        method = {"title": "BART", "paper": "Random weights.", "model": told, "phases": {"nll": {"loss": "nll"}}}
+        short = {"loss": "nll", "stop": {"every_updates": 10, "max_updates": 40}}
+        method = {"title": "BART", "paper": "Random weights.", "model": told, "phases": {"nll": short}}
         (config / "methods" / "mine.yaml").write_text(yaml.safe_dump({**method, "forms": {"smoke": None}}))
         study = yaml.safe_load((config / "studies" / "smoke.yaml").read_text())
         tales = study["corpora"]["tales"] | {"percents": [20], "target": "summaries", "methods": None}
