@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from sumcurve.scores.scorer import Scorer
+from sumcurve.scores.scorer import Scorer, group_of
 from sumcurve.settings.study import StudySettings
 from sumcurve.store.records import Record
 
@@ -49,8 +49,8 @@ class Needing(Scorer):
 
 
 def copy_of(record: Record, number: int) -> Record:
-    """The record under an id of its own, where several texts of it are scored together (`sumcurve exam`)."""
-    return replace(record, id=f"{record.id}{COPY}{number}")
+    """The record, in its group, under an id of its own: an exam scores several texts of it together."""
+    return replace(record, id=f"{record.id}{COPY}{number}", group=group_of(record))
 
 
 def original_id(name: str) -> str:

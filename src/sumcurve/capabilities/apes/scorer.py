@@ -111,7 +111,7 @@ class AnswersQuestions(Needing):
             values[BY_OVERLAP.name] = [POINTS * count * len(counts) / sum(counts) for count in beside[OVERLAP]]
         markers = sum(is_marker(word) for text in words for word in text)  # which name nobody
         return Scores(
-            ids=[reference.item for reference in references],
+            ids=[records[place].id for place in places],
             groups=[group_of(records[place]) for place in places],
             values=values,
             signature=self.signature(len(readers)),

@@ -21,7 +21,7 @@ from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.corpora.derangement import GroupError, derangement
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.needs import Needing, copy_of
-from sumcurve.scores.scorer import Claim, Metric, Scorer, group_of
+from sumcurve.scores.scorer import Claim, Metric, Scorer
 from sumcurve.statistics.groups import Array
 from sumcurve.store.manifest import sha256_file, sha256_files
 from sumcurve.store.members import names_of_shards
@@ -303,7 +303,7 @@ def scored(
 
     Each text has an id of its own there, since one record has many. RecordError for an item that is none of them.
     """
-    copies = [replace(copy_of(sheet.records[at], at), group=group_of(sheet.records[at])) for at in order]
+    copies = [copy_of(sheet.records[at], at) for at in order]
     with TemporaryDirectory() as folder:
         output = Path(folder)
         rows = ({"id": copy.id, "summary": sheet.texts[at]} for copy, at in zip(copies, order, strict=True))
