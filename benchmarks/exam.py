@@ -19,7 +19,8 @@ What was chosen when: thresholds, before any score. That groups are drawn whole,
 20 documents or groups, after a first run on REALSumm, whose verdicts it does not change. One document of every group
 first, after a plain draw of ACL had 19 of its 20 groups and so no verdict. Nothing else was changed after a verdict.
 
-Metrics with models (BERTScore, BARTScore, entailment, APES) need weights or a trained reader; they have not sat.
+Metrics with models (BERTScore, BARTScore, entailment, APES) need weights or a trained reader; they have not sat:
+APES does by `sumcurve exam --study`.
 """
 
 import argparse

@@ -6,7 +6,7 @@ Folders are read after their files were hashed, and compared with what each was 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.exam.judgements import Material
 from sumcurve.machine.arguments import CommandError
@@ -15,8 +15,10 @@ from sumcurve.scores.needs import Needing
 from sumcurve.scores.scorer import Scorer, summaries_of
 from sumcurve.store import manifest
 from sumcurve.store.records import read_records
-from sumcurve.study.plan import Plan
 from sumcurve.systems.rows import Scored
+
+if TYPE_CHECKING:
+    from sumcurve.study.plan import Plan
 
 HUMAN = "human"  # who wrote the last of several references
 UNTRAINED = ("baseline", "outside")
@@ -30,7 +32,7 @@ def reads_outputs(scorer: Scorer) -> bool:
 class Entries:
     """A corpus of a study, whose folders lie in `results`; CommandError where it has several and none is named."""
 
-    def __init__(self, plan: Plan, corpus: str | None, results: Path) -> None:
+    def __init__(self, plan: "Plan", corpus: str | None, results: Path) -> None:
         self.plan, self.results = plan, results
         names = list(dict.fromkeys(row.corpus for row in plan.rows))
         if corpus not in names and (corpus is not None or len(names) != 1):
