@@ -12,13 +12,15 @@ exam/items/CORPUS.tar.xz holds what verdicts are computed from, without text: do
 order of the test part, values have six digits. `tar -xJf` it into a folder, and `sumcurve exam --again FOLDER` gives
 exam.csv again. At most 500 documents are drawn by a seed, one of every group first.
 
-Systems of a study's corpus are its baselines. Where people wrote several references, the last is no reference here but
-the system `human`. References of other documents are no system: of two unrelated texts none is worse by construction.
+Systems of a study's corpus are what it does not train (`sumcurve exam --study` adds what it trains). Where people wrote
+several references, the last is no reference here but the system `human`. References of other documents are no system:
+of two unrelated texts none is worse by construction.
 What was chosen when: thresholds, before any score. That groups are drawn whole, and that a verdict takes 7 systems and
 20 documents or groups, after a first run on REALSumm, whose verdicts it does not change. One document of every group
 first, after a plain draw of ACL had 19 of its 20 groups and so no verdict. Nothing else was changed after a verdict.
 
-Metrics with models (BERTScore, BARTScore, entailment, APES) need weights or a trained reader; they have not sat.
+Metrics with models (BERTScore, BARTScore, entailment, APES) need weights or a trained reader; they have not sat:
+APES does by `sumcurve exam --study`.
 """
 
 import argparse
@@ -35,8 +37,9 @@ from sumcurve.__main__ import parser
 from sumcurve.capabilities.exam.command import write_items
 from sumcurve.capabilities.exam.judgements import Material, read_material
 from sumcurve.capabilities.exam.rows import Item, claim_of, items_of
+from sumcurve.capabilities.exam.study import HUMAN, Entries
 from sumcurve.scores.scorer import Scorer, group_of
-from sumcurve.store.records import Record, read_jsonl, read_records, write_bytes
+from sumcurve.store.records import Record, write_bytes
 from sumcurve.study.doors import SCORERS
 from sumcurve.study.plan import Plan
 
@@ -55,21 +58,14 @@ KEPT = "_mean"  # of the scorer `references`: its `best` is `rouge`, and the oth
 
 def of_study(name: str, checkout: Path) -> Material:
     """The study's test part, or documents drawn of it, with its baselines and, of several references, the last."""
-    plan = Plan.read(checkout / "config", name)
-    rows = [row for row in plan.rows if row.corpus == name and row.role == "baseline"]
-    corpus = plan.folders[rows[0].output].specification["corpus"]
-    records = list(read_records(checkout / "results" / corpus / "test.jsonl"))
-    kept = drawn(records)
-    summaries = {row.method: texts_of(checkout / "results" / row.output / "summaries.jsonl") for row in rows}
-    if all(record.references for record in records):
-        summaries["human"] = [record.references[-1] for record in records]
-        records = [replace(record, references=record.references[:-1]) for record in records]
-    return Material(
-        name,
-        [records[place] for place in kept],
-        [*summaries],
-        ["" if system == "human" else "extractive" for system in summaries],
-        [[texts[place] for place in kept] for texts in summaries.values()],
+    entries = Entries(Plan.read(checkout / "config", name), name, checkout / "results")
+    material, _ = entries.material(trained=False)
+    kept = drawn(material.records)
+    return replace(
+        material,
+        records=[material.records[place] for place in kept],
+        kinds=["" if system == HUMAN else "extractive" for system in material.systems],
+        summaries=[[texts[place] for place in kept] for texts in material.summaries],
     )
 
 
@@ -80,10 +76,6 @@ def drawn(records: Sequence[Record]) -> list[int]:
     for place in order:
         firsts.setdefault(group_of(records[place]), place)
     return sorted([*dict.fromkeys([*firsts.values(), *order])][:DOCUMENTS])
-
-
-def texts_of(path: Path) -> list[list[str]]:
-    return [row["summary"] for row in read_jsonl(path)]
 
 
 def numbered(items: Iterable[Item], material: Material) -> list[Item]:
@@ -98,7 +90,7 @@ def numbered(items: Iterable[Item], material: Material) -> list[Item]:
             item,
             document=documents.get(item.document, item.document),
             group=groups.get(item.group, ""),
-            value=float(f"{item.value:.6g}"),
+            value=None if item.value is None else float(f"{item.value:.6g}"),
             people=None if item.people is None else float(f"{item.people:.6g}"),
         )
         for item in items

@@ -22,7 +22,7 @@ BETWEEN = {
 VERBS = {
     ("capabilities.people", "study"): "`correlate` takes the scores of a study's finished folders, by its plan",
     ("capabilities.trials", "study"): "`trials` takes up the finished trainings of a study's plan",
-    ("capabilities.exam", "study"): "`exam` takes scorers by name, those of capabilities, too",
+    ("capabilities.exam", "study"): "`exam` takes scorers by name, and a study by its plan",
 }
 # What the core still knows of capabilities: this list only shrinks.
 LEFT: dict[str, set[str]] = {}

@@ -7,11 +7,14 @@ folders keep their names.
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from sumcurve.scores.scorer import Scorer
+from sumcurve.scores.scorer import Scorer, group_of
 from sumcurve.settings.study import StudySettings
+from sumcurve.store.records import Record
+
+COPY = "\tcopy "  # in an id, which holds no tab itself
 
 
 @dataclass(frozen=True)
@@ -43,3 +46,13 @@ class Needing(Scorer):
 
         RecordError where what the settings name cannot be used.
         """
+
+
+def copy_of(record: Record, number: int) -> Record:
+    """The record, in its group, under an id of its own: an exam scores several texts of it together."""
+    return replace(record, id=f"{record.id}{COPY}{number}", group=group_of(record))
+
+
+def original_id(name: str) -> str:
+    """The id in files of a record or of a copy of it."""
+    return name.partition(COPY)[0]

@@ -86,13 +86,14 @@ class Scorer(ABC):
     rater (`Scores.further`). Those of one corpus are the same for every output.
 
     What its metrics claim to measure is stated beforehand: an exam (`sumcurve exam`) holds them to it. `claims` are of
-    those that claim something else than `claim`.
+    those that claim something else than `claim`. One that `keeps_answers` looks up what it has scored before.
     """
 
     Settings: ClassVar[type[Settings]] = NoSettings
     metrics: ClassVar[Sequence[Metric]]
     claim: ClassVar[Claim] = "description"
     claims: ClassVar[Mapping[str, Claim]] = {}
+    keeps_answers: ClassVar[bool] = False
 
     def __init__(self, settings: Any) -> None:
         self.settings = settings

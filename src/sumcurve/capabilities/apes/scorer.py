@@ -17,7 +17,7 @@ from sumcurve.capabilities.apes.answered import ANSWERS, NOBODY, OVERLAP, QUESTI
 from sumcurve.capabilities.apes.questions import Asked, candidates, guesses, read_questions
 from sumcurve.capabilities.apes.settings import Apes, AttentiveSettings, CorpusKeys, reader_settings
 from sumcurve.corpora.entities import is_marker
-from sumcurve.scores.needs import Need, Needing
+from sumcurve.scores.needs import Need, Needing, original_id
 from sumcurve.scores.scorer import Metric, Scores, group_of, own_reference, summaries_of
 from sumcurve.settings.base import MODEL_FILES
 from sumcurve.settings.study import StudySettings
@@ -111,7 +111,7 @@ class AnswersQuestions(Needing):
             values[BY_OVERLAP.name] = [POINTS * count * len(counts) / sum(counts) for count in beside[OVERLAP]]
         markers = sum(is_marker(word) for text in words for word in text)  # which name nobody
         return Scores(
-            ids=[reference.item for reference in references],
+            ids=[records[place].id for place in places],
             groups=[group_of(records[place]) for place in places],
             values=values,
             signature=self.signature(len(readers)),
@@ -198,13 +198,13 @@ def _asked(folder: Path) -> tuple[Asked, ...]:
 
 
 def asked_of(folder: Path, records: Sequence[Record]) -> Sequence[Asked]:
-    """The questions about every record, in order; RecordError where they are about others."""
-    references = _asked(folder)
-    ids, known = [record.id for record in records], [reference.item for reference in references]
-    if ids != known:
-        strange = next((item for item in [*ids, *known] if (item in ids) != (item in known)), "their order")
-        raise RecordError(f"{folder}: questions of {len(known)} records, but the test set has {len(ids)}: {strange!r}")
-    return references
+    """The questions about every record, in its order; RecordError where one has no line there."""
+    by_id = {reference.item: reference for reference in _asked(folder)}
+    ids = [original_id(record.id) for record in records]
+    if strange := [name for name in ids if name not in by_id]:
+        many = f"{len(by_id)} records, but the test set has {len(ids)}"
+        raise RecordError(f"{folder}: questions of {many}: {strange[0]!r}; rebuild the folder")
+    return [by_id[name] for name in ids]
 
 
 @lru_cache(maxsize=16)

@@ -55,6 +55,7 @@ class Judge(ReadsFiles):
     Settings = JudgeSettings
     metrics: ClassVar[Sequence[Metric]] = ()  # of the class: criteria are the rubric's
     shards = MODEL_FILES
+    keeps_answers: ClassVar[bool] = True
 
     def __init__(self, settings: JudgeSettings) -> None:
         super().__init__(settings)

@@ -7,7 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -17,7 +17,7 @@ from sumcurve.scores.scorer import Claim
 from sumcurve.store.records import Record, RecordError, csv_text, read_jsonl, read_records, write_text
 
 if TYPE_CHECKING:
-    from sumcurve.capabilities.exam.judgements import Material
+    from sumcurve.capabilities.exam.judgements import Material, Pair
     from sumcurve.capabilities.exam.rows import Item
     from sumcurve.capabilities.exam.table import Row
     from sumcurve.scores.scorer import Scorer
@@ -29,17 +29,23 @@ family-wise level stand in thresholds.yaml beside the code. What a corpus lacks 
 further references, systems' summaries, people's judgements.
 
 --corpus is a finished folder of results/corpora, or a file of prepared records; --judged takes a collection of people's
-judgements in its public layout. TO/exam.csv and exam.md hold the verdicts, agreement.csv the correlations with people
-of all, abstractive and extractive systems, TO/items/SCORER.METRIC.csv the items that each verdict is computed from:
---again TO does so, and changes nothing else.
+judgements in its public layout. --study takes the test part of a study's corpus, its scorers with their own settings
+and the folders that they need, and its finished outputs as systems: untrained ones, and of each trained method the
+largest size with the first seed. Where people wrote several references, the last is the system `human`.
+
+TO/exam.csv and exam.md hold the verdicts, agreement.csv the correlations with people of all, abstractive and extractive
+systems, TO/items/SCORER.METRIC.csv the items that each verdict is computed from: --again TO does so, and changes
+nothing else. An item with a text that the scorer gives no value of is left out and counted, and with it its document.
 """
 EXAMPLE = """\
 --metric rouge chrf --judged realsumm.jsonl.xz --layout realsumm --to exams/realsumm
 --metric rouge --corpus results/corpora/dialogsum-1a2b3c4d --summaries mine=summaries.jsonl --to exams/dialogsum
+--study dialogsum --metric apes rouge --to exams/dialogsum
 --again exams/realsumm"""
 HEAD = ("scorer", "metric", "claim", "corpus", "kinds", "items")  # of a file of items
 KINDS = ("pearson", "spearman", "kendall")
 LEVELS = ("system", "summary")
+BESIDE_CORPUS = ("summaries", "contrasts")  # options
 
 
 def add_parser(verbs: Verbs) -> None:
@@ -57,6 +63,8 @@ def add_parser(verbs: Verbs) -> None:
     command.add_argument(
         "--judged", nargs="+", type=Path, metavar="FILE", help="judgements by people, instead of --corpus"
     )
+    command.add_argument("--study", help="a file of config/studies without its ending, instead of --corpus")
+    command.add_argument("--of", metavar="CORPUS", help="of --study, where it has several")
     command.add_argument("--layout", help="of --judged: realsumm, summeval, rose, frank, bump")
     command.add_argument("--to", type=Path, metavar="FOLDER", help="to write to")
     command.add_argument("--again", type=Path, metavar="FOLDER", help="compute verdicts again from the items there")
@@ -67,32 +75,68 @@ def add_parser(verbs: Verbs) -> None:
 def run_exam(arguments: argparse.Namespace) -> None:
     """Sit the exam, or compute its verdicts again."""
     if arguments.again:
-        for option in ("metric", "scores", "corpus", "summaries", "contrasts", "judged", "layout", "to"):
-            if getattr(arguments, option):
-                raise CommandError(f"--{option}: beside --again it changes nothing; leave it out")
+        _refuse(
+            arguments, "again", ("study", "of", "metric", "scores", "corpus", *BESIDE_CORPUS, "judged", "layout", "to")
+        )
         _again(arguments.again)
         return
     if not arguments.to:
         raise CommandError("no --to; name a folder to write to")
-    if (arguments.corpus is None) == (arguments.judged is None):
-        raise CommandError("name either --corpus or --judged with its --layout")
-    scorers = scorers_of(arguments.metric, arguments.scores)
-    material = _material(arguments)
+    if sum(value is not None for value in (arguments.corpus, arguments.judged, arguments.study)) != 1:
+        raise CommandError("name either --corpus or --judged with its --layout, or --study")
+    if arguments.of and not arguments.study:
+        raise CommandError(f"--of {arguments.of}: it is of --study; leave it out")
     from sumcurve.capabilities.exam.rows import claim_of, items_of
 
+    needs: dict[str, Mapping[Path, Any]] = {}
+    head: dict[str, Any] = {}
+    if arguments.study:
+        scorers, needs, material, head = _of_study(arguments)
+    else:
+        scorers, material = scorers_of(arguments.metric, arguments.scores), _material(arguments)
+    head |= {"corpus": material.name, "kinds": dict(zip(material.systems, material.kinds, strict=True))}
     folder = arguments.to / "items"
     for path in sorted(folder.glob("*.csv")):
         if (corpus := read_items(path)[0]["corpus"]) != material.name:
             raise CommandError(f"{path} is of corpus {corpus!r}, not {material.name!r}; name another folder by --to")
     folder.mkdir(parents=True, exist_ok=True)
     for name, scorer in scorers.items():
-        items = items_of(scorer, material)
+        items = items_of(scorer, material, needs.get(name, {}))
         for metric in scorer.metrics:
-            settings = scorer.settings.model_dump(mode="json")
-            head = {"scorer": name, "settings": settings, "metric": metric.name, "claim": claim_of(scorer, metric)}
-            head |= {"corpus": material.name, "kinds": dict(zip(material.systems, material.kinds, strict=True))}
-            write_items(folder / f"{name}.{metric.name}.csv", head, items[metric.name])
+            of_metric = {"scorer": name, "settings": scorer.settings.model_dump(mode="json"), "metric": metric.name}
+            of_metric |= {"claim": claim_of(scorer, metric), **head}
+            write_items(folder / f"{name}.{metric.name}.csv", of_metric, items[metric.name])
     _again(arguments.to)
+
+
+def _refuse(arguments: argparse.Namespace, beside: str, options: Iterable[str]) -> None:
+    """CommandError for an option that has a value and no effect."""
+    for option in options:
+        if getattr(arguments, option):
+            raise CommandError(f"--{option}: beside --{beside} it changes nothing; leave it out")
+
+
+def _of_study(
+    arguments: argparse.Namespace,
+) -> tuple[dict[str, "Scorer"], dict[str, Mapping[Path, Any]], "Material", dict[str, Any]]:
+    """A study's scorers, what each needs, the material, and what the head of the items says of both."""
+    from sumcurve.capabilities.exam.study import Entries
+    from sumcurve.study.plan import Plan
+
+    _refuse(arguments, "study", ("scores", "summaries", "layout"))
+    entries = Entries(Plan.read(Path("config"), arguments.study), arguments.of, Path("results"))
+    scorers, others = entries.scorers(arguments.metric)
+    material, outputs = entries.material()
+    if arguments.contrasts:
+        records = material.records
+        material = replace(material, pairs=_pairs(arguments.contrasts, records, f"corpus {material.name}"))
+    if not arguments.quiet:
+        for name, output in outputs.items():
+            print(f"system {name}: {output}", file=sys.stderr)
+        if others:
+            print(f"scorers that cannot sit: {', '.join(others)}", file=sys.stderr)
+    needs = {name: entries.needs(name) for name in scorers}
+    return scorers, needs, material, {"study": arguments.study, "outputs": outputs}
 
 
 def scorers_of(names: Sequence[str], path: Path | None) -> dict[str, "Scorer"]:
@@ -100,6 +144,8 @@ def scorers_of(names: Sequence[str], path: Path | None) -> dict[str, "Scorer"]:
     import yaml
     from pydantic import ValidationError
 
+    from sumcurve.capabilities.exam.study import reads_outputs
+    from sumcurve.scores.needs import Needing
     from sumcurve.study.doors import SCORERS
 
     settings: dict[str, Any] = {}
@@ -126,27 +172,19 @@ def scorers_of(names: Sequence[str], path: Path | None) -> dict[str, "Scorer"]:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))
             raise CommandError(f"{path or '--metric'}: {name}: {where}: {first['msg']}; say it in --scores") from error
-        if _reads_a_study(scorers[name]):
-            raise CommandError(f"--metric {name}: it reads folders of a study beside summaries, and cannot sit an exam")
+        if isinstance(scorers[name], Needing) or reads_outputs(scorers[name]):
+            remedy = "name one by --study" if not reads_outputs(scorers[name]) else "it cannot sit an exam"
+            raise CommandError(f"--metric {name}: it reads folders of a study beside summaries; {remedy}")
     return scorers
 
 
-def _reads_a_study(scorer: "Scorer") -> bool:
-    """Whether it reads other folders than an output that is known by its summaries alone, or says nothing of such."""
-    from sumcurve.scores.needs import Needing
-
-    return isinstance(scorer, Needing) or scorer.inputs("exam", ["exam"], {"exam": {}}) != {}
-
-
 def _material(arguments: argparse.Namespace) -> "Material":
-    from sumcurve.capabilities.exam.judgements import Material, Pair, read_material
+    from sumcurve.capabilities.exam.judgements import Material, read_material
 
     if arguments.judged:
         if arguments.layout is None:
             raise CommandError("--judged without --layout: name the layout of the collection")
-        for option in ("summaries", "contrasts"):
-            if getattr(arguments, option):
-                raise CommandError(f"--{option}: beside --judged it changes nothing; leave it out")
+        _refuse(arguments, "judged", BESIDE_CORPUS)
         material = read_material(arguments.judged, arguments.layout)
         if material.left_out and not arguments.quiet:
             left_out = f"{material.left_out} summaries are left out: their documents lack systems that others have"
@@ -166,20 +204,25 @@ def _material(arguments: argparse.Namespace) -> "Material":
         if not (name and file) or name in summaries:
             raise CommandError(f"--summaries {text}: give NAME=FILE, each name once")
         summaries[name] = _summaries(Path(file), records)
-    pairs = []
-    if arguments.contrasts:
-        from sumcurve.capabilities.contrasts.sets import FILE, read
-
-        if not (arguments.contrasts / FILE).is_file():
-            raise CommandError(no_file(arguments.contrasts / FILE))
-        places = {record.id: place for place, record in enumerate(records)}
-        for contrasted in read(arguments.contrasts):
-            if contrasted.item not in places:
-                raise CommandError(f"{arguments.contrasts / FILE}: item {contrasted.item!r} is not of {path}")
-            for contrast in contrasted.contrasts:
-                pairs.append(Pair(places[contrasted.item], contrasted.sentences, contrast.sentences, contrast.rule))
+    pairs = _pairs(arguments.contrasts, records, str(path)) if arguments.contrasts else []
     kinds = [""] * len(summaries)
     return Material(arguments.corpus.name, records, [*summaries], kinds, [*summaries.values()], pairs=pairs)
+
+
+def _pairs(folder: Path, records: Sequence[Record], where: str) -> list["Pair"]:
+    from sumcurve.capabilities.contrasts.sets import FILE, read
+    from sumcurve.capabilities.exam.judgements import Pair
+
+    if not (folder / FILE).is_file():
+        raise CommandError(no_file(folder / FILE))
+    places = {record.id: place for place, record in enumerate(records)}
+    pairs = []
+    for contrasted in read(folder):
+        if contrasted.item not in places:
+            raise CommandError(f"{folder / FILE}: item {contrasted.item!r} is not of {where}")
+        for contrast in contrasted.contrasts:
+            pairs.append(Pair(places[contrasted.item], contrasted.sentences, contrast.sentences, contrast.rule))
+    return pairs
 
 
 def _summaries(path: Path, records: Sequence[Record]) -> list[list[str]]:
@@ -252,8 +295,7 @@ def _item(row: Mapping[str, str], kinds: Mapping[str, str]) -> "Item":
         raise ValueError(f"no dose {row['part']!r}")
     if row["row"] == "people" and row["system"] not in kinds:
         raise ValueError(f"system {row['system']!r} is not in the head")
-    value = float(row["value"])
-    people, length = (float(row[name]) if row[name] else None for name in ("people", "length"))
+    value, people, length = (None if row[name] == "" else float(row[name]) for name in ("value", "people", "length"))
     if not all(number is None or math.isfinite(number) for number in (value, people, length)):
         raise ValueError(f"values {row['value']!r}, {row['people']!r}, {row['length']!r}: no numbers")
     return Item(row["row"], row["part"], row["system"], row["document"], value, people, length, row["group"])
@@ -311,7 +353,7 @@ def agreements(items: Iterable["Item"], kinds: Mapping[str, str]) -> list[dict[s
             of_kind = [item for item in judged if not kept or kinds[item.system] == kept]
             grid = grid_of(of_kind)
             systems, documents = grid.values.shape
-            if systems < FEWEST or grid.people is None:
+            if systems < FEWEST or not documents or grid.people is None:
                 continue
             draws = grid.draws()
             for level in LEVELS:

@@ -2,14 +2,16 @@
 
 A row's items are a grid of systems and documents. Where a row compares two texts, an item's value is 1 where the first
 is scored above the second, 0.5 where both score the same, else 0; elsewhere it is the metric's score. A metric of which
-less is better is turned round.
+less is better is turned round. An item with a text that the scorer gives no value of has none.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from sumcurve.capabilities.exam.perturbations import PERTURBATIONS
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.corpora.derangement import GroupError, derangement
 from sumcurve.scores.files import ReadsFiles
+from sumcurve.scores.needs import Needing, copy_of
 from sumcurve.scores.scorer import Claim, Metric, Scorer
 from sumcurve.statistics.groups import Array
 from sumcurve.store.manifest import sha256_file, sha256_files
@@ -33,14 +36,14 @@ class Item:
     """A value of one metric in a row: of a system's summary of a document, at a dose or for a score of people.
 
     Several of one system and document count as their mean. `group` is what the document was drawn with; without one it
-    is empty.
+    is empty. `value` is None where the scorer gives none.
     """
 
     row: str
     part: str  # dose, or name of people's score; else empty
     system: str
     document: str
-    value: float
+    value: float | None
     people: float | None = None
     length: float | None = None
     group: str = ""
@@ -106,47 +109,53 @@ class Base:
     texts: Sequence[Sequence[str]]
 
 
-def sheet_of(material: Material, claims: set[Claim]) -> Sheet:
-    """What the material can ask of metrics with these claims, and whatever else people's scores are compared with."""
+def sheet_of(material: Material, claims: set[Claim], of_first: bool = False) -> Sheet:
+    """What the material can ask of metrics with these claims, and whatever else people's scores are compared with.
+
+    `of_first`: they are computed from the first reference, which is then nobody's text.
+    """
     sheet = Sheet()
     near: list[Claim] = [claim for claim in NEAR if claim in claims]
     if near:
-        bases = _bases(material)
+        bases = _bases(material, of_first)
         humans = all(record.source and record.references for record in material.records)
         _compare(sheet, bases, near, [name for name in PERTURBATIONS if not (name == "copied" and humans)])
-        _order(sheet, material.records, near)
+        _order(sheet, material.records, near, of_first)
     if "faithfulness" in claims and all(record.source for record in material.records):
-        bases = _bases(material, faithful=True)
+        bases = _bases(material, of_first, faithful=True)
         _compare(sheet, bases, ["faithfulness"], ["swapped"])
-        _pairs(sheet, material)
+        _pairs(sheet, material, of_first)
     _judged(sheet, material)
     return sheet
 
 
-def _bases(material: Material, faithful: bool = False) -> list[Base]:
+def _bases(material: Material, of_first: bool, faithful: bool = False) -> list[Base]:
     """Systems' texts where there are any; else the references, against each other or the source; else leads."""
     records = material.records
     if len(records) < 2:
         return []
     if material.systems:
         return [Base(name, records, texts) for name, texts in zip(material.systems, material.summaries, strict=True)]
-    if faithful:
+    if faithful and not of_first:
         return [Base(HUMAN, records, [record.target for record in records])]
     if all(record.references for record in records):
-        return [Base(HUMAN, [_held_out(record) for record in records], [record.target for record in records])]
+        against, texts = zip(*(_human(record, of_first) for record in records), strict=True)
+        return [Base(HUMAN, against, texts)]
     if all(record.source for record in records):
-        return [Base(LEAD, records, [_lead(record) for record in records])]
+        return [Base(LEAD, records, [_lead(record, record.target) for record in records])]
     return []
 
 
-def _held_out(record: Record) -> Record:
-    """The record without its first reference."""
-    return replace(record, target=record.references[0], references=record.references[1:])
+def _human(record: Record, of_first: bool) -> tuple[Record, list[str]]:
+    """The record without one of its references, and that one: the first, or the last where the first has to stay."""
+    if of_first:
+        return replace(record, references=record.references[:-1]), record.references[-1]
+    return replace(record, target=record.references[0], references=record.references[1:]), record.target
 
 
-def _lead(record: Record) -> list[str]:
-    """As many first sentences of the source as the first reference has."""
-    return record.source[: max(len(record.target), 1)]
+def _lead(record: Record, text: Sequence[str]) -> list[str]:
+    """As many first sentences of the source as the text has."""
+    return record.source[: max(len(text), 1)]
 
 
 def _others(records: Sequence[Record]) -> list[int]:
@@ -176,26 +185,29 @@ def _compare(sheet: Sheet, bases: Sequence[Base], claims: Sequence[Claim], names
                     sheet.ask(name, f"{dose:g}", base.writer, record, [text, harmed], claims)
 
 
-def _order(sheet: Sheet, records: Sequence[Record], claims: Sequence[Claim]) -> None:
+def _order(sheet: Sheet, records: Sequence[Record], claims: Sequence[Claim], of_first: bool) -> None:
     """Held-out humans, beginnings of sources and other documents' references, by the other references."""
     if len(records) < 2 or not all(record.source and record.references for record in records):
         return
     for record, other in zip(records, _others(records), strict=True):
-        against = _held_out(record)
-        sheet.ask("human", "", HUMAN, against, [record.target, _lead(record)], claims)
+        against, text = _human(record, of_first)
+        lead = _lead(record, text)
+        sheet.ask("human", "", HUMAN, against, [text, lead], claims)
         for dose in thresholds().doses:  # a poor summary may be worse than its source; a human's is not
-            copy = PERTURBATIONS["copied"](record.target, [], record.source, dose, "")
-            sheet.ask("copied", f"{dose:g}", HUMAN, against, [record.target, copy], claims)
-        sheet.ask("lead", "", LEAD, against, [_lead(record), records[other].target], claims)
+            copy = PERTURBATIONS["copied"](text, [], record.source, dose, "")
+            sheet.ask("copied", f"{dose:g}", HUMAN, against, [text, copy], claims)
+        sheet.ask("lead", "", LEAD, against, [lead, _human(records[other], of_first)[1]], claims)
 
 
-def _pairs(sheet: Sheet, material: Material) -> None:
+def _pairs(sheet: Sheet, material: Material, of_first: bool) -> None:
     """Whole and broken texts given their own source; and, less that, given another document's."""
     if len(material.records) < 2:
         return
     others = _others(material.records)
     for pair in material.pairs:
         record = material.records[pair.document]
+        if of_first and list(pair.whole) == record.target:
+            continue
         other = replace(record, source=material.records[others[pair.document]].source)
         texts = [pair.whole, pair.broken]
         own, elsewhere = ([sheet.place(given, text) for text in texts] for given in (record, other))
@@ -222,31 +234,40 @@ def claim_of(scorer: Scorer, metric: Metric) -> Claim:
     return "description" if metric.higher_is_better is None else scorer.claims.get(metric.name, scorer.claim)
 
 
-def items_of(scorer: Scorer, material: Material) -> dict[str, list[Item]]:
-    """The items of every row, for each metric of the scorer by name.
+def items_of(
+    scorer: Scorer, material: Material, folders: Mapping[Path, Any] = MappingProxyType({})
+) -> dict[str, list[Item]]:
+    """The items of every row, for each metric of the scorer by name; `folders` are what it needs beside files.
 
-    Row `repeats` has the texts that were scored again in another order: the difference in standard deviations.
-    RecordError where the scorer gives no value of a text, or one that is no number.
+    Row `repeats` has the texts that were scored again in another order: the difference in standard deviations. It has
+    none of a scorer that keeps its answers, which would look them up. RecordError where a value is no number.
     """
     rules = thresholds()
-    sheet = sheet_of(material, {claim_of(scorer, metric) for metric in scorer.metrics})
+    claims = {claim_of(scorer, metric) for metric in scorer.metrics}
+    sheet = sheet_of(material, claims, isinstance(scorer, Needing))
     if not sheet.texts:
         return {metric.name: [] for metric in scorer.metrics}
-    values = scored(scorer, sheet.records, sheet.texts)
-    count = len(sheet.texts)
-    drawn = random.Random(rules.seed).sample(range(count), min(rules.order, count))
-    orders = [sorted(drawn), drawn[::-1]]
-    twice = [scored(scorer, [sheet.records[at] for at in order], [sheet.texts[at] for at in order]) for order in orders]
+    values, given = scored(scorer, sheet, range(len(sheet.texts)), folders)
+    known = np.flatnonzero(given).tolist()
+    drawn = random.Random(rules.seed).sample(known, 0 if scorer.keeps_answers else min(rules.order, len(known)))
+    orders = [sorted(drawn), drawn[::-1]] if drawn else []
+    twice = []
+    for order in orders:
+        again, there = scored(scorer, sheet, order, folders)
+        if not there.all():
+            raise RecordError(f"{type(scorer).__name__}: texts with a value have none in another order")
+        twice.append(again)
     items: dict[str, list[Item]] = {}
     for metric in scorer.metrics:
         claim = claim_of(scorer, metric)
         own = values[metric.name] * (-1 if metric.higher_is_better is False else 1)
-        spread = float(own.std())
-        again = [
+        spread = float(own[given].std()) if known else 0.0
+        parts = [
             dict(zip(order, part[metric.name].tolist(), strict=True)) for order, part in zip(orders, twice, strict=True)
         ]
         items[metric.name] = [
-            Item("repeats", "", "", f"text {at}", abs(again[0][at] - again[1][at]) / (spread or 1)) for at in orders[0]
+            Item("repeats", "", "", f"text {at}", abs(parts[0][at] - parts[1][at]) / (spread or 1))
+            for at in sorted(drawn)
         ] + [
             Item(
                 question.row,
@@ -264,7 +285,9 @@ def items_of(scorer: Scorer, material: Material) -> dict[str, list[Item]]:
     return items
 
 
-def _value(scores: Array, texts: Sequence[int]) -> float:
+def _value(scores: Array, texts: Sequence[int]) -> float | None:
+    if np.isnan(scores[list(texts)]).any():
+        return None
     if len(texts) == 1:
         return float(scores[texts[0]])
     shares = [
@@ -273,21 +296,34 @@ def _value(scores: Array, texts: Sequence[int]) -> float:
     return float(shares[0] - sum(shares[1:]))
 
 
-def scored(scorer: Scorer, records: Sequence[Record], texts: Sequence[Sequence[str]]) -> dict[str, Array]:
-    """Values ``[texts]`` of every metric, of all texts as one output."""
+def scored(
+    scorer: Scorer, sheet: Sheet, order: Sequence[int], folders: Mapping[Path, Any]
+) -> tuple[dict[str, Array], Array]:
+    """Values ``[order]`` of every metric, of these texts as one output, NaN where there is none; and which have one.
+
+    Each text has an id of its own there, since one record has many. RecordError for an item that is none of them.
+    """
+    copies = [copy_of(sheet.records[at], at) for at in order]
     with TemporaryDirectory() as folder:
         output = Path(folder)
-        rows = ({"id": record.id, "summary": list(text)} for record, text in zip(records, texts, strict=True))
+        rows = ({"id": copy.id, "summary": sheet.texts[at]} for copy, at in zip(copies, order, strict=True))
         write_jsonl(output / "summaries.jsonl", rows)
-        scores = scorer.score(output, records, files_of(scorer))
-    values = {name: np.array(of, dtype=float) for name, of in scores.values.items()}
-    for name, of in values.items():
-        if of.shape != (len(texts),):
-            raise RecordError(f"metric {name}: {len(of)} values of {len(texts)} texts; it cannot sit an exam of texts")
-        if not np.isfinite(of).all():
-            at = int(np.flatnonzero(~np.isfinite(of))[0])
-            raise RecordError(f"metric {name}: {of[at]} for a summary of document {records[at].id!r}, no number")
-    return values
+        scores = scorer.score(output, copies, {**files_of(scorer), **folders})
+    by_id = {copy.id: at for at, copy in enumerate(copies)}
+    places = [by_id.get(name, -1) for name in scores.ids]
+    given = np.zeros(len(order), dtype=bool)
+    given[places] = True
+    values = {}
+    for name, of in scores.values.items():
+        if len({*places} - {-1}) != len(of):
+            raise RecordError(f"metric {name}: {len(of)} values of {len(order)} texts; it cannot sit an exam of texts")
+        values[name] = np.full(len(order), np.nan)
+        values[name][places] = of
+        if (strange := given & ~np.isfinite(values[name])).any():
+            at = int(np.flatnonzero(strange)[0])
+            document = sheet.records[order[at]].id
+            raise RecordError(f"metric {name}: {values[name][at]} for a summary of document {document!r}, no number")
+    return values, given
 
 
 def files_of(scorer: Scorer) -> dict[Path, str]:

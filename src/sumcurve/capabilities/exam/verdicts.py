@@ -15,6 +15,7 @@ from sumcurve.statistics.groups import Array
 from sumcurve.statistics.ungrouped import holm
 
 LACKS = {
+    "repeats": "no texts, or answers that are kept",
     "human": "no sources with two references",
     "lead": "no sources with two references",
     "dodges": "no sources with broken texts",
@@ -33,13 +34,16 @@ FEWEST = 3  # systems, without which there is no correlation over them
 class Grid:
     """Values of a row ``[systems, documents]``, and where it has them people's scores and numbers of words.
 
-    `groups` say of every document which group it is of, counted from 0.
+    `groups` say of every document which group it is of, counted from 0. `left_out` counts items of documents that lack
+    a value of some system, of `items`.
     """
 
     values: Array
     people: Array | None
     lengths: Array | None
     groups: tuple[int, ...]
+    left_out: int
+    items: int
 
     def draws(self) -> Draws:
         rules = thresholds()
@@ -71,12 +75,22 @@ def _rows(name: str, rule: Rule, by_row: dict[str, dict[str, list[Item]]], claim
     if not parts:
         why = f"claims {claim}" if claim not in rule.claims else LACKS.get(name, "no texts to compare")
         return [Row(name, "", rule.threshold, "not applicable", why)]
-    return [_row(name, "" if name == "length" else part, rule, grid_of(items), claim) for part, items in parts.items()]
+    rows = []
+    for part, items in parts.items():
+        grid = grid_of(items)
+        row = _row(name, "" if name == "length" else part, rule, grid, claim)
+        if grid.left_out:
+            says = f"{grid.left_out} of {grid.items} items left out: no value"
+            row = replace(row, why="; ".join(filter(None, (row.why, says))))
+        rows.append(row)
+    return rows
 
 
 def _row(name: str, part: str, rule: Rule, grid: Grid, claim: Claim) -> Row:
     systems, documents = grid.values.shape
     row = Row(name, part, rule.threshold, "undecided", systems=systems, documents=documents)
+    if not documents:
+        return replace(row, verdict="not applicable")
     if name == "repeats":
         most = float(grid.values.max())
         return replace(row, value=most, verdict="passed" if most <= rule.threshold else "failed")
@@ -143,30 +157,39 @@ def _undefined(name: str, grid: Grid) -> tuple[Verdict, str]:
 
 
 def grid_of(items: Sequence[Item]) -> Grid:
-    """Means of the items of every system and document; ValueError where one of both lacks the other."""
+    """Means of the items of every system and document; ValueError where one of both lacks the other.
+
+    Documents that lack a value of some system are left out.
+    """
     systems, documents = (
         list(dict.fromkeys(names)) for names in zip(*((i.system, i.document) for i in items), strict=True)
     )
     rows = {name: place for place, name in enumerate(systems)}
     columns = {name: place for place, name in enumerate(documents)}
-    counts = np.zeros((len(systems), len(documents)))
+    counts, every = np.zeros((2, len(systems), len(documents)))
     sums = {name: np.zeros_like(counts) for name in ("value", "people", "length")}
     for item in items:
         at = rows[item.system], columns[item.document]
-        counts[at] += 1
-        for name, of in sums.items():
-            of[at] += getattr(item, name) or 0
-    if (counts == 0).any():
-        system, document = (int(axis[0]) for axis in np.nonzero(counts == 0))
+        every[at] += 1
+        if item.value is not None:
+            counts[at] += 1
+            for name, of in sums.items():
+                of[at] += getattr(item, name) or 0
+    if (every == 0).any():
+        system, document = (int(axis[0]) for axis in np.nonzero(every == 0))
         raise ValueError(
             f"row {items[0].row}: no item of system {systems[system]!r} and document {documents[document]!r}"
         )
-    grids = {name: of / counts for name, of in sums.items()}
+    whole = (counts > 0).all(axis=0)
+    documents = [documents[place] for place in np.flatnonzero(whole).tolist()]
+    grids = {name: of[:, whole] / counts[:, whole] for name, of in sums.items()}
     has = {name: getattr(items[0], name) is not None for name in sums}
     names = {item.document: item.group or f"document {item.document}" for item in items}
     groups = {group: place for place, group in enumerate(dict.fromkeys(names[document] for document in documents))}
     people, lengths = (grids[name] if has[name] else None for name in ("people", "length"))
-    return Grid(grids["value"], people, lengths, tuple(groups[names[document]] for document in documents))
+    left_out = len(items) - int(counts[:, whole].sum())
+    of_documents = tuple(groups[names[document]] for document in documents)
+    return Grid(grids["value"], people, lengths, of_documents, left_out, len(items))
 
 
 def _number(value: float) -> float | None:

@@ -12,7 +12,7 @@ from sumcurve.capabilities.chat.capability import CAPABILITY
 from sumcurve.capabilities.chat.judge import Judge, JudgeSettings
 from sumcurve.capabilities.chat.ledger import Answer
 from sumcurve.capabilities.chat.rubric import CUT, REFUSED, UNREADABLE, Rubric
-from sumcurve.capabilities.exam.rows import claim_of, scored
+from sumcurve.capabilities.exam.rows import Sheet, claim_of, scored
 from sumcurve.settings.config import PlanError
 from sumcurve.store.records import Record, RecordError, read_csv, write_jsonl
 from sumcurve.study.plan import Plan
@@ -161,12 +161,17 @@ def test_metrics_describe_and_claim_what_the_rubric_says():
 
 def test_a_judge_of_an_exam_keeps_its_answers_below_the_working_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    texts = [["a"], ["a b"], ["a b c"]]
-    with serving(ChatServer(answer=grading)) as server:
+    sheet = Sheet()
+    for text in ("a", "f", "a b", "a b c"):
+        sheet.place(RECORDS[0], [text])
+    with serving(ChatServer(answer=lambda body: "No." if words_of(body) == ["f"] else grading(body))) as server:
         scorer = judge(server.url)
-        values = scored(scorer, RECORDS[:1] * 3, texts)
-    assert values["judge_faithful"].tolist() == [1, 2, 3]
-    assert scored(scorer, RECORDS[:1] * 3, texts)["judge_short"].tolist() == [5, 4, 3]  # the server is gone
+        values, given = scored(scorer, sheet, range(4), {})
+    assert scorer.keeps_answers
+    assert given.tolist() == [True, False, True, True]  # a text of a record, whose other texts have grades
+    assert values["judge_faithful"].tolist() == pytest.approx([1, float("nan"), 2, 3], nan_ok=True)
+    values, _ = scored(scorer, sheet, [3, 2, 1, 0], {})  # the server is gone
+    assert values["judge_short"].tolist() == pytest.approx([3, 4, float("nan"), 5], nan_ok=True)
     assert len(list((tmp_path / "data" / "answers").iterdir())) == 1
 
 

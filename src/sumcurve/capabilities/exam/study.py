@@ -1,0 +1,122 @@
+"""What a study gives an exam: its scorers with what they need, a corpus's test part, and finished outputs as systems.
+
+Folders are read after their files were hashed, and compared with what each was made from.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sumcurve.capabilities.exam.judgements import Material
+from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.spelling import there_are
+from sumcurve.scores.needs import Needing
+from sumcurve.scores.scorer import Scorer, summaries_of
+from sumcurve.store import manifest
+from sumcurve.store.records import read_records
+from sumcurve.systems.rows import Scored
+
+if TYPE_CHECKING:
+    from sumcurve.study.plan import Plan
+
+HUMAN = "human"  # who wrote the last of several references
+UNTRAINED = ("baseline", "outside")
+
+
+def reads_outputs(scorer: Scorer) -> bool:
+    """Whether it reads more of an output than its summaries, or has nothing to say of one that is known by them."""
+    return scorer.inputs("exam", ["exam"], {"exam": {}}) != {}
+
+
+class Entries:
+    """A corpus of a study, whose folders lie in `results`; CommandError where it has several and none is named."""
+
+    def __init__(self, plan: "Plan", corpus: str | None, results: Path) -> None:
+        self.plan, self.results = plan, results
+        names = list(dict.fromkeys(row.corpus for row in plan.rows))
+        if corpus not in names and (corpus is not None or len(names) != 1):
+            lack = f"--of {corpus}: no such corpus of study {plan.study}" if corpus else "no --of; name a corpus"
+            raise CommandError(f"{lack}; {there_are(corpus, names)}")
+        self.corpus = corpus or names[0]
+        self.rows = [row for row in plan.rows if row.corpus == self.corpus]
+        self._contents: dict[str, str] = {}  # by key, of folders whose files were hashed
+
+    def scorers(self, names: Sequence[str]) -> tuple[dict[str, Scorer], list[str]]:
+        """The study's scorers that can sit, by name, and the names of the others; CommandError for a named one."""
+        scorers = {}
+        for name, scorer in self.plan.scorers.items():
+            if any(name in row.scores for row in self.rows) and not reads_outputs(scorer):
+                scorers[name] = scorer
+        for name in names:
+            if name not in self.plan.scorers:
+                there = there_are(name, self.plan.scorers)
+                raise CommandError(f"--metric {name}: not below `scores:` of study {self.plan.study}; {there}")
+            if name not in scorers:
+                why = "it reads more of an output than its summaries, or nothing of this corpus"
+                raise CommandError(f"--metric {name}: {why}; {there_are(name, scorers)}")
+        kept = {name: scorer for name, scorer in scorers.items() if not names or name in names}
+        return kept, [] if names else [name for name in self.plan.scorers if name not in scorers]
+
+    def needs(self, name: str) -> Mapping[Path, Any]:
+        """The folders that a scorer needs, with what it is told of each; none of one that needs none."""
+        if not isinstance(self.plan.scorers[name], Needing):
+            return {}
+        score = next(row.scores[name] for row in self.rows if name in row.scores)
+        inputs = self.plan.folders[score].specification["inputs"]
+        keys = [key for key in inputs if key in self.plan.folders and self.plan.folders[key].step != "outputs"]
+        return {self._verified(key, f"--metric {name}: "): inputs[key] for key in keys}
+
+    def material(self, trained: bool = True) -> tuple[Material, dict[str, str]]:
+        """The test part with its systems, and by system the output that its summaries are of.
+
+        Of each trained method it is that of the largest size, of the first seed, among those that are finished.
+        """
+        rows = [row for row in self._chosen(trained) if self._state(row.output) not in ("missing", "packed")]
+        if not rows:
+            raise CommandError(
+                f"corpus {self.corpus} of study {self.plan.study} has no finished output in {self.results}; make some: "
+                f"`make study STUDY={self.plan.study}`"
+            )
+        test = self._verified(self.plan.folders[rows[0].output].specification["corpus"]) / "test.jsonl"
+        records = list(read_records(test))
+        if len(records) < 2:
+            raise CommandError(f"{test}: {len(records)} records; an exam takes two at least")
+        outputs: dict[str, str] = {}
+        for row in rows:
+            outputs.setdefault(row.method, row.output)
+        summaries = {
+            name: [line["summary"] for line in summaries_of(self._verified(key), records)]
+            for name, key in outputs.items()
+        }
+        if all(record.references for record in records):
+            summaries[HUMAN] = [record.references[-1] for record in records]
+            records = [replace(record, references=record.references[:-1]) for record in records]
+        kinds = [""] * len(summaries)
+        return Material(self.corpus, records, [*summaries], kinds, [*summaries.values()]), outputs
+
+    def _chosen(self, trained: bool) -> list[Scored]:
+        """Rows whose outputs may be systems, for each method the first choice first."""
+        untrained = [row for row in self.rows if row.role in UNTRAINED and row.size is None]
+        learned = [row for row in self.rows if row.size is not None and row.part == "study" and row.search != "paper"]
+        return untrained + (sorted(learned, key=lambda row: -(row.size or 0)) if trained else [])
+
+    def _state(self, key: str) -> str:
+        return manifest.state(self.results / key)
+
+    def _verified(self, key: str, whose: str = "") -> Path:
+        """Where the folder lies, after its files were hashed; CommandError where it is not made, or is not whole."""
+        folder = self.results / key
+        if key in self._contents:
+            return folder
+        if (state := self._state(key)) in ("missing", "packed"):
+            lack = "is not made yet" if state == "missing" else "came in a pack without all of its files"
+            target = f"{self.results.name}/{key}/{manifest.MANIFEST}"
+            raise CommandError(
+                f"{whose}{folder} {lack}; make it: `snakemake --config study={self.plan.study} -- {target}`"
+            )
+        sealed = manifest.verify(folder, self.plan.folders[key].specification)
+        assert sealed is not None
+        manifest.require(manifest.changed_inputs(folder, sealed["inputs"], self._contents))
+        self._contents[key] = manifest.content(sealed)
+        return folder
