@@ -136,9 +136,10 @@ def about(title: str, tables: Records, findings: Sequence[Finding], corpora: Map
     parts.append(f"Test items: {number(int(rows[0]['items']))}.")
     if sizes:
         parts.append(f"Training records: {listed([number(size) for size in sizes])}. Methods: {_runs(rows)}.")
-        chosen = {int(row.get("validated") or 0) for row in tables["methods"] if row["corpus"] == name}
-        if any(chosen):
-            parts.append(f"Checkpoints are chosen on validation records, {number(max(chosen))} at most, not counted.")
+        most = max((int(row.get("validated") or 0) for row in tables["methods"] if row["corpus"] == name), default=0)
+        there = [int(row["records"]) for row in tables["corpora"] if (row["corpus"], row["part"]) == (name, "valid")]
+        if most:
+            parts.append(f"Checkpoints are chosen on {number(min([most, *there]))} validation records, not counted.")
     return [" ".join(parts), ""]
 
 
