@@ -42,7 +42,7 @@ ROOT = Path(__file__).parents[1]
 STUDY = "docstrings"  # whose tables the pages below docs/ show
 SHOWN = "docstrings-large"  # whose results README.md shows: the largest study that is recorded
 # Those that are recorded, or will be
-RECORDED = (STUDY, "aeslc", "docstrings-large", "docstrings-all", "pretraining", "fairseq", "salience")
+RECORDED = (STUDY, "aeslc", "docstrings-large", "docstrings-all", "pretraining", "fairseq", "salience", "debian-zh")
 ACROSS = (STUDY, "docstrings-large", "aeslc", "dialogsum", "acl")  # of one corpus each, side by side
 SIZES = (1000, 10000)  # near which the page of them says who is best
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them

@@ -29,6 +29,7 @@ STUDY = "results/tables/docstrings"
 ALL = "results/tables/docstrings-all"
 DEFAULT = "results/tables/docstrings"
 SALIENCE = "results/tables/salience"
+CHINESE = "results/tables/debian-zh"
 UNRECORDED = (ALL, SALIENCE)  # studies that may not be recorded yet
 PUBLISHED_FILES = "src/sumcurve/curves/published"
 TABLES_OF_ALL = (f"{ALL}/scores.md", f"{ALL}/phases.md")
@@ -398,6 +399,14 @@ PAPERS = (
                 "make study STUDY=docstrings-all",
                 TABLES_OF_ALL,
                 "the methods REG-base, REG-self and REG-dual",
+            ),
+            Row(
+                "ROUGE",
+                "the same on Chinese characters, three seeds",
+                SAME,
+                "make study STUDY=debian-zh",
+                (f"{CHINESE}/scores.md", f"{CHINESE}/phases.md"),
+                "695 descriptions of Debian: no significant difference in ROUGE-1",
             ),
             Row("ROUGE", "other models on LCSTS", LOST, note="most rows were not found"),
             Row(
