@@ -402,11 +402,11 @@ PAPERS = (
             ),
             Row(
                 "ROUGE",
-                "the same on Chinese characters, three seeds",
+                "the same on Chinese characters",
                 SAME,
                 "make study STUDY=debian-zh",
                 (f"{CHINESE}/scores.md", f"{CHINESE}/phases.md"),
-                "695 descriptions of Debian: no significant difference in ROUGE-1",
+                "no significant difference",
             ),
             Row("ROUGE", "other models on LCSTS", LOST, note="most rows were not found"),
             Row(
