@@ -91,7 +91,7 @@ def recorded(row: dict[str, str]) -> dict[str, str] | None:
     return None
 
 
-@pytest.mark.parametrize("chosen", ["portable", "compiled"])
+@pytest.mark.parametrize("chosen", [pytest.param("portable", marks=pytest.mark.long), "compiled"])
 def test_bytes_are_the_recorded_ones_under_a_hostile_environment(chosen: str) -> None:
     try:
         found = same_bytes("--sums", chosen, **HOSTILE)

@@ -171,6 +171,7 @@ def test_a_basis_without_sizes_is_refused(basis):
         Costs(basis)
 
 
+@pytest.mark.long
 def test_recorded_trainings_are_held_by_intervals_that_were_made_without_them(recorded):
     """A size of a method is left out in turn; `benchmarks/plan_estimates.py` has studies and methods."""
     assert {run.cell[1] for run in recorded} >= {"abs", "pcov", "trans"}
