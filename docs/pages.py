@@ -56,9 +56,6 @@ REWORDED = {  # of titles and captions of recorded tables, which keep their byte
     "Make it anew, from raw text on: ": "Made by ",
     " Its tables are below.": "",
     TESTED: "Significant: at 5 %, family-wise ([how](../explanations/error-bars.md)). Brackets at differences are ",
-    ", by characters: self-train and dual-train (Wei et al. 2018) beside their twin, on seven hundred records": (
-        ": methods of Wei et al. 2018"
-    ),
     "six sizes with three seeds, two more at three sizes": "six sizes with three seeds, three more at three sizes",
 }
 MARK = "†"  # of a system that does not read its source

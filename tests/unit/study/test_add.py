@@ -14,9 +14,10 @@ from pretrained import make_folder
 from sumcurve.__main__ import main
 from sumcurve.cli.make import make
 from sumcurve.corpora.store import Corpus
+from sumcurve.curves.fit import LEAST_SIZES
 from sumcurve.harvest.fetch import sha256_of_model
 from sumcurve.settings.config import PlanError
-from sumcurve.study.add import percents, quantile, ready_files
+from sumcurve.study.add import SIZES_OF_VERDICT, percents, quantile, ready_files
 from sumcurve.study.plan import Plan
 from sumcurve.watch import estimate
 from sumcurve.watch.costs import Costs, measured
@@ -412,3 +413,7 @@ def test_a_model_that_has_seen_the_summaries_of_a_data_set_is_refused_there(plac
     with pytest.raises(SystemExit, match="t5_small was trained on the summaries of mine before"):
         add(monkeypatch, "hf://owner/tiny-news", "--name", "mine", "--models", MODELS)
     assert not Path("config/studies/mine.yaml").exists()
+
+
+def test_a_verdict_takes_as_many_sizes_as_a_curve() -> None:
+    assert SIZES_OF_VERDICT == LEAST_SIZES
