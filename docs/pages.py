@@ -56,6 +56,7 @@ REWORDED = {  # of titles and captions of recorded tables, which keep their byte
     "Make it anew, from raw text on: ": "Made by ",
     " Its tables are below.": "",
     TESTED: "Significant: at 5 %, family-wise ([how](../explanations/error-bars.md)). Brackets at differences are ",
+    " beside their twin, by characters, at two sizes with three seeds": " beside their twin",
     "six sizes with three seeds, two more at three sizes": "six sizes with three seeds, three more at three sizes",
 }
 MARK = "†"  # of a system that does not read its source
