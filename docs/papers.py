@@ -260,6 +260,14 @@ PAPERS = (
                 "NIST's data, by request",
             ),
             Row(
+                "Table 1",
+                "correlation of ROUGE and chrF with people's scores on REALSumm, which is public",
+                SAME,
+                "python benchmarks/exam.py realsumm realsumm.jsonl.xz",
+                ("benchmarks/exam/realsumm-agreement.csv", "docs/reference/exam.md"),
+                "APES is not among them: no reader of CNN/DailyMail is here",
+            ),
+            Row(
                 "Table 2",
                 "correlation of metrics with each other",
                 NEEDS,

@@ -107,6 +107,10 @@ class Block:
                 value = problem["input"]
                 shown = f" (value: {value!r})" if not isinstance(value, dict) else ""
                 advice = problem["msg"].removeprefix(VALUE_ERROR)
+                if problem["type"] == "string_type" and isinstance(value, list) and len(value) == 1:
+                    advice += f"; write {value[0]} without brackets"
+                if problem["type"] == "list_type" and not isinstance(value, dict):
+                    advice += f"; write [{value}]"
                 if problem["type"] == "extra_forbidden":
                     key = problem["loc"][-1]
                     near = meant(key, _keys(schema, problem["loc"][:-1]))

@@ -52,6 +52,8 @@ def tries(**keys):
 REFUSALS = [  # the file, what is said in it, and what the message names
     (S, {"scores.dodged": {}, f"{TALES}.contrasts": None}, r"dodged is asked of contrasts; give a corpus `contrasts: "),
     (S, {"rank_by": "rouge3"}, "rank_by: no metric 'rouge3' of which more is better; did you mean rouge2"),
+    (S, {"rank_by": ["chrf"]}, "rank_by: .*; write chrf without brackets"),
+    (S, {"methods": "abs"}, r"methods: .*; write \[abs\]"),
     (S, {"rank_by": "coverage"}, "rank_by: no metric 'coverage' of which more is better; .*rougeLsum, chrf"),
     (S, {"scores": {"meteor": {}}}, "scores.meteor: no scorer 'meteor'; there are: rouge"),
     (S, {"scores": {"rouge": {"stems": True}}}, r"smoke.yaml:\d+: scores.rouge.stems: unknown key"),

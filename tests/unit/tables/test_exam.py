@@ -1,5 +1,6 @@
 """What an exam says of a study's metrics: those that did not pass rank nobody, and pages say so."""
 
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from sumcurve.capabilities.exam.evidence import NOT_SAT, Exams
 from sumcurve.capabilities.exam.findings import findings
-from sumcurve.capabilities.exam.table import read_outcomes
+from sumcurve.capabilities.exam.table import Sat, read_exam
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.settings.config import PlanError
 from sumcurve.study.doors import TABLES
@@ -19,16 +20,17 @@ from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.results import Results
 
 ROOT = Path(__file__).parents[3]
-HEAD = "corpus,scorer,metric,claim,row,part,threshold,verdict,why,value,low,high,p,systems,documents\n"
+HEAD = "corpus,scorer,settings,metric,claim,row,part,threshold,verdict,why,value,low,high,p,systems,documents\n"
 
 
-def table(path, *rows):
-    """The table of an exam with these rows; the others of a metric are not applicable."""
-    lines = [f"x,{row},,0.7,0.6,0.8,0.01,5,100\n" for row in rows]
+def table(path, *rows, corpus="x", settings="{}"):
+    """The table of an exam with these rows, of a scorer with these settings (a cell); others are not applicable."""
+    rows = [row.replace(",", f",{settings},", 1) for row in rows]
+    lines = [f"{corpus},{row},,0.7,0.6,0.8,0.01,5,100\n" for row in rows]
     for metric in dict.fromkeys(row.rsplit(",", 4)[0] for row in rows):
         known = {row.rsplit(",", 4)[1] for row in rows if row.startswith(f"{metric},")}
         lines += [
-            f"x,{metric},{name},,0.5,not applicable,no sources,,,,,0,0\n"
+            f"{corpus},{metric},{name},,0.5,not applicable,no sources,,,,,0,0\n"
             for name in thresholds().rows
             if name not in known
         ]
@@ -39,7 +41,7 @@ def table(path, *rows):
 def made_of(study, long_curves, settings, outcomes):
     outputs = long_curves({"pcov": (30, 3), "abs": (22, 3)}, (1, 2, 3), (25, 50, 100), 0.5)
     corpus = outputs[0].corpus
-    exams = {"exam": Exams({corpus: outcomes})}
+    exams = {"exam": Exams({corpus: Sat(corpus, {}, outcomes)})}
     results = Results(replace(study, outputs=outputs, statistics=study.statistics[:1], evidence=exams), settings)
     tables = rows_of({name: made(name, results) for name in [*TABLES, "scores_long"]})
     return Corpus(corpus, tables), tables, results
@@ -75,7 +77,7 @@ def test_outcomes_are_computed_from_the_rows(tmp_path):
         "chrf,chrf,closeness,human,,0.5,passed",
         "extractiveness,coverage,description,repeats,,0.0001,passed",
     )
-    assert read_outcomes(path) == {
+    assert read_exam(path).outcomes == {
         ("rouge", "rouge1"): "failed: repeated 0.5",
         ("chrf", "chrf"): "passed",
         ("extractiveness", "coverage"): "describes: it does not rank",
@@ -88,10 +90,10 @@ def test_outcomes_are_computed_from_the_rows(tmp_path):
         (None, "is missing; write it with `sumcurve exam`"),
         ("scorer,metric\n", ":1: no column 'claim'"),
         (HEAD, ": no row; write it with"),
-        (HEAD + "x,rouge,rouge1,closeness,human,,0.5,passed,,0.7,0.6,0.8,0.01,5,9\n", "rouge1 has no row 'repeats'"),
-        (HEAD + "x,rouge,rouge1,closeness,humann,,0.5,passed,,,,,,,\n", ":2: 'humann' is none of repeats, guessing"),
-        (HEAD + "x,rouge,rouge1,closeness,human,,half,passed,,,,,,,\n", ":2: could not convert string to float"),
-        (HEAD + "x,rouge,rouge1,closeness,human,,0.5,perhaps,,,,,,,\n", ":2: 'perhaps' is none of passed, failed"),
+        (HEAD + "x,rouge,{},rouge1,closeness,human,,0.5,passed,,0.7,0.6,0.8,0.01,5,9\n", "rouge1 has no row 'repeats'"),
+        (HEAD + "x,rouge,{},rouge1,closeness,humann,,0.5,passed,,,,,,,\n", ":2: 'humann' is none of repeats, guessing"),
+        (HEAD + "x,rouge,{},rouge1,closeness,human,,half,passed,,,,,,,\n", ":2: could not convert string to float"),
+        (HEAD + "x,rouge,{},rouge1,closeness,human,,0.5,perhaps,,,,,,,\n", ":2: 'perhaps' is none of passed, failed"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_named(tmp_path, content, message):
@@ -99,7 +101,7 @@ def test_a_table_that_cannot_be_read_is_named(tmp_path, content, message):
     if content is not None:
         path.write_text(content)
     with pytest.raises(PlanError, match=message):
-        read_outcomes(path)
+        read_exam(path)
 
 
 def test_the_outcomes_decide_the_tables_of_a_study(tmp_path):
@@ -120,17 +122,31 @@ def test_the_outcomes_decide_the_tables_of_a_study(tmp_path):
 def test_what_is_no_table_is_named(tmp_path, name, message):
     (tmp_path / "bytes.csv").write_bytes(b"\xfd7zXZ")
     with pytest.raises(PlanError, match=message):
-        read_outcomes(tmp_path / name)
+        read_exam(tmp_path / name)
 
 
-def test_a_scorer_with_settings_did_not_sit_the_exam(tmp_path):
+@pytest.mark.parametrize(("sat", "refused"), [("true", False), ("false", True)])
+def test_an_exam_is_of_a_scorer_with_its_settings(tmp_path, sat, refused):
     config = Path(shutil.copytree(ROOT / "config", tmp_path / "checkout" / "config"))
     shutil.copy(ROOT / "recipes.yaml", tmp_path / "checkout")
-    study, path = (
-        config / "studies" / "smoke.yaml",
-        table(tmp_path / "exam.csv", "rouge,rouge1,closeness,human,,0.5,passed"),
-    )
+    rouge = Plan.read(config, "smoke").scorers["rouge"].settings.model_dump(mode="json") | {"stemmer": sat == "true"}
+    cell = '"' + json.dumps(rouge).replace('"', '""') + '"'
+    path = table(tmp_path / "exam.csv", "rouge,rouge1,closeness,human,,0.5,passed", settings=cell)
+    study = config / "studies" / "smoke.yaml"
     text = study.read_text().replace("  tales:\n", f"  tales:\n    exam: {path}\n", 1)
     study.write_text(text.replace("rouge: {}", "rouge: {stemmer: true}", 1))
-    with pytest.raises(PlanError, match="the exam of corpus tales is of rouge without settings"):
-        Plan.read(config, "smoke")
+    if refused:
+        with pytest.raises(PlanError, match=r"smoke.yaml:\d+.*is of rouge with stemmer: False, not True; sit one with"):
+            assert Plan.read(config, "smoke").tables
+    else:
+        assert Plan.read(config, "smoke").tables
+
+
+def test_an_exam_on_another_corpus_is_said(study, long_curves, settings):
+    outputs = long_curves({"pcov": (30, 3), "abs": (22, 3)}, (1, 2, 3), (25, 50, 100), 0.5)
+    results = Results(replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
+    corpus = outputs[0].corpus
+    said = "was on realsumm"
+    assert any(said in note for note in Exams({corpus: Sat("realsumm", {}, {})}).notes(results))
+    for name in (corpus, f"{corpus}-0a1b2c3d"):
+        assert not any(said in note for note in Exams({corpus: Sat(name, {}, {})}).notes(results))

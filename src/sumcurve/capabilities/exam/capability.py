@@ -10,7 +10,7 @@ from sumcurve.capabilities.exam.settings import CorpusKeys
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.exam.evidence import Exams
-    from sumcurve.capabilities.exam.table import Outcomes
+    from sumcurve.capabilities.exam.table import Sat
     from sumcurve.study.plan import Plan
     from sumcurve.tables.report.facts import Corpus
     from sumcurve.tables.report.findings import Finding, Titles
@@ -24,8 +24,8 @@ class Exam(Capability):
 
     def digest(self, plan: "Plan") -> Mapping[str, Any]:
         """The outcomes, which decide who is ranked."""
-        exams = _exams(plan)
-        outcomes = {corpus: [[*key, text] for key, text in exam.items()] for corpus, exam in exams.items()}
+        exams = _exams(plan).items()
+        outcomes = {corpus: [[*key, text] for key, text in sat.outcomes.items()] for corpus, sat in exams}
         return {"exam": outcomes} if outcomes else {}
 
     def findings(self, corpus: "Corpus", titles: "Titles") -> "Iterable[Finding]":
@@ -39,24 +39,28 @@ class Exam(Capability):
         return Exams(_exams(folders.plan))
 
 
-def _exams(plan: "Plan") -> "dict[str, Outcomes]":
-    """The outcomes of the exams that the study's corpora name; PlanError for a table that cannot be read."""
-    from sumcurve.capabilities.exam.table import read_outcomes
+def _exams(plan: "Plan") -> "dict[str, Sat]":
+    """The exams that the study's corpora name; PlanError for one that cannot be read, or is of other settings."""
+    from sumcurve.capabilities.exam.table import read_exam
     from sumcurve.settings.config import PlanError
 
     exams = {}
     for name, corpus in plan.corpora.items():
-        if isinstance(corpus, CorpusKeys) and corpus.exam:
-            try:
-                exams[name] = read_outcomes(Path(corpus.exam))
-            except PlanError as error:
-                raise PlanError(f"{plan.where('corpora', name, 'exam')}: {error}") from error
-            for scorer in {scorer for scorer, _ in exams[name]} & {*plan.scorers}:
-                if plan.scorers[scorer].settings != type(plan.scorers[scorer].settings)():
-                    raise PlanError(
-                        f"{plan.where('scores', scorer)}: the exam of corpus {name} is of {scorer} without settings; "
-                        "leave its settings out, or `exam`"
-                    )
+        if not (isinstance(corpus, CorpusKeys) and corpus.exam):
+            continue
+        try:
+            exams[name] = read_exam(Path(corpus.exam))
+        except PlanError as error:
+            raise PlanError(f"{plan.where('corpora', name, 'exam')}: {error}") from error
+        for scorer in {*exams[name].settings} & {*plan.scorers}:
+            here = plan.scorers[scorer].settings.model_dump(mode="json")
+            sat = type(plan.scorers[scorer].settings)().model_dump(mode="json") | exams[name].settings[scorer]
+            if strange := sorted(key for key in sat if sat[key] != here.get(key)):
+                raise PlanError(
+                    f"{plan.where('scores', scorer)}: the exam in {corpus.exam} is of {scorer} with "
+                    f"{strange[0]}: {sat[strange[0]]}, not {here.get(strange[0])}; sit one with the study's settings "
+                    f"by `sumcurve exam --study`, or take `exam` out of corpus {name}"
+                )
     return exams
 
 

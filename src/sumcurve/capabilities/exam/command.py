@@ -42,7 +42,7 @@ EXAMPLE = """\
 --metric rouge --corpus results/corpora/dialogsum-1a2b3c4d --summaries mine=summaries.jsonl --to exams/dialogsum
 --study dialogsum --metric apes rouge --to exams/dialogsum
 --again exams/realsumm"""
-HEAD = ("scorer", "metric", "claim", "corpus", "kinds", "items")  # of a file of items
+HEAD = ("scorer", "settings", "metric", "claim", "corpus", "kinds", "items")  # of a file of items
 KINDS = ("pearson", "spearman", "kendall")
 LEVELS = ("system", "summary")
 BESIDE_CORPUS = ("summaries", "contrasts")  # options
@@ -306,7 +306,7 @@ def _item(row: Mapping[str, str], kinds: Mapping[str, str]) -> "Item":
 
 def _again(folder: Path) -> None:
     """Write and print the verdicts of all metrics whose items are there."""
-    from sumcurve.capabilities.exam.table import Row, outcome
+    from sumcurve.capabilities.exam.table import KEY, Row, outcome
     from sumcurve.capabilities.exam.verdicts import rows_of
 
     paths = sorted((folder / "items").glob("*.csv"))
@@ -323,11 +323,12 @@ def _again(folder: Path) -> None:
         except ValueError as error:
             raise RecordError(f"{path}: {error}; sit the exam again") from error
         key = {name: head[name] for name in ("corpus", "scorer", "metric", "claim")}
+        key["settings"] = json.dumps(head["settings"], sort_keys=True, ensure_ascii=False)
         table += [key | asdict(row) for row in rows]
         agreement += [key | row for row in agreements(items, head["kinds"])]
         lines.append((head, outcome(rows, head["claim"]), rows))
         print(f"{head['metric']} ({head['claim']}): {lines[-1][1]}")
-    write_text(folder / "exam.csv", _table(["corpus", "scorer", "metric", "claim", *columns], table))
+    write_text(folder / "exam.csv", _table([*KEY, *columns], table))
     names = ["corpus", "scorer", "metric", "claim", "people", "level", "systems", "documents"]
     write_text(folder / "agreement.csv", _table([*names, "kinds", "given", "kind", "value", "low", "high"], agreement))
     write_text(folder / "exam.md", page(lines))

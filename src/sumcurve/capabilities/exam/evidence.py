@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sumcurve.capabilities.exam.table import Outcomes
+from sumcurve.capabilities.exam.table import Sat
 from sumcurve.tables.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -17,19 +17,24 @@ NOT_SAT = f"{NOT_PASSED}: not sat"
 
 @dataclass(frozen=True)
 class Exams(Evidence):
-    """Outcomes by corpus, of corpora whose metrics sat an exam."""
+    """The exams by the study's corpus, of those whose metrics sat one."""
 
-    corpora: Mapping[str, Outcomes]
+    corpora: Mapping[str, Sat]
 
     def unread(self, results: "Results", corpus: str, metric: str) -> str:
         if corpus not in self.corpora:
             return ""
-        verdict = self.corpora[corpus].get((results.scorer(metric), metric))
+        verdict = self.corpora[corpus].outcomes.get((results.scorer(metric), metric))
         return "" if verdict == PASSED else f"{NOT_PASSED}: {verdict}" if verdict else NOT_SAT
 
     def notes(self, results: "Results") -> list[str]:
-        """A sentence for every metric that ranks nobody on a corpus."""
-        return [
+        """A sentence for an exam on another corpus, and for every metric that ranks nobody on a corpus."""
+        elsewhere = [
+            f"{corpus}: the exam of its metrics was on {sat.corpus} (docs/reference/exam.md)."
+            for corpus, sat in self.corpora.items()
+            if sat.corpus != corpus and not sat.corpus.startswith(f"{corpus}-")  # a folder of results/corpora
+        ]
+        return elsewhere + [
             f"{corpus}: {metric.title} ranks nobody: {why} (docs/reference/exam.md)."
             for corpus in self.corpora
             for metric in results.ranking

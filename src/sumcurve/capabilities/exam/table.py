@@ -1,6 +1,7 @@
 """The table of an exam: its rows, what they say of a metric, and reading them back, without numpy for plans."""
 
 import csv
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,6 +13,16 @@ from sumcurve.settings.config import PlanError
 
 Verdict = Literal["passed", "failed", "undecided", "not applicable", "shown"]
 Outcomes = Mapping[tuple[str, str], str]  # by scorer and metric
+KEY = ("corpus", "scorer", "settings", "metric", "claim")  # the columns before those of `Row`; settings are JSON
+
+
+@dataclass(frozen=True)
+class Sat:
+    """An exam: its corpus, the settings of its scorers, and what it says of their metrics."""
+
+    corpus: str
+    settings: Mapping[str, Mapping[str, Any]]
+    outcomes: Outcomes
 
 
 @dataclass(frozen=True)
@@ -49,8 +60,8 @@ def outcome(rows: Sequence[Row], claim: Claim) -> str:
     return "passed"
 
 
-def read_outcomes(path: Path) -> Outcomes:
-    """What the exam of a table says of each metric, computed from its rows.
+def read_exam(path: Path) -> Sat:
+    """The exam of a table; what it says of each metric is computed from the rows.
 
     PlanError names file, line and remedy of a table that is missing, or is none of an exam.
     """
@@ -63,26 +74,37 @@ def read_outcomes(path: Path) -> Outcomes:
         raise PlanError(f"{path}: no table of an exam, but other bytes (not UTF-8); {remedy}") from error
     rows: dict[tuple[str, str], list[Row]] = {}
     claims: dict[tuple[str, str], Claim] = {}
+    corpora: dict[str, None] = {}
+    settings: dict[str, dict[str, Any]] = {}
     reader = csv.DictReader(lines)
-    needed = ["scorer", "metric", "claim", *(field.name for field in fields(Row)[:4]), "p"]
+    needed = [*KEY, *(field.name for field in fields(Row)[:4]), "p"]
     if lacking := sorted({*needed} - {*(reader.fieldnames or ())}):
-        raise PlanError(f"{path}:1: no column {lacking[0]!r}; name the exam.csv that `sumcurve exam` wrote")
+        raise PlanError(
+            f"{path}:1: no column {lacking[0]!r}; name an exam.csv; `sumcurve exam --again` writes older ones anew"
+        )
     for cells in reader:
         try:
             verdict, claim = _one_of(get_args(Verdict), cells["verdict"]), _one_of(get_args(Claim), cells["claim"])
             p, threshold = float(cells["p"]) if cells["p"] else None, float(cells["threshold"])
             row = Row(_one_of(thresholds().rows, cells["row"]), cells["part"], threshold, verdict, p=p)
+            of_scorer = dict(json.loads(cells["settings"]))
+            if settings.setdefault(cells["scorer"], of_scorer) != of_scorer:
+                raise ValueError(f"{cells['scorer']} has other settings above")
         except (TypeError, ValueError) as error:
             raise PlanError(f"{path}:{reader.line_num}: {error}; {remedy}") from error
         key = cells["scorer"], cells["metric"]
         rows.setdefault(key, []).append(row)
         claims[key] = claim
+        corpora[cells["corpus"]] = None
     if not rows:
         raise PlanError(f"{path}: no row; {remedy}")
+    if len(corpora) > 1:
+        raise PlanError(f"{path}: exams on several corpora ({', '.join(corpora)}); name the table of one")
     for (_, metric), of_metric in rows.items():
         if missing := [name for name in thresholds().rows if name not in {row.row for row in of_metric}]:
             raise PlanError(f"{path}: {metric} has no row {missing[0]!r}: the table is cut; {remedy}")
-    return {key: outcome(of_metric, claims[key]) for key, of_metric in rows.items()}
+    outcomes = {key: outcome(of_metric, claims[key]) for key, of_metric in rows.items()}
+    return Sat(next(iter(corpora)), settings, outcomes)
 
 
 def _one_of(words: Collection[Any], word: str) -> Any:
