@@ -7,7 +7,8 @@ systems stand in a checkout's results/ (`make run STUDY=dialogsum`; its first jo
     python benchmarks/exam.py dialogsum .           # aeslc, acl, docstrings: the study of that name
     python benchmarks/exam.py --again               # exam/*.csv from exam/items/ alone; no corpus is needed
 
-exam/CORPUS.csv has every row with its interval and verdict, exam/realsumm-agreement.csv correlations with people.
+exam/CORPUS.csv has every row with its interval and verdict, exam/realsumm-agreement.csv correlations with people, and
+exam/realsumm-pairs.csv two metrics' correlations with people compared, as `sumcurve correlate` does it.
 exam/items/CORPUS.tar.xz holds what verdicts are computed from, without text: documents and groups are numbers, in the
 order of the test part, values have six digits. `tar -xJf` it into a folder, and `sumcurve exam --again FOLDER` gives
 exam.csv again. At most 500 documents are drawn by a seed, one of every group first.
@@ -25,6 +26,7 @@ APES does by `sumcurve exam --study`.
 
 import argparse
 import io
+import json
 import lzma
 import random
 import tarfile
@@ -39,7 +41,7 @@ from sumcurve.capabilities.exam.judgements import Material, read_material
 from sumcurve.capabilities.exam.rows import Item, claim_of, items_of
 from sumcurve.capabilities.exam.study import HUMAN, Entries
 from sumcurve.scores.scorer import Scorer, group_of
-from sumcurve.store.records import Record, write_bytes
+from sumcurve.store.records import Record, csv_text, write_bytes, write_text
 from sumcurve.study.doors import SCORERS
 from sumcurve.study.plan import Plan
 
@@ -53,6 +55,7 @@ SETTINGS: dict[str, tuple[str, dict[str, object]]] = {  # by their name here: sc
     "chrf": ("chrf", {}),
     "extractiveness": ("extractiveness", {}),
 }
+COMPARED = ("rouge.rouge1", "rouge.rouge2", "rouge.rougeLsum", "chrf.chrf")  # with each other, by people
 KEPT = "_mean"  # of the scorer `references`: its `best` is `rouge`, and the others are nearly the one or the other
 
 
@@ -139,9 +142,28 @@ def decide(corpus: str) -> None:
         arguments = parser().parse_args(["exam", "--again", name])
         arguments.run(arguments)
         write_bytes(FOLDER / f"{corpus}.csv", (folder / "exam.csv").read_bytes())
-        agreement = (folder / "agreement.csv").read_bytes()
-        if agreement.count(b"\n") > 1:
-            write_bytes(FOLDER / f"{corpus}-agreement.csv", agreement)
+        if (folder / "people.csv").is_file():
+            write_bytes(FOLDER / f"{corpus}-agreement.csv", (folder / "agreement.csv").read_bytes())
+            write_text(FOLDER / f"{corpus}-pairs.csv", compared(folder))
+
+
+def compared(folder: Path) -> str:
+    """Every two metrics: Pearson's r of both, and their correlations with people compared by each coefficient."""
+    words = ["--manual", folder / "people.csv", "--scores", folder / "scores.csv", "--metrics", ",".join(COMPARED)]
+    arguments = parser().parse_args(["correlate", *map(str, words), "--json", str(folder / "correlated.json")])
+    arguments.run(arguments)
+    tables = json.loads((folder / "correlated.json").read_text())
+    key = ("level", "first", "second")
+    between = {tuple(row[name] for name in key): row["pearson"] for row in tables["metrics"]}
+    williams = {(*(row[name] for name in key), row["people"], "pearson"): row["p"] for row in tables["williams"]}
+    columns = [*key, "people", "kind", "difference", "p", "adjusted"]
+    table = []
+    for row in tables["permutations"]:
+        pair = tuple(row[name] for name in key)
+        further = [between[pair], williams.get((*pair, row["people"], row["kind"]))]
+        cells = [*(row[name] for name in columns), *further]
+        table.append([round(cell, 6) if isinstance(cell, float) else cell for cell in cells])
+    return csv_text([*columns, "between", "williams_p"], table)
 
 
 def main() -> None:

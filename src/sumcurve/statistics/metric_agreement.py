@@ -3,9 +3,9 @@
 Scores are ``[systems, items]``. At system level the mean scores of systems are correlated; at summary level the scores
 of one item's summaries, over systems, and the mean over items is taken; pooled, all summaries are one sample, in which
 differences of systems and of items mix. The bootstrap draws systems and items, both with replacement (Deutsch, Dror and
-Roth 2021, whose levels the first two are): what is asked is how other systems and other items would agree. Williams'
-(1959) test tells two dependent correlations apart, which share the people's scores (Graham and Baldwin 2014, equation
-1).
+Roth 2021, whose levels the first two are): what is asked is how other systems and other items would agree. Two metrics'
+correlations, which share the people's scores, are told apart by a permutation test over systems and items (the same
+paper), and by Williams' (1959) test (Graham and Baldwin 2014, equation 1), which takes items as they are.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from sumcurve.statistics.coefficients import COEFFICIENTS, Coefficient, coefficients, resampled_coefficients
+from sumcurve.statistics.coefficients import COEFFICIENTS, DIGITS, Coefficient, coefficients, resampled_coefficients
 from sumcurve.statistics.groups import Array
 
 Draw = tuple[NDArray[np.int64], NDArray[np.int64]]  # of systems, of items
@@ -118,6 +118,79 @@ def _means_over_items(first: Array, second: Array, draws: Sequence[Draw]) -> tup
         for kind, total in totals.items()
     }
     return means, int(items[0].sum() - counts[0])
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much higher the first metric's correlation with people is, and the two-sided p of the permutation test."""
+
+    value: float
+    p: float
+
+
+def differences(
+    first: Array, second: Array, people: Array, level: Level, permutations: int = 999, seed: int = 1
+) -> dict[Coefficient, Difference | None]:
+    """Two metrics' correlations with people compared; scores are ``[systems, items]``.
+
+    The standardised scores of both change places at every summary alone, in half of the cases ("Perm-Both" of Deutsch,
+    Dror and Roth 2021, section 4.2): under no difference, whose score is whose does not matter. The observed difference
+    is counted among the permuted ones. None where a correlation is not defined. ValueError for pooled summaries, whose
+    pairs are too many.
+    """
+    if level == "pooled":
+        raise ValueError("no permutation test of pooled summaries; compare at system or summary level")
+    generator = np.random.default_rng([seed, 7])
+    pair, manual = [_standardised(scores) for scores in (first, second)], _units(people, level)
+    gaps: dict[Coefficient, list[float]] = {kind: [] for kind in COEFFICIENTS}
+    for draw in range(permutations + 1):
+        swapped = generator.random(first.shape) < (0.5 if draw else 0.0)
+        left, right = (_units(np.where(swapped, *both), level) for both in (pair[::-1], pair))
+        for kind, gap in gaps.items():
+            gap.append(_correlation(left[kind], manual[kind]) - _correlation(right[kind], manual[kind]))
+    compared: dict[Coefficient, Difference | None] = {}
+    for kind, (observed, *drawn) in gaps.items():
+        extreme = sum(abs(gap) >= abs(observed) - 1e-12 for gap in drawn)
+        known = observed == observed
+        compared[kind] = Difference(observed, (extreme + 1) / (permutations + 1)) if known else None
+    return compared
+
+
+def _units(scores: Array, level: Level) -> dict[Coefficient, Array]:
+    """Columns ``[n, items]`` whose product with those of other scores is the coefficient; nought without spread.
+
+    τ-b is the correlation of the signs of differences, and a rank is, but for a constant, the sum of its signs.
+    """
+    if level == "system":
+        scores = scores.mean(axis=1, keepdims=True)
+    signs = _signs(scores)
+    columns: dict[Coefficient, Array] = {
+        "pearson": scores - scores.mean(axis=0),
+        "spearman": signs.sum(axis=1),
+        "kendall": signs.reshape(-1, scores.shape[1]),
+    }
+    varies = (signs != 0).any(axis=(0, 1))
+    for kind, values in columns.items():
+        lengths = np.sqrt((values**2).sum(axis=0))
+        columns[kind] = np.divide(values, lengths, out=np.zeros_like(values), where=varies)
+    return columns
+
+
+def _correlation(left: Array, right: Array) -> float:
+    """The mean over the items in which both scores vary, NaN where none does."""
+    both = left.any(axis=0) & right.any(axis=0)
+    return float((left * right).sum(axis=0)[both].mean()) if both.any() else np.nan
+
+
+def _signs(scores: Array) -> Array:
+    """Signs of differences ``[n, n, items]`` of scores ``[n, items]``, 0 where they are equal but for rounding."""
+    apart = scores[:, None] - scores[None]
+    return np.sign(np.where(np.abs(apart) <= 10.0**-DIGITS * np.abs(scores).max(axis=0), 0, apart))
+
+
+def _standardised(scores: Array) -> Array:
+    spread = scores.std()
+    return (scores - scores.mean()) / (spread if spread > 0 else 1)
 
 
 def williams(first: float, second: float, between: float, count: int) -> tuple[float, float]:

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from sumcurve.statistics.coefficients import COEFFICIENTS
-from sumcurve.statistics.metric_agreement import LEVELS, agreements, williams
+from sumcurve.statistics.metric_agreement import LEVELS, agreements, differences, williams
 
 
 def drawn(systems: int, items: int, noise: float, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -103,3 +103,41 @@ def test_williams_test_has_its_formula_and_is_fair() -> None:
         williams(0.1, 0.2, 0.3, 3)
     with pytest.raises(ValueError, match="no data have"):
         williams(0.9, -0.9, 0.9, 30)
+
+
+@pytest.mark.parametrize("level", ["system", "summary"])
+def test_a_difference_is_that_of_the_coefficients(level: str) -> None:
+    first, people = (np.round(scores, 1) for scores in drawn(7, 9, 1.0))  # ties
+    second, _ = drawn(7, 9, 2.0, seed=2)
+    first[:, 3] = 0.0
+    found = differences(first, second, people, level, permutations=9)
+    for kind in COEFFICIENTS:
+        left, right = (agreements(metric, people, level, resamples=0)[kind].value for metric in (first, second))
+        assert found[kind].value == pytest.approx(left - right)
+    assert differences(np.ones_like(first), second, people, level, 9) == dict.fromkeys(COEFFICIENTS)
+
+
+@pytest.mark.parametrize("level", ["system", "summary"])
+def test_the_permutation_test_is_fair_and_sees_a_difference(level: str) -> None:
+    by_kind: dict[str, list[float]] = {kind: [] for kind in COEFFICIENTS}
+    for seed in range(60):
+        generator = np.random.default_rng(seed)
+        metric, people = drawn(8, 12, 1.0, seed)
+        noisy = [metric + generator.normal(size=metric.shape) for _ in range(2)]  # equally good
+        for kind, difference in differences(*noisy, people, level, 99, seed).items():
+            by_kind[kind].append(difference.p)
+    assert stats.kstest(by_kind["pearson"], "uniform").pvalue > 0.001
+    for p_values in by_kind.values():  # coefficients of ranks tie, which makes p larger
+        assert stats.kstest(p_values, "uniform", alternative="greater").pvalue > 0.001
+    people, _ = drawn(20, 12, 1.0)
+    other = np.random.default_rng(1).normal(size=people.shape)
+    for kind, difference in differences(3 * people + 1, other, people, level, 199).items():
+        assert difference.value > 0
+        assert difference.p < 0.05
+        swapped = differences(other, people, people, level, 199)[kind]
+        assert (swapped.value, swapped.p) == (pytest.approx(-difference.value), pytest.approx(difference.p, abs=0.05))
+
+
+def test_pooled_summaries_have_no_permutation_test() -> None:
+    with pytest.raises(ValueError, match="compare at system or summary level"):
+        differences(*drawn(4, 4, 1.0), drawn(4, 4, 1.0)[0], "pooled")

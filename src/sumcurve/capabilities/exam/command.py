@@ -34,8 +34,9 @@ and the folders that they need, and its finished outputs as systems: untrained o
 largest size with the first seed. Where people wrote several references, the last is the system `human`.
 
 TO/exam.csv and exam.md hold the verdicts, agreement.csv the correlations with people of all, abstractive and extractive
-systems, TO/items/SCORER.METRIC.csv the items that each verdict is computed from: --again TO does so, and changes
-nothing else. An item with a text that the scorer gives no value of is left out and counted, and with it its document.
+systems, people.csv and scores.csv what `sumcurve correlate` compares metrics by, TO/items/SCORER.METRIC.csv the items
+that each verdict is computed from: --again TO does so, and changes nothing else. An item with a text that the scorer
+gives no value of is left out and counted, and with it its document.
 """
 EXAMPLE = """\
 --metric rouge chrf --judged realsumm.jsonl.xz --layout realsumm --to exams/realsumm
@@ -316,6 +317,8 @@ def _again(folder: Path) -> None:
     table: list[dict[str, Any]] = []
     agreement: list[dict[str, Any]] = []
     lines = []
+    judged: dict[str, dict[tuple[str, str], float]] = {}
+    scores: dict[str, dict[tuple[str, str], float]] = {}
     for path in paths:
         head, items = read_items(path)
         try:
@@ -327,11 +330,25 @@ def _again(folder: Path) -> None:
         table += [key | asdict(row) for row in rows]
         agreement += [key | row for row in agreements(items, head["kinds"])]
         lines.append((head, outcome(rows, head["claim"]), rows))
+        for item in items:
+            if item.row == "people" and item.part and item.value is not None and item.people is not None:
+                judged.setdefault(item.part, {})[item.system, item.document] = item.people
+                scores.setdefault(path.stem, {})[item.system, item.document] = item.value
         print(f"{head['metric']} ({head['claim']}): {lines[-1][1]}")
     write_text(folder / "exam.csv", _table([*KEY, *columns], table))
     names = ["corpus", "scorer", "metric", "claim", "people", "level", "systems", "documents"]
     write_text(folder / "agreement.csv", _table([*names, "kinds", "given", "kind", "value", "low", "high"], agreement))
+    for name, of in (("people", judged), ("scores", scores)):
+        if of:
+            write_text(folder / f"{name}.csv", by_summary(of))
     write_text(folder / "exam.md", page(lines))
+
+
+def by_summary(scores: Mapping[str, Mapping[tuple[str, str], float]]) -> str:
+    """The scores of every summary as `sumcurve correlate` reads them; summaries that lack one are left out."""
+    whole = sorted(set.intersection(*({*of} for of in scores.values())))
+    rows = ([*key, *(repr(of[key]) for of in scores.values())] for key in whole)
+    return csv_text(["system", "item", *scores], rows)
 
 
 def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:

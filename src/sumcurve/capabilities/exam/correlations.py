@@ -11,10 +11,8 @@ from functools import cache
 from typing import Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import stats
 
-from sumcurve.statistics.coefficients import DIGITS, Coefficient, coefficient
+from sumcurve.statistics.coefficients import DIGITS, Coefficient
 from sumcurve.statistics.groups import Array
 
 Level = Literal["system", "summary"]
@@ -162,48 +160,3 @@ def interval(values: Array, confidence: float = 0.95) -> tuple[float, float]:
     tail = (1 - confidence) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return float(low), float(high)
-
-
-def permutation_p(
-    first: Array, second: Array, people: Array, kind: Coefficient, level: Level, permutations: int, seed: int
-) -> tuple[float, float]:
-    """Difference of two metrics' correlations with people, and its two-sided p, the observed one counted.
-
-    The standardised scores of both metrics change places at every summary alone, in half of the cases ("Perm-Both" of
-    Deutsch et al. 2021): under no difference, whose score is whose does not matter.
-    """
-    generator = np.random.default_rng([seed, 7])
-    left, right = (_standard(scores) for scores in (first, second))
-
-    def difference(swapped: NDArray[np.bool_]) -> float:
-        return correlation(np.where(swapped, right, left), people, kind, level) - correlation(
-            np.where(swapped, left, right), people, kind, level
-        )
-
-    observed = difference(np.zeros(first.shape, dtype=bool))
-    drawn = np.array([difference(generator.random(first.shape) < 0.5) for _ in range(permutations)])
-    extreme = np.abs(drawn) >= abs(observed) - 1e-12
-    return observed, float((extreme.sum() + 1) / (permutations + 1))
-
-
-def correlation(metric: Array, people: Array, kind: Coefficient, level: Level) -> float:
-    """The coefficient of the data alone, NaN where it has none: many times faster than by draws."""
-    if level == "system":
-        value = coefficient(metric.mean(axis=1), people.mean(axis=1), kind)
-        return np.nan if value is None else value
-    columns: list[Array] = []
-    for scores in (metric, people):
-        if kind == "kendall":
-            columns.append(np.sign(scores[:, None] - scores[None]).reshape(-1, scores.shape[1]))
-        else:
-            ranked = stats.rankdata(scores, axis=0) if kind == "spearman" else scores
-            columns.append(ranked - ranked.mean(axis=0))
-    left, right = columns
-    lengths = np.sqrt((left**2).sum(axis=0) * (right**2).sum(axis=0))
-    usable = lengths > 1e-12
-    return float(((left * right).sum(axis=0)[usable] / lengths[usable]).mean()) if usable.any() else np.nan
-
-
-def _standard(scores: Array) -> Array:
-    spread = scores.std()
-    return (scores - scores.mean()) / (spread if spread > 0 else 1)

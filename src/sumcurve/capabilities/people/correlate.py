@@ -18,6 +18,8 @@ from sumcurve.store.records import write_json
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sumcurve.statistics.metric_agreement import Level
+
 Scores = dict[str, dict[tuple[str, str], float]]  # by name of the score, then system and item
 
 TITLES = {
@@ -28,10 +30,12 @@ TITLES = {
 
 CORRELATE = """\
 Correlates what metrics and people say of the same summaries: Pearson's r, Spearman's ρ and Kendall's τ, with 95 %
-intervals of a bootstrap over systems and items; the metrics among each other; and Williams' test of every two metrics'
-Pearson correlations with people. Each is given at system level (of systems' mean scores), at summary level (the mean
-over items of the correlation over systems; items in which a score is the same for all systems are left out and counted)
-and pooled (all summaries as one sample, in which systems and items mix).
+intervals of a bootstrap over systems and items; the metrics among each other; and every two metrics' correlations with
+people compared: by Williams' test (of Pearson's r; it takes the items as they are), and at system and summary level by
+a permutation test over systems and items, whose p are adjusted over the pairs by Holm's steps. Each is given at system
+level (of systems' mean scores), at summary level (the mean over items of the correlation over systems; items in which a
+score is the same for all systems are left out and counted) and pooled (all summaries as one sample, in which systems
+and items mix).
 
 People's scores are a CSV with the columns `system` and `item` and one for each score, or TAC 2011's AESOP data, your
 licensed copy (GuidedSumm2011_eval.tgz or its folder), whose scores are `pyramid` and `responsiveness`. The metrics'
@@ -64,7 +68,8 @@ def add_parser(verbs: Verbs) -> None:
     command.add_argument("--metrics", help="of the metrics, separated by commas [all]")
     command.add_argument("--common", action="store_true", help="of what only one of both has, leave the rest out")
     command.add_argument("--resamples", type=resamples, default=1000, help="of the bootstrap [1000]")
-    command.add_argument("--seed", type=natural, default=1, help="of the bootstrap [1]")
+    command.add_argument("--permutations", type=natural, default=999, help="of two metrics, 0 for no test [999]")
+    command.add_argument("--seed", type=natural, default=1, help="of the draws [1]")
     add_printing(command)
     command.set_defaults(run=run_correlate)
 
@@ -91,7 +96,8 @@ def run_correlate(arguments: argparse.Namespace) -> None:
     files = dict.fromkeys(people, arguments.manual) | dict.fromkeys(metrics, arguments.scores)
     systems, items = shared(people, metrics, arguments.common, files)
     arrays = {name: in_order(of, systems, items) for name, of in {**people, **metrics}.items()}
-    tables = correlated(arrays, list(people), list(metrics), arguments.resamples, arguments.seed)
+    draws = arguments.resamples, arguments.permutations, arguments.seed
+    tables = correlated(arrays, list(people), list(metrics), *draws)
     tables |= {"systems": len(systems), "items": len(items)}
     for line in report(tables):
         print(line)
@@ -265,14 +271,19 @@ def in_order(of: Mapping[tuple[str, str], float], systems: list[str], items: lis
 
 
 def correlated(
-    arrays: Mapping[str, "NDArray[Any]"], people: list[str], metrics: list[str], resamples: int, seed: int
+    arrays: Mapping[str, "NDArray[Any]"],
+    people: list[str],
+    metrics: list[str],
+    resamples: int,
+    permutations: int,
+    seed: int,
 ) -> dict[str, Any]:
-    """Every metric with every score of people, every two metrics, and Williams' test of these, as plain values."""
+    """Every metric with every score of people, every two metrics, and the tests of these, as plain values."""
     from sumcurve.statistics.metric_agreement import LEVELS, agreements, williams
 
     systems, items = next(iter(arrays.values())).shape
     alone = _alone(systems, items)
-    rows, pairs, tests = [], [], []
+    rows, pairs, tests, permuted = [], [], [], list[dict[str, Any]]()
     for level in LEVELS:
         pearson = {}
         for metric in metrics:
@@ -297,7 +308,35 @@ def correlated(
                 if between.value is not None and own is not None and other is not None:
                     t, p = williams(own, other, between.value, count)
                     tests.append(pair | {"people": manual, "t": t, "p": p})
-    return {"people": rows, "metrics": pairs, "williams": tests}
+        if level != "pooled" and permutations and not alone:
+            permuted += _permuted(arrays, people, metrics, level, permutations, seed)
+    return {"people": rows, "metrics": pairs, "williams": tests, "permutations": permuted}
+
+
+def _permuted(
+    arrays: Mapping[str, "NDArray[Any]"],
+    people: list[str],
+    metrics: list[str],
+    level: "Level",
+    permutations: int,
+    seed: int,
+) -> Iterator[dict[str, Any]]:
+    """Every two metrics' correlations with people compared; p is adjusted over the pairs of a score of theirs."""
+    from sumcurve.statistics.coefficients import COEFFICIENTS
+    from sumcurve.statistics.metric_agreement import differences
+    from sumcurve.statistics.ungrouped import holm
+
+    for manual in people:
+        compared = {
+            pair: differences(arrays[pair[0]], arrays[pair[1]], arrays[manual], level, permutations, seed)
+            for pair in combinations(metrics, 2)
+        }
+        for kind in COEFFICIENTS:
+            known = [(pair, difference) for pair, of_kind in compared.items() if (difference := of_kind[kind])]
+            adjusted = holm([difference.p for _, difference in known]).tolist() if known else []
+            for (pair, difference), p in zip(known, adjusted, strict=True):
+                row = {"level": level, "first": pair[0], "second": pair[1], "people": manual, "kind": kind}
+                yield row | {"difference": difference.value, "p": difference.p, "adjusted": p}
 
 
 def report(tables: Mapping[str, Any]) -> Iterator[str]:
@@ -307,8 +346,9 @@ def report(tables: Mapping[str, Any]) -> Iterator[str]:
     yield f"{tables['systems']} systems, {tables['items']} items. Brackets: 95 % intervals over systems and items."
     for level, title in TITLES.items():
         name = title.split(" (")[0]
-        people, pairs, tests = (
-            [row for row in tables[key] if row["level"] == level] for key in ("people", "metrics", "williams")
+        people, pairs, tests, permuted = (
+            [row for row in tables[key] if row["level"] == level]
+            for key in ("people", "metrics", "williams", "permutations")
         )
         yield ""
         yield f"{title}: metric, people's score, Pearson's r, Spearman's ρ, Kendall's τ"
@@ -324,6 +364,13 @@ def report(tables: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}: Williams' test of two metrics' r with people, t and two-sided p"
             yield from (
                 f"{row['first']}  {row['second']}  {row['people']}  {row['t']:.2f}  {row['p']:.3g}" for row in tests
+            )
+        if permuted:
+            yield f"{name}: permutation test of two metrics' agreement with people, difference and adjusted p"
+            yield from (
+                f"{row['first']}  {row['second']}  {row['people']}  {row['kind']}  {row['difference']:.2f}  "
+                f"{row['adjusted']:.3g}"
+                for row in permuted
             )
 
 

@@ -1,6 +1,7 @@
 """`sumcurve exam` from files to tables: verdicts can be computed again from the items, and bad input is named."""
 
 import csv
+import json
 import re
 from collections import defaultdict
 from collections.abc import Callable
@@ -91,6 +92,26 @@ def test_every_metric_has_every_row_a_verdict_and_an_outcome(exam, capsys) -> No
     kinds = {(row["kinds"], row["level"], row["given"]) for row in table(exam / "agreement.csv")}
     assert kinds == {(kind, level, given) for kind in ("all", "abstractive", "extractive")
                      for level in ("system", "summary") for given in ("", "length")}  # fmt: skip
+
+
+def test_correlate_reads_the_scores_of_an_exam_and_finds_its_agreement(exam, tmp_path) -> None:
+    words = ["--manual", exam / "people.csv", "--scores", exam / "scores.csv", "--metrics", "rouge.rouge1,chrf.chrf"]
+    out = tmp_path / "correlated.json"
+    arguments = parser().parse_args(
+        ["correlate", *map(str, words), "--json", str(out), "--resamples", "20", "--permutations", "19"]
+    )
+    arguments.run(arguments)
+    correlated = {
+        (row["level"], row["metric"], row["people"], kind): row[kind]["value"]
+        for row in json.loads(out.read_text())["people"]
+        for kind in ("pearson", "spearman", "kendall")
+    }
+    rows = [row for row in table(exam / "agreement.csv") if row["kinds"] == "all" and not row["given"]]
+    rows = [row for row in rows if row["metric"] in ("rouge1", "chrf")]
+    assert len(rows) >= 12
+    for row in rows:
+        key = row["level"], f"{row['scorer']}.{row['metric']}", row["people"], row["kind"]
+        assert float(row["value"]) == pytest.approx(correlated[key], abs=1e-6)
 
 
 def test_verdicts_computed_again_from_the_items_are_the_same_bytes(exam, judged, tmp_path) -> None:

@@ -6,14 +6,13 @@ from scipy import stats
 
 from sumcurve.capabilities.exam.correlations import (
     Draws,
-    correlation,
     correlations,
     interval,
     means,
-    permutation_p,
 )
 from sumcurve.statistics.coefficients import COEFFICIENTS
 from sumcurve.statistics.groups import Array
+from sumcurve.statistics.metric_agreement import agreements
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
@@ -42,7 +41,7 @@ def test_the_coefficients_are_scipys(kind) -> None:
     system = SCIPY[kind](metric.mean(axis=1), people.mean(axis=1)).statistic
     for level, expected in (("summary", summary), ("system", system)):
         assert correlations(metric, people, kind, level, alone)[0] == pytest.approx(expected)
-        assert correlation(metric, people, kind, level) == pytest.approx(expected)
+        assert agreements(metric, people, level, resamples=0)[kind].value == pytest.approx(expected)
 
 
 def test_a_partial_correlation_is_that_of_what_a_regression_leaves() -> None:
@@ -88,7 +87,7 @@ def test_documents_of_one_score_are_not_in_the_mean_and_a_constant_has_no_coeffi
     people[:, 0] = 2.0
     alone = data_alone(metric)
     whole = correlations(metric, people, "kendall", "summary", alone)[0]
-    assert whole == pytest.approx(correlation(metric[:, 1:], people[:, 1:], "kendall", "summary"))
+    assert whole == pytest.approx(agreements(metric[:, 1:], people[:, 1:], "summary", resamples=0)["kendall"].value)
     for level in ("summary", "system"):
         values = correlations(np.ones_like(people), people, "kendall", level, Draws.crossed(*people.shape, 20, 1))
         assert np.isnan(values).all()
@@ -99,7 +98,7 @@ def test_documents_of_one_score_are_not_in_the_mean_and_a_constant_has_no_coeffi
 
 def covered(level: str, kind: str, simulations: int, systems: int = 20, documents: int = 40) -> float:
     """Share of simulations whose interval holds the coefficient of many systems and documents."""
-    truth = np.mean([correlation(*scores(seed, 800, documents), kind, level) for seed in range(900, 910)])
+    truth = np.mean([agreements(*scores(seed, 800, documents), level, 0)[kind].value for seed in range(900, 910)])
     hits = 0
     for seed in range(simulations):
         metric, people = scores(10_000 + seed, systems, documents)
@@ -120,21 +119,3 @@ def test_intervals_cover_in_a_few_simulations_of_the_crossed_design(level) -> No
 def test_intervals_cover_in_many_simulations_of_the_crossed_design(level, kind) -> None:
     """Pearson's r of 20 systems' means covers in 89 % of 500 simulations, all others in 91 % or more."""
     assert 0.87 <= covered(level, kind, 500) <= 1
-
-
-@pytest.mark.parametrize("level", ["summary", "system"])
-def test_the_permutation_test_is_fair_and_sees_a_difference(level) -> None:
-    p_values = []
-    for seed in range(60):
-        generator = np.random.default_rng(seed)
-        metric, people = scores(seed, 8, 12)
-        noisy = [metric + generator.normal(size=metric.shape) for _ in range(2)]
-        p_values.append(permutation_p(*noisy, people, "pearson", level, 99, seed)[1])
-    assert stats.kstest(p_values, "uniform").pvalue > 0.001
-    _, people = scores(1, 20, 12)
-    other = np.random.default_rng(1).normal(size=people.shape)
-    difference, p = permutation_p(people, other, people, "kendall", level, 199, 1)
-    assert difference > 0
-    assert p < 0.05
-    swapped, same = permutation_p(other, people, people, "kendall", level, 199, 1)
-    assert (swapped, same) == (pytest.approx(-difference), pytest.approx(p, abs=0.05))

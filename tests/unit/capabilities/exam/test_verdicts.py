@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sumcurve.capabilities.exam.correlations import Draws, correlation, interval, means
+from sumcurve.capabilities.exam.correlations import Draws, interval, means
 from sumcurve.capabilities.exam.rows import Item
 from sumcurve.capabilities.exam.table import Row, outcome
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.capabilities.exam.verdicts import rows_of
 from sumcurve.statistics.groups import Array
+from sumcurve.statistics.metric_agreement import agreements
 
 
 def shares(values: Array, row: str = "guessing", groups: Sequence[str] | None = None) -> list[Item]:
@@ -139,7 +140,7 @@ def test_a_metric_at_the_threshold_is_seldom_decided(systems) -> None:
     shared = {"people": np.sin(np.pi / 2 * 0.1), "people_systems": np.sin(np.pi / 2 * 0.2)}
     for name, correlated in shared.items():
         level = "system" if name == "people_systems" else "summary"
-        truth = np.mean([correlation(*judged_at_random(seed, 500, 30, correlated), "kendall", level)
+        truth = np.mean([agreements(*judged_at_random(seed, 500, 30, correlated), level, 0)["kendall"].value
                          for seed in range(800, 810)])  # fmt: skip
         assert truth == pytest.approx(thresholds().rows[name].threshold, abs=0.02)
         decided = [

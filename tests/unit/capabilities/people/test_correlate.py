@@ -55,10 +55,19 @@ def test_a_metric_that_is_people_agrees_in_full(files, tmp_path, capsys) -> None
         assert [rows[level, "same"][kind]["value"] for level in levels] == pytest.approx([1, 1, 1])
         assert rows["pooled", "other"][kind]["value"] < 0.9
     assert [row["level"] for row in found["metrics"]] == list(levels)  # one pair
+    permuted = {(row["level"], row["kind"]): row for row in found["permutations"]}
+    assert set(permuted) == {
+        (level, kind) for level in ("system", "summary") for kind in ("pearson", "spearman", "kendall")
+    }
+    for (level, kind), row in permuted.items():
+        own, other = (rows[level, metric][kind]["value"] for metric in ("same", "other"))
+        assert row["difference"] == pytest.approx(own - other)
+        assert 1 / 1000 <= row["p"] == row["adjusted"] <= 1
     tests = {row["level"]: row for row in found["williams"]}
     assert set(tests) == {"system", "pooled"}
     assert tests["pooled"]["t"] > 0
     printed = capsys.readouterr().out
+    assert "System level: permutation test of two metrics' agreement with people" in printed
     for title in ("System level (", "Summary level (mean over items of the correlation over systems)", "Pooled ("):
         assert f"\n{title}" in printed
     assert "Pooled: Williams' test" in printed
