@@ -4,8 +4,8 @@ Scores are ``[systems, items]``. At system level the mean scores of systems are 
 of one item's summaries, over systems, and the mean over items is taken; pooled, all summaries are one sample, in which
 differences of systems and of items mix. The bootstrap draws systems and items, both with replacement (Deutsch, Dror and
 Roth 2021, whose levels the first two are): what is asked is how other systems and other items would agree. Two metrics'
-correlations, which share the people's scores, are told apart by a permutation test over systems and items (the same
-paper), and by Williams' (1959) test (Graham and Baldwin 2014, equation 1), which takes items as they are.
+correlations with the same people are compared by a permutation test over systems and items (the same paper), and by
+Williams' (1959) test of dependent correlations (Graham and Baldwin 2014, equation 1), which takes items as they are.
 """
 
 from collections.abc import Sequence
@@ -134,7 +134,7 @@ def differences(
     """Two metrics' correlations with people compared; scores are ``[systems, items]``.
 
     The standardised scores of both change places at every summary alone, in half of the cases ("Perm-Both" of Deutsch,
-    Dror and Roth 2021, section 4.2): under no difference, whose score is whose does not matter. The observed difference
+    Dror and Roth 2021): under no difference, whose score is whose does not matter. The observed difference
     is counted among the permuted ones. None where a correlation is not defined. ValueError for pooled summaries, whose
     pairs are too many.
     """

@@ -9,7 +9,7 @@ import pytest
 
 from sumcurve.capabilities.exam.evidence import NOT_SAT, Exams
 from sumcurve.capabilities.exam.findings import findings
-from sumcurve.capabilities.exam.table import Sat, read_exam
+from sumcurve.capabilities.exam.table import Sitting, read_exam
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.settings.config import PlanError
 from sumcurve.study.doors import TABLES
@@ -41,7 +41,7 @@ def table(path, *rows, corpus="x", settings="{}"):
 def made_of(study, long_curves, settings, outcomes):
     outputs = long_curves({"pcov": (30, 3), "abs": (22, 3)}, (1, 2, 3), (25, 50, 100), 0.5)
     corpus = outputs[0].corpus
-    exams = {"exam": Exams({corpus: Sat(corpus, {}, outcomes)})}
+    exams = {"exam": Exams({corpus: Sitting(corpus, {}, outcomes)})}
     results = Results(replace(study, outputs=outputs, statistics=study.statistics[:1], evidence=exams), settings)
     tables = rows_of({name: made(name, results) for name in [*TABLES, "scores_long"]})
     return Corpus(corpus, tables), tables, results
@@ -147,6 +147,6 @@ def test_an_exam_on_another_corpus_is_said(study, long_curves, settings):
     results = Results(replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
     corpus = outputs[0].corpus
     said = "was on realsumm"
-    assert any(said in note for note in Exams({corpus: Sat("realsumm", {}, {})}).notes(results))
+    assert any(said in note for note in Exams({corpus: Sitting("realsumm", {}, {})}).notes(results))
     for name in (corpus, f"{corpus}-0a1b2c3d"):
-        assert not any(said in note for note in Exams({corpus: Sat(name, {}, {})}).notes(results))
+        assert not any(said in note for note in Exams({corpus: Sitting(name, {}, {})}).notes(results))

@@ -10,7 +10,7 @@ from sumcurve.capabilities.exam.settings import CorpusKeys
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.exam.evidence import Exams
-    from sumcurve.capabilities.exam.table import Sat
+    from sumcurve.capabilities.exam.table import Sitting
     from sumcurve.study.plan import Plan
     from sumcurve.tables.report.facts import Corpus
     from sumcurve.tables.report.findings import Finding, Titles
@@ -39,7 +39,7 @@ class Exam(Capability):
         return Exams(_exams(folders.plan))
 
 
-def _exams(plan: "Plan") -> "dict[str, Sat]":
+def _exams(plan: "Plan") -> "dict[str, Sitting]":
     """The exams that the study's corpora name; PlanError for one that cannot be read, or is of other settings."""
     from sumcurve.capabilities.exam.table import read_exam
     from sumcurve.settings.config import PlanError

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sumcurve.capabilities.exam.table import Sat
+from sumcurve.capabilities.exam.table import Sitting
 from sumcurve.tables.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ NOT_SAT = f"{NOT_PASSED}: not sat"
 class Exams(Evidence):
     """The exams by the study's corpus, of those whose metrics sat one."""
 
-    corpora: Mapping[str, Sat]
+    corpora: Mapping[str, Sitting]
 
     def unread(self, results: "Results", corpus: str, metric: str) -> str:
         if corpus not in self.corpora:

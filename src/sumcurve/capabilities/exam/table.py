@@ -17,8 +17,8 @@ KEY = ("corpus", "scorer", "settings", "metric", "claim")  # the columns before 
 
 
 @dataclass(frozen=True)
-class Sat:
-    """An exam: its corpus, the settings of its scorers, and what it says of their metrics."""
+class Sitting:
+    """An exam as it was sat: its corpus, settings by scorer, and what it says of their metrics."""
 
     corpus: str
     settings: Mapping[str, Mapping[str, Any]]
@@ -60,7 +60,7 @@ def outcome(rows: Sequence[Row], claim: Claim) -> str:
     return "passed"
 
 
-def read_exam(path: Path) -> Sat:
+def read_exam(path: Path) -> Sitting:
     """The exam of a table; what it says of each metric is computed from the rows.
 
     PlanError names file, line and remedy of a table that is missing, or is none of an exam.
@@ -104,7 +104,7 @@ def read_exam(path: Path) -> Sat:
         if missing := [name for name in thresholds().rows if name not in {row.row for row in of_metric}]:
             raise PlanError(f"{path}: {metric} has no row {missing[0]!r}: the table is cut; {remedy}")
     outcomes = {key: outcome(of_metric, claims[key]) for key, of_metric in rows.items()}
-    return Sat(next(iter(corpora)), settings, outcomes)
+    return Sitting(next(iter(corpora)), settings, outcomes)
 
 
 def _one_of(words: Collection[Any], word: str) -> Any:
