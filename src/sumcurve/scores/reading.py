@@ -21,13 +21,16 @@ from sumcurve.store.records import Record, RecordError
 READS = 0.1  # nats a word
 READS_BY_ROUGE = 0.0  # points
 POINTS = 100
+# Models that take their words from a fraction, by the kinds of those that score single tokens; others are of subwords.
+OF_WORDS = ("recurrent", "transformer", "ngram")
 
 
 class Reads(Scorer):
     """Scores systems that give log-probabilities of single tokens, decoded with the corpus's common search.
 
     It counts the words that all of them have in their vocabularies, and marks: so they are compared on the same words,
-    and a word that one system cannot say costs it nothing. The share left out is counted as `left_out`.
+    and a word that one system cannot say costs it nothing. Models of subwords can say every word: the vocabularies are
+    those of models of words, at each of their fractions. The share left out is counted as `left_out`.
     """
 
     Settings = Reading
@@ -40,13 +43,15 @@ class Reads(Scorer):
     def inputs(
         self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
     ) -> Mapping[str, Any] | None:
-        """The fractions that the compared systems take their vocabularies from: sizes and least counts of these."""
+        """The fractions that compared models of words take vocabularies from: sizes and least counts of these."""
         if "reading" not in specifications[output]:
             return None
         vocabularies: dict[str, set[tuple[int, int]]] = {}
         for other in outputs:
             if "reading" in specifications[other]:
                 run = specifications[specifications[other]["run"]]
+                if run["model"]["kind"] not in OF_WORDS:
+                    continue
                 training = run["training"]
                 vocabularies.setdefault(run["fraction"], set()).add((training["vocabulary"], training["least_count"]))
         return {fraction: [list(of) for of in sorted(vocabularies[fraction])] for fraction in sorted(vocabularies)}
@@ -65,7 +70,7 @@ class Reads(Scorer):
             for fraction, sizes in inputs.items()
             for most, least in sizes
         ]
-        common = Vocabulary(sorted(set.intersection(*vocabularies)))
+        common = Vocabulary(sorted(set.intersection(*vocabularies))) if vocabularies else Vocabulary([])
         kept = np.zeros(len(logp.own), dtype=bool)
         for number, record in enumerate(records):
             sentences = [sentence.split(" ") for sentence in record.target if sentence]
@@ -75,7 +80,7 @@ class Reads(Scorer):
                 raise RecordError(
                     f"{output}: record {record.id} has {end - start} tokens, not {len(target)}; decode again"
                 )
-            kept[start:end] = [token != UNK for token in target]
+            kept[start:end] = [not vocabularies or token != UNK for token in target]
         if not logp.known[kept].all():
             raise RecordError(f"{output} was decoded with another vocabulary than its fraction's; decode again")
 
@@ -91,7 +96,8 @@ class Reads(Scorer):
                 "own_nll": own_nll,
                 "others_nll": others_nll,
             },
-            signature=f"others{self.settings.others}+seed{self.settings.seed}+words{len(common.words)}",
+            signature=f"others{self.settings.others}+seed{self.settings.seed}+"
+            + (f"words{len(common.words)}" if vocabularies else "all words"),
             details={"words": [len(of) for of in words]},
             counts={
                 "words": int(kept.sum()),

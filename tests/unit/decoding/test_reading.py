@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,10 +17,11 @@ from sumcurve.models.batch import collate, encode
 from sumcurve.models.emission import Emission
 from sumcurve.models.summarizer import Memory, Summarizer, score
 from sumcurve.models.vocabulary import Vocabulary
-from sumcurve.scores.reading import ReadingRouge, Reads, ReadsByRouge
+from sumcurve.scores.reading import OF_WORDS, ReadingRouge, Reads, ReadsByRouge
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings.study import Reading, Rouge
 from sumcurve.store.records import Record, RecordError, write_jsonl
+from sumcurve.systems.families import MODELS
 
 WORDS = [f"w{number}" for number in range(20)]
 KNOWN = Vocabulary(WORDS)
@@ -207,22 +209,47 @@ def test_an_output_of_another_vocabulary_than_its_run_is_refused(tmp_path):
         Reads(Reading()).score(tmp_path / "few", records, told(tmp_path / "few"))
 
 
-def test_only_outputs_with_logp_are_asked_and_compared():
-    training = {"vocabulary": 40, "least_count": 2}
-    specifications = {
+@pytest.fixture
+def specifications():
+    def run(kind, fraction, vocabulary=40):
+        training = {"vocabulary": vocabulary, "least_count": 2}
+        return {"model": {"kind": kind}, "fraction": fraction, "training": training}
+
+    return {
         "a": {"run": "runs/a", "reading": {}},
         "a-paper": {"run": "runs/a"},
         "b": {"run": "runs/b", "reading": {}},
         "lead": {"system": "lead"},
         "fastrl": {"run": "runs/f"},
-        "runs/a": {"fraction": "corpora/3", "training": training},
-        "runs/b": {"fraction": "corpora/100", "training": {**training, "vocabulary": 50}},
-        "runs/f": {"fraction": "corpora/50", "training": training},
+        "subwords": {"run": "runs/s", "reading": {}},
+        "runs/a": run("recurrent", "corpora/3"),
+        "runs/b": run("transformer", "corpora/100", 50),
+        "runs/f": run("extract-rewrite", "corpora/50"),
+        "runs/s": run("bart", "corpora/1"),
     }
+
+
+def test_only_outputs_with_logp_are_asked_and_compared_on_what_models_of_words_know(specifications):
     outputs = [name for name in specifications if not name.startswith("runs/")]
     asked = {name: Reads(Reading()).inputs(name, outputs, specifications) for name in outputs}
     compared = {"corpora/3": [[40, 2]], "corpora/100": [[50, 2]]}
-    assert asked == {"a": compared, "b": compared, "a-paper": None, "lead": None, "fastrl": None}
+    assert asked == {"a": compared, "b": compared, "subwords": compared, "a-paper": None, "lead": None, "fastrl": None}
+
+
+def test_models_of_words_are_the_families_of_words_that_score_tokens():
+    assert {*OF_WORDS} == {kind for kind, family in MODELS.items() if family.scores_tokens()}
+
+
+def test_models_of_subwords_alone_are_compared_on_every_word(specifications, tmp_path):
+    assert Reads(Reading()).inputs("subwords", ["subwords", "lead"], specifications) == {}
+    records = records_of(60)
+    examples = [encode(record, KNOWN, 9, MOST) for record in records]
+    found = target_logp(Invented(True), KNOWN, examples, derangements(records, Reading()), MOST, "cpu")
+    write_logp(tmp_path, replace(found, known=np.ones_like(found.known)), [record.id for record in records])
+    scores = Reads(Reading()).score(tmp_path, records, {})
+    assert scores.counts["left_out"] == 0
+    assert scores.details["words"] == np.diff(found.starts).tolist()
+    assert scores.values["own_nll"] == pytest.approx([-line.mean() for line in np.split(found.own, found.starts[1:-1])])
 
 
 # --- the scorer of summaries alone
