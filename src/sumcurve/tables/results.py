@@ -376,7 +376,10 @@ class Results:
         marks += "".join(evidence.mark(systems[0]) for evidence in self.study.evidence.values())
         method = systems[0].method
         human = systems[0].own_reference
-        title = self.titles.get(method, method) if human is None else f"human {human}, against the others"
+        title = self.titles.get(method, method)
+        if human is not None:  # `gold` where it is one of several people
+            named = "" if method.startswith("human") else f"{title}: "
+            title = f"{named}human {human}, against the others"
         return Name(method, title + marks, facts)
 
     def marked(self, corpus: str, cell: Cell) -> Name:

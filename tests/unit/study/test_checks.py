@@ -97,6 +97,7 @@ REFUSALS = [  # the file, what is said in it, and what the message names
     (S, {"systems": {"x-zero-shot": {"kind": "lead"}}}, r"x-zero-shot.*pretrained methods"),
     (S, {"systems": {"x": {"kind": "command", "command": "cat"}}}, "systems.x.command: unknown key.*it is `summarize`"),
     (S, {"systems": {"pcov": {"kind": "lead"}}}, "a method of this study has that name"),
+    (S, {"systems": {"x": {"kind": "lead"}, "y": {"kind": "lead"}}}, r"yaml:\d+: systems.y: it is what 'x' is"),
     (S, {"systems": {"x": {"kind": "nosuch"}}}, "systems.x: no kind 'nosuch'; there are: lead"),
     (S, {"systems": {"x": {"kind": "lead", "corpora": ["tails"]}}}, "systems.x: corpora: no corpus 'tails'"),
     (S, {f"{TALES}.search.min_tokens": 99}, "search.min_tokens is above search.max_tokens"),

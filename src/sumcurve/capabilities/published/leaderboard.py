@@ -36,4 +36,4 @@ def _ours(row: Record) -> str:
         return ""
     score = f"{float(row['ours_rouge1']):.1f}"
     by = f"against the {rule}" if rule == REFERENCES["first"] else f"by the {rule}"
-    return f"ROUGE-1 above is by the best of several references; {by} ours is {score} at most."
+    return f"ROUGE-1 above is by the best reference; {by} ours is {score} at most."

@@ -127,11 +127,12 @@ def _check_scorers(block: Block, settings: StudySettings) -> None:
 
 
 def _check_systems(block: Block, settings: StudySettings) -> None:
-    """PlanError for a system of no kind, one that is told what its kind does not know, and one of no corpus."""
+    """PlanError for a system of no kind or no corpus, one that is told what its kind does not know, and one twice."""
     given = block.deepest(("systems",))[0].mapping if "systems" in block.mapping else {}
     for name, entry in given.items():
         if entry.value is None and name not in REFERENCE_SYSTEMS:
             raise PlanError(f"{entry.where()}: no system to leave out; there are: {', '.join(REFERENCE_SYSTEMS)}")
+    names: dict[tuple[str, str], str] = {}
     for name, system in settings.systems.items():
         where = block.where("systems", name)
         if not SYSTEM_NAME.fullmatch(name):
@@ -150,6 +151,9 @@ def _check_systems(block: Block, settings: StudySettings) -> None:
         validated = block.validated(SYSTEMS[kind].Settings, "systems", name)
         if strange := [corpus for corpus in validated.corpora or [] if corpus not in settings.corpora]:
             raise PlanError(f"{where}: corpora: no corpus {strange[0]!r}; {there_are(strange[0], settings.corpora)}")
+        first = names.setdefault((kind, validated.model_dump_json(exclude={"kind"})), name)
+        if first != name:
+            raise PlanError(f"{where}: it is what {first!r} is, and would count twice; leave one of them out")
 
 
 def _check_methods(block: Block, settings: StudySettings, methods: dict[str, Form]) -> None:
