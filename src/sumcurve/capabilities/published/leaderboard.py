@@ -25,15 +25,15 @@ def _row(row: Record, score: str) -> Printed:
         row["comparable"],
         int(row["parameters"]) if row["parameters"] else None,
         int(row["records"]) if row["records"] else None,
-        [note for note in (_ours(row), SECOND_HAND_NOTE if second_hand else "") if note],
+        [*_ours(row), *([SECOND_HAND_NOTE] if second_hand else [])],
     )
 
 
-def _ours(row: Record) -> str:
+def _ours(row: Record) -> list[str]:
     """What our best has by the rule of the printed row, where the leaderboard's own is another."""
     rule = row.get("ours_references", "")
     if not rule or rule == REFERENCES["best"]:
-        return ""
+        return []
     score = f"{float(row['ours_rouge1']):.1f}"
-    by = f"against the {rule}" if rule == REFERENCES["first"] else f"by the {rule}"
-    return f"ROUGE-1 above is by the best reference; {by} ours is {score} at most."
+    by = f"Against the {rule}" if rule == REFERENCES["first"] else f"By the {rule}"
+    return ["ROUGE-1 above is by the best reference.", f"{by} ours is {score} at most."]

@@ -15,7 +15,16 @@ from sumcurve.tables.report.leaderboard import leaderboard, shortened
 from sumcurve.tables.results import Results
 
 STORED = Path(__file__).parents[4] / "results" / "tables"
-RECORDED = ("aeslc", "docstrings", "docstrings-all", "docstrings-large", "fairseq", "pretraining", "salience")
+RECORDED = (
+    "aeslc",
+    "dialogsum",
+    "docstrings",
+    "docstrings-all",
+    "docstrings-large",
+    "fairseq",
+    "pretraining",
+    "salience",
+)
 INTERVAL = re.compile(r"\[(−?[\d.,]+), (−?[\d.,]+)\]")
 
 
