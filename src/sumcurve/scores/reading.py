@@ -50,7 +50,7 @@ class Reads(Scorer):
         for other in outputs:
             if "reading" in specifications[other]:
                 run = specifications[specifications[other]["run"]]
-                if run["model"]["kind"] not in OF_WORDS:
+                if "model" in run and run["model"]["kind"] not in OF_WORDS:  # a program's is of words
                     continue
                 training = run["training"]
                 vocabularies.setdefault(run["fraction"], set()).add((training["vocabulary"], training["least_count"]))
