@@ -20,8 +20,8 @@ What was chosen when: thresholds, before any score. That groups are drawn whole,
 20 documents or groups, after a first run on REALSumm, whose verdicts it does not change. One document of every group
 first, after a plain draw of ACL had 19 of its 20 groups and so no verdict. Nothing else was changed after a verdict.
 
-Metrics with models (BERTScore, BARTScore, entailment, APES) need weights or a trained reader; they have not sat:
-APES does by `sumcurve exam --study`.
+Of metrics with models APES sits where the study's readers are trained in the checkout (DialogSum); BERTScore, BARTScore
+and entailment need weights, and have not sat.
 """
 
 import argparse
@@ -30,16 +30,18 @@ import json
 import lzma
 import random
 import tarfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from sumcurve.__main__ import parser
 from sumcurve.capabilities.exam.command import write_items
 from sumcurve.capabilities.exam.judgements import Material, read_material
 from sumcurve.capabilities.exam.rows import Item, claim_of, items_of
 from sumcurve.capabilities.exam.study import HUMAN, Entries
+from sumcurve.scores.needs import Needing
 from sumcurve.scores.scorer import Scorer, group_of
 from sumcurve.store.records import Record, csv_text, write_bytes, write_text
 from sumcurve.study.doors import SCORERS
@@ -59,17 +61,23 @@ COMPARED = ("rouge.rouge1", "rouge.rouge2", "rouge.rougeLsum", "chrf.chrf")  # w
 KEPT = "_mean"  # of the scorer `references`: its `best` is `rouge`, and the others are nearly the one or the other
 
 
-def of_study(name: str, checkout: Path) -> Material:
-    """The study's test part, or documents drawn of it, with its baselines and, of several references, the last."""
+def of_study(name: str, checkout: Path) -> tuple[Material, dict[str, tuple[Scorer, Mapping[Path, Any]]]]:
+    """The study's test part, or documents drawn of it, with its baselines and, of several references, the last.
+
+    Beside it the study's scorers that read trained readers, each with these.
+    """
     entries = Entries(Plan.read(checkout / "config", name), name, checkout / "results")
     material, _ = entries.material(trained=False)
     kept = drawn(material.records)
-    return replace(
+    scorers = entries.scorers([])[0]
+    needing = {key: (scorer, entries.needs(key)) for key, scorer in scorers.items() if isinstance(scorer, Needing)}
+    material = replace(
         material,
         records=[material.records[place] for place in kept],
         kinds=["" if system == HUMAN else "extractive" for system in material.systems],
         summaries=[[texts[place] for place in kept] for texts in material.summaries],
     )
+    return material, needing
 
 
 def drawn(records: Sequence[Record]) -> list[int]:
@@ -100,17 +108,19 @@ def numbered(items: Iterable[Item], material: Material) -> list[Item]:
     ]
 
 
-def sit(material: Material, folder: Path) -> None:
+def sit(material: Material, needing: Mapping[str, tuple[Scorer, Mapping[Path, Any]]], folder: Path) -> None:
     """Items of all metrics, into the folder; descriptions keep those of `repeats` alone."""
     sources = all(record.source for record in material.records)
     several = all(record.references for record in material.records)
-    for name, (key, settings) in SETTINGS.items():
-        if (key == "extractiveness" and not sources) or (key == "references" and not several):
-            continue
-        scorer: Scorer = SCORERS[key](SCORERS[key].Settings.model_validate(settings))
-        items = items_of(scorer, material)
+    scorers: dict[str, tuple[Scorer, Mapping[Path, Any]]] = {
+        name: (SCORERS[key](SCORERS[key].Settings.model_validate(settings)), {})
+        for name, (key, settings) in SETTINGS.items()
+        if (key != "extractiveness" or sources) and (key != "references" or several)
+    }
+    for name, (scorer, needs) in {**scorers, **needing}.items():
+        items = items_of(scorer, material, needs)
         for metric in scorer.metrics:
-            if key == "references" and not metric.name.endswith(KEPT):
+            if name == "references" and not metric.name.endswith(KEPT):
                 continue
             claim = claim_of(scorer, metric)
             head = {"scorer": name, "settings": scorer.settings.model_dump(mode="json"), "metric": metric.name}
@@ -179,11 +189,12 @@ def main() -> None:
     if arguments.path is None:
         command.error("name a corpus and its file or checkout, or --again")
     judged = arguments.corpus == "realsumm"
-    material = read_material([arguments.path], "realsumm") if judged else of_study(arguments.corpus, arguments.path)
+    path = arguments.path
+    material, needing = (read_material([path], "realsumm"), {}) if judged else of_study(arguments.corpus, path)
     with TemporaryDirectory() as name:
         folder = Path(name) / "items"
         folder.mkdir()
-        sit(material, folder)
+        sit(material, needing, folder)
         (FOLDER / "items").mkdir(parents=True, exist_ok=True)
         pack(folder, FOLDER / "items" / f"{arguments.corpus}.tar.xz")
     decide(arguments.corpus)

@@ -26,7 +26,7 @@ from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.table import Row, Table, Value, listed, number
 
 WIDTH, HEIGHT = 230, 150  # pixels of a panel: with names and axis below 390, so that a narrow screen shrinks no text
-WORDS = {TRAVELS: "travel", TURNS: "turn", UNDECIDED: "are undecided"}
+WORDS = {TRAVELS: "travel", TURNS: "turn", UNDECIDED: "are undecided or untested"}
 LEVELS = ["method", "score", "low", "high", "bound"]
 
 
@@ -108,14 +108,14 @@ def _over(row: Row, titles: Titles) -> str:
 
 
 def _agreement(rows: Sequence[Row]) -> Iterator[str]:
-    known = [row for row in rows if row["methods"] > 1]
+    known = [row for row in rows if row["methods"] > 2]  # of two it is 1 or -1
     if known:
         low, high = (end(row["tau"] for row in known) for end in (min, max))
         most, sure = max(row["methods"] for row in known), sum(row["says"] == AGREE for row in known)
         few = f"with fewer than {FEWEST}, none can be significant" if most < FEWEST else f"significant in {sure}"
         yield (
             f"Kendall's τ between two corpora's rankings by means: {number(low)} to {number(high)} in {len(known)} "
-            f"comparisons of at most {most} methods; {few}."
+            f"comparisons of 3 to {most} methods; {few}."
         )
 
 
@@ -128,7 +128,10 @@ def _crossed(rows: Sequence[Row], titles: Titles) -> Iterator[str]:
         if row["significant"] != SIDES[0]
     ]
     text = f" ({'; '.join(shown)})" if shown else ""
-    yield f"Of {len(changes)} changes of the lead between recorded sizes, significant on a side: {len(shown)}{text}."
+    yield (
+        f"Of {len(changes)} changes of two methods' lead between recorded sizes, {len(shown)} are significant at some "
+        f"size before, after or both{text}."
+    )
 
 
 def _efficiency(rows: Sequence[Row], titles: Titles) -> Iterator[str]:

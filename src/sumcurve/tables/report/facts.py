@@ -243,9 +243,12 @@ def doubling(corpus: Corpus) -> Iterator[Fact]:
             note=worth,
         )
     if not questions:
-        for row in corpus.at(corpus.metric, max(corpus.sizes, default=0)):
+        size = max(corpus.sizes, default=0)
+        for row in corpus.at(corpus.metric, size):
             if (gain := effect(row, "per_doubling")) is not None:
-                yield Fact("doubling", corpus.name, corpus.metric, (row["method"],), "measured", effect=gain)
+                known = corpus.rows("answers", metric=corpus.metric, method=row["method"], basis="measured")
+                sizes = (min(int(here["records"]) for here in known), size)
+                yield Fact("doubling", corpus.name, corpus.metric, (row["method"],), "measured", sizes, effect=gain)
 
 
 def needed(corpus: Corpus) -> Iterator[Fact]:
@@ -293,13 +296,21 @@ def template(corpus: Corpus) -> Iterator[Fact]:
 
 
 def beyond(corpus: Corpus) -> Iterator[Fact]:
-    """Verdicts beyond the data: who is expected to stay ahead of whom, up to how many records."""
-    for row in corpus.rows("verdicts", metric=corpus.metric):
+    """Verdicts beyond the data: who is expected to stay ahead of whom, up to how many records.
+
+    `note` names the ranked methods without a fitted curve.
+    """
+    rows = corpus.rows("verdicts", metric=corpus.metric)
+    fitted = {row[name] for row in rows for name in ("first", "second")}
+    ranked = [row["method"] for row in corpus.at(corpus.metric, max(corpus.sizes, default=0))]
+    unknown = " ".join(name for name in ranked if name not in fitted)
+    for row in rows:
         decided = row["verdict"] == "ahead throughout"
         sizes = (int(row["at_records"]), int(row["up_to_records"])) if row["up_to_records"] else ()
         probability = Effect(float(row["probability"])) if row["probability"] else None
         outcome: Outcome = "better" if decided else "no significant difference"
-        yield Fact("beyond", corpus.name, corpus.metric, (row["first"],), outcome, sizes, (row["second"],), probability)
+        pair = ((row["first"],), outcome, sizes, (row["second"],))
+        yield Fact("beyond", corpus.name, corpus.metric, *pair, probability, unknown)
 
 
 def phases(corpus: Corpus) -> Iterator[Fact]:

@@ -294,8 +294,17 @@ def _doubling(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
         return None
     if outcomes[0].outcome == "measured":
         ordered = sorted(outcomes, key=lambda fact: -fact.effect.value)  # type: ignore[union-attr]
-        gains = [f"{number(fact.effect.value, 1)} for {titles[fact.methods[0]]}" for fact in ordered if fact.effect]
-        text = f"{metric} rises by {listed(gains[: NAMED + 1])}, on average over the sizes."
+        shown = [fact for fact in ordered if fact.effect and (fact.effect.low is None or fact.effect.low > 0)]
+        unshown = [titles[fact.methods[0]] for fact in ordered if fact not in shown]
+        least = min(fact.records[0] for fact in ordered)
+        gains = [
+            f"{number(fact.effect.value, 1)} for {titles[fact.methods[0]]}"  # type: ignore[union-attr]
+            + (f" (from {number(fact.records[0])})" if fact.records[0] > least else "")
+            for fact in shown
+        ]
+        rise = f"{metric} rises by {listed(gains[: NAMED + 1])}" if gains else f"{metric} is not shown to rise"
+        text = f"{rise}, on average from {number(least)} to {number(ordered[0].records[1])} records"
+        text += f"; not shown for {listed(unshown)}." if gains and unshown else "."
         return "Twice the records", text, outcomes
     shown = [fact for fact in outcomes if fact.outcome == "better"]
     cases = [
@@ -370,8 +379,10 @@ def _beyond(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
     least = min(fact.effect.value for fact in decided if fact.effect)
     text = (
         f"expected up to {number(decided[0].records[1])} records: {listed(pairs[:NAMED])} "
-        f"(probability {math.floor(100 * least) / 100:.2f}{'' if len(pairs) == 1 else ' or more'})."
+        f"(probability {math.floor(100 * least) / 100:.2f}{'' if len(pairs) == 1 else ' or more'})"
     )
+    unknown = [titles[name] for name in decided[0].note.split()]
+    text += f"; no fit: {listed(unknown)}." if unknown else "."
     return "Beyond the data", text, outcomes
 
 

@@ -12,8 +12,8 @@ from sumcurve.tables.table import number
 CUT = "best-sentence"  # the bound that is shown
 BEST = 3  # untrained baselines that are shown
 JACKKNIFED = (
-    "Jackknife: the mean over references of the best of the others. People are compared with systems by it, since they "
-    "have a reference less (table references)."
+    "Scores are by the best reference; jackknife: the mean over references of the best of the others. People are "
+    "compared with systems by it, since they have a reference less (table references)."
 )
 APART = "As printed elsewhere, not ranked"  # the heading of results of others
 
