@@ -58,7 +58,9 @@ REWORDED = {  # of titles and captions of recorded tables, which keep their byte
     " Its tables are below.": "",
     TESTED: "Significant: at 5 %, family-wise ([how](../explanations/error-bars.md)). Brackets at differences are ",
     " beside their twin, by characters, at two sizes with three seeds": " beside their twin",
-    "People are compared with systems by it, since they have a reference less (table references).": "It compares people, who have a reference less, too.",
+    " People are compared with systems by it, since they have a reference less (table references).": (
+        " It compares people, who have a reference less, too."
+    ),
     "although their paired difference is significant": "where they differ significantly",
     "; the pretrained one at 10 and 100 records, too; and PGRL once at two sizes": "",
     "six sizes with three seeds, two more at three sizes": "six sizes with three seeds, three more at three sizes",
