@@ -58,7 +58,10 @@ SETTINGS: dict[str, tuple[str, dict[str, object]]] = {  # by their name here: sc
     "extractiveness": ("extractiveness", {}),
 }
 COMPARED = ("rouge.rouge1", "rouge.rouge2", "rouge.rougeLsum", "chrf.chrf")  # with each other, by people
-KEPT = "_mean"  # of the scorer `references`: its `best` is `rouge`, and the others are nearly the one or the other
+KEPT = {  # metrics of scorers that have more: `best` of references is `rouge`, others are nearly these
+    "references": ("rouge1_mean", "rouge2_mean", "rougeLsum_mean"),
+    "apes": ("apes", "apes_overlap"),
+}
 
 
 def of_study(name: str, checkout: Path) -> tuple[Material, dict[str, tuple[Scorer, Mapping[Path, Any]]]]:
@@ -70,7 +73,8 @@ def of_study(name: str, checkout: Path) -> tuple[Material, dict[str, tuple[Score
     material, _ = entries.material(trained=False)
     kept = drawn(material.records)
     scorers = entries.scorers([])[0]
-    needing = {key: (scorer, entries.needs(key)) for key, scorer in scorers.items() if isinstance(scorer, Needing)}
+    reading: dict[str, Scorer] = {key: scorer for key, scorer in scorers.items() if isinstance(scorer, Needing)}
+    needing = {key: (scorer, entries.needs(key)) for key, scorer in reading.items()}
     material = replace(
         material,
         records=[material.records[place] for place in kept],
@@ -120,7 +124,7 @@ def sit(material: Material, needing: Mapping[str, tuple[Scorer, Mapping[Path, An
     for name, (scorer, needs) in {**scorers, **needing}.items():
         items = items_of(scorer, material, needs)
         for metric in scorer.metrics:
-            if name == "references" and not metric.name.endswith(KEPT):
+            if metric.name not in KEPT.get(name, (metric.name,)):
                 continue
             claim = claim_of(scorer, metric)
             head = {"scorer": name, "settings": scorer.settings.model_dump(mode="json"), "metric": metric.name}

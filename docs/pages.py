@@ -61,6 +61,9 @@ REWORDED = {  # of titles and captions of recorded tables, which keep their byte
     " People are compared with systems by it, since they have a reference less (table references).": (
         " It compares people, who have a reference less, too."
     ),
+    " Its text may still be made of source words.": "",
+    " Human, summary 1 against 2 and 3 ‖: A check that the data are theirs: rouge-score, stemmed, gives 53.39 and "
+    "26.77 on our copy.": "",
     "although their paired difference is significant": "where they differ significantly",
     "; the pretrained one at 10 and 100 records, too; and PGRL once at two sizes": "",
     "six sizes with three seeds, two more at three sizes": "six sizes with three seeds, three more at three sizes",
@@ -333,6 +336,7 @@ EXAMINED = {  # how pages call metrics, by scorer of benchmarks/exam.py and metr
     ("references", "rouge2_mean"): "ROUGE-2, mean over references",
     ("references", "rougeLsum_mean"): "ROUGE-Lsum, mean over references",
     ("chrf", "chrf"): "chrF2",
+    ("apes", "apes"): "APES",
 }
 
 

@@ -134,6 +134,8 @@ def _of_study(
     if not arguments.quiet:
         for name, output in outputs.items():
             print(f"system {name}: {output}", file=sys.stderr)
+        for why, names in entries.absent(outputs).items():
+            print(f"no system {', '.join(names)}: {why}", file=sys.stderr)
         if others:
             print(f"scorers that cannot sit: {', '.join(others)}", file=sys.stderr)
     needs = {name: entries.needs(name) for name in scorers}

@@ -95,6 +95,16 @@ class Entries:
         kinds = [""] * len(summaries)
         return Material(self.corpus, records, [*summaries], kinds, [*summaries.values()]), outputs
 
+    def absent(self, outputs: Mapping[str, str]) -> dict[str, list[str]]:
+        """The systems that none of these outputs is of, by why none of theirs can be read."""
+        packed = {row.method for row in self._chosen(True) if self._state(row.output) == "packed"}
+        missing = dict.fromkeys(row.method for row in self._chosen(True) if row.method not in outputs)
+        names = {
+            "came in packs without summaries": [name for name in missing if name in packed],
+            "not made": [name for name in missing if name not in packed],
+        }
+        return {why: absent for why, absent in names.items() if absent}
+
     def _chosen(self, trained: bool) -> list[Scored]:
         """Rows whose outputs may be systems, for each method the first choice first."""
         untrained = [row for row in self.rows if row.role in UNTRAINED and row.size is None]

@@ -187,6 +187,7 @@ def test_a_studys_scorers_sit_on_its_finished_outputs(copied, capsys) -> None:
     run_on("--study", "towns", "--to", "exam")
     printed = capsys.readouterr()
     assert "scorers that cannot sit: reading" in printed.err
+    assert "no system sumbasic, lexrank, lsa: not made\n" in printed.err
     assert {path.name.split(".")[0] for path in Path("exam/items").iterdir()} == {"apes", "references", "rouge"}
     head, items = read_items(Path("exam/items/apes.apes.csv"))
     plan = Plan.read(Path("config"), "towns")
@@ -194,8 +195,16 @@ def test_a_studys_scorers_sit_on_its_finished_outputs(copied, capsys) -> None:
     assert {name: sized[key] for name, key in head["outputs"].items()} == {
         "lead": (None, None), "random": (None, None), "pcov": (100, 2)}  # fmt: skip
     shutil.rmtree(Path("results", head["outputs"]["pcov"]))
-    _, outputs = Entries(plan, "towns", Path("results")).material()
+    entries = Entries(plan, "towns", Path("results"))
+    _, outputs = entries.material()
     assert sized[outputs["pcov"]] == (100, 1)
+    folder = Path("results", outputs["pcov"])
+    (folder / "summaries.jsonl").unlink()
+    manifest.write_packed(folder, ["summaries.jsonl"], "0" * 64)
+    shutil.rmtree(Path("results", next(key for key, of in sized.items() if of == (50, 2))))
+    outputs = entries.material()[1]
+    assert entries.absent(outputs) == {
+        "came in packs without summaries": ["pcov"], "not made": ["sumbasic", "lexrank", "lsa"]}  # fmt: skip
     assert head["settings"]["reader"]["hidden"] == 4
     assert (head["study"], {*head["kinds"]}) == ("towns", {*head["outputs"], "human"})
     records = list(read_records(next(Path("results/corpora").glob("towns-????????/test.jsonl"))))
