@@ -279,19 +279,20 @@ def sentences(results: Results) -> list[str]:
             placed, sharing = (of(corpus, metric.name, max(sizes)) for of in (results.placed, results.sharing))
             rivals = [cell for cell in placed if cell not in sharing]
             pairs = [results.pair(corpus, metric.name, max(sizes), best, rival) for rival in rivals]
-            level = [pair.second[0] for pair in pairs if pair.ahead == ""]
+            shared = [results.title_of(cell[0]) for cell in sharing]
+            level = [results.title_of(pair.second[0]) for pair in pairs if pair.ahead == ""]
             unknown: dict[str, list[str]] = {}
             for pair in pairs:
                 if pair.ahead is None:
-                    unknown.setdefault(pair.why, []).append(pair.second[0])
+                    unknown.setdefault(pair.why, []).append(results.title_of(pair.second[0]))
             several = len(sharing) > 1
             sentence = f"{corpus}, {metric.title}, {number(max(sizes))} records: "
             if not rivals:
-                named = " and ".join(cell[0] for cell in sharing)
+                named = " and ".join(shared)
                 alone = "have the same mean: none is best" if several else "is the only method to be compared"
                 lines.append(f"{sentence}{named} {alone}.")
                 continue
-            sentence += best_mean(sharing)
+            sentence += best_mean(shared)
             if level:
                 sentence += f"; not distinguishable from {'them' if several else 'it'}: {', '.join(level)}"
             elif not unknown and not several:

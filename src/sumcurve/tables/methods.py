@@ -18,6 +18,7 @@ def table(results: Results) -> Table:
 
     They run up to the selected checkpoint, `total_seconds` until training ended. `phase_seconds` splits the seconds.
     """
+    held = {of.corpus: part.records for of in results.study.statistics for part in of.parts if part.part == "valid"}
     rows: list[dict[str, Any]] = []
     for corpus in results.corpora:
         for method, system in results.largest(corpus).items():
@@ -40,7 +41,9 @@ def table(results: Results) -> Table:
                     "epochs": float(np.mean([training.epochs for training in known])),
                 }
                 row |= {"precision": known[0].precision, "threads": known[0].threads}
-                row |= {"ended": _endings([training.ended for training in known]), "validated": known[0].validated}
+                row |= {"ended": _endings([training.ended for training in known])}
+                if known[0].validated is not None:  # at most
+                    row["validated"] = min(known[0].validated, held.get(corpus, known[0].validated))
             if timed:
                 for name in ("updates", "examples", "seconds", "total_seconds"):
                     costs = [getattr(timing, name) for timing in timed]

@@ -107,21 +107,26 @@ def _which(results: Results, corpus: str, metric: Metric, size: int) -> dict[str
     sharing, placed = results.sharing(corpus, metric.name, size), results.placed(corpus, metric.name, size)
     others = [cell for cell in placed if cell != best]
     if not others:
-        return row | {"method": best[0], "answer": NOT_KNOWN, "why": f"{best[0]} is the only method to be compared"}
+        return row | {
+            "method": best[0],
+            "answer": NOT_KNOWN,
+            "why": f"{results.title_of(best[0])} is the only method to be compared",
+        }
     named = ", ".join(cell[0] for cell in sharing)
+    shared = [results.title_of(cell[0]) for cell in sharing]
     if len(sharing) == len(placed):
-        return row | {"method": named, "answer": NOT_KNOWN, "why": f"{named} have the same mean"}
+        return row | {"method": named, "answer": NOT_KNOWN, "why": f"{', '.join(shared)} have the same mean"}
     pairs = [(cell, results.pair(corpus, metric.name, size, best, cell)) for cell in others if cell not in sharing]
-    level = [cell[0] for cell, pair in pairs if pair.ahead == ""]
-    beaten = [cell[0] for cell, pair in pairs if pair.ahead == best]
+    level = [results.title_of(cell[0]) for cell, pair in pairs if pair.ahead == ""]
+    beaten = [results.title_of(cell[0]) for cell, pair in pairs if pair.ahead == best]
     untested: dict[str, list[str]] = {}
     for cell, pair in pairs:
         if pair.ahead is None:
-            untested.setdefault(pair.why, []).append(cell[0])
+            untested.setdefault(pair.why, []).append(results.title_of(cell[0]))
     parts = [f"ahead of {listed(beaten)}"] if beaten else []
     parts += [f"not distinguishable from {listed(level)}"] if level else []
     parts += [f"not tested against {listed(names)} ({unknown})" for unknown, names in untested.items()]
-    why = ", ".join([best_mean(sharing), *parts])
+    why = ", ".join([best_mean(shared), *parts])
     return row | {"method": named, "answer": NOT_KNOWN, "why": why}
 
 

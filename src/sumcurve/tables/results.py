@@ -314,12 +314,6 @@ class Results:
         """1 where higher is better, else -1."""
         return 1 if self._metrics[metric][0].higher_is_better else -1
 
-    def best_blind(self, corpus: str, metric: str) -> Cell | None:
-        """The best system that is not trained and sees no reference."""
-        here = [system.cell for system in self.of(corpus, False, metric) if system.role in BLIND]
-        better = self.sign(metric)
-        return max(here, key=lambda cell: better * self.estimate(corpus, metric, cell).mean, default=None)
-
     def reads(self, system: System) -> bool | None:
         """Whether a system depends on its source, by every metric that has a threshold for it; None where unknown.
 
@@ -360,6 +354,10 @@ class Results:
         outside = {system.method for system in self.systems if system.outputs[0].search == "own"}
         return {name: title for name, title in self.study.titles.items() if name not in outside}
 
+    def title_of(self, method: str) -> str:
+        """How people read of a method; its name where it has no title."""
+        return self.titles.get(method, method)
+
     @property
     def about(self) -> dict[str, str]:
         """By name what a method or system is, in a sentence or less."""
@@ -376,7 +374,7 @@ class Results:
         marks += "".join(evidence.mark(systems[0]) for evidence in self.study.evidence.values())
         method = systems[0].method
         human = systems[0].own_reference
-        title = self.titles.get(method, method)
+        title = self.title_of(method)
         if human is not None:  # `gold` where it is one of several people
             named = "" if method.startswith("human") else f"{title}: "
             title = f"{named}human {human}, against the others"
@@ -483,7 +481,9 @@ class Results:
                 sentences.append(f"{corpus}: one size, {number(sizes[0])} records; what more data buys takes two.")
             own = {method: self.sizes(corpus, method) for method in self.methods(corpus)}
             fewer = [
-                f"{method} (only {', '.join(map(number, there))})" for method, there in own.items() if there != sizes
+                f"{self.title_of(method)} (only {', '.join(map(number, there))})"
+                for method, there in own.items()
+                if there != sizes
             ]
             if fewer:
                 sentences.append(
@@ -507,7 +507,8 @@ class Results:
                 for system in self.of(corpus, metric=metric.name):
                     if why := self.estimate(corpus, metric.name, system.cell).why:
                         at = f" at {number(system.records)}" if system.records is not None else ""
-                        places.setdefault((f"{corpus}, {metric.title}", why), []).append(system.method + at)
+                        named = places.setdefault((f"{corpus}, {metric.title}", why), [])
+                        named.append(self.title_of(system.method) + at)
         return [f"{': '.join((*where, *([', '.join(names)] if names else [])))}." for where, names in places.items()]
 
     @cached_property
@@ -521,7 +522,8 @@ class Results:
                 (last, reason), (phase, update) = output.training.ended[-1], output.training.selected
                 updates = f"{update} of {last}" if phase == last else f"none of {last}, weights of phase {phase}"
                 if phase != last or update < PHASE_UPDATES:
-                    key = f"{system.corpus}, {system.method}: {updates}, which ended by {reason}"
+                    title = self.title_of(system.method)
+                    key = f"{system.corpus}, {title}: {updates}, which ended by {reason}"
                     sizes_of.setdefault(key, {})[number(system.records)] = None
         named = "; ".join(f"{key} (at {', '.join(sizes)} records)" for key, sizes in sizes_of.items())
         return f"Scored with fewer than {PHASE_UPDATES} updates of the last phase. {named}." if named else ""
@@ -570,9 +572,9 @@ class Results:
         return [note for evidence in self.study.evidence.values() for note in evidence.notes(self)]
 
 
-def best_mean(sharing: Sequence[Cell]) -> str:
+def best_mean(titles: Sequence[str]) -> str:
     """Who has the best mean, or who share it."""
-    *others, last = (cell[0] for cell in sharing)
+    *others, last = titles
     return f"{', '.join(others)} and {last} share the best mean" if others else f"{last} has the best mean"
 
 

@@ -1,7 +1,7 @@
 """Who is ahead, and who is expected ahead on up to four times the data: fitted learning curves, with probabilities."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,7 @@ def _learn(results: Results) -> Learned:
         refusals = missing | dict(fitted.refused)
         reasons = {name: f"{reason}{_blind(results, corpus, name)}" for name, reason in refusals.items()}
         if reasons:
-            sentence = "; ".join(f"{method}: {reason}" for method, reason in reasons.items())
+            sentence = "; ".join(f"{results.title_of(method)}: {reason}" for method, reason in reasons.items())
             if whole:
                 refused[corpus] = sentence
             else:
@@ -170,7 +170,9 @@ def table(results: Results) -> Table:
                     "ahead_twice": twice,
                     "ahead_four_times": four_times,
                     "up_to_records": int(verdict.furthest),
-                    "sentence": verdict.sentence,
+                    "sentence": replace(
+                        verdict, first=results.title_of(verdict.first), second=results.title_of(verdict.second)
+                    ).sentence,
                 }
             )
     columns = [

@@ -122,11 +122,11 @@ def test_sizes_that_differ_are_compared_where_they_are_the_same(results_of):
     places = answers[answers.metric == "ROUGE-1"].groupby("records").place.agg(set)
     assert places[800] == {"best", "behind"}
     assert all(places[size] == {ALONE} for size in (1200, 2000, 4000, 8000))
-    assert "2,000 records: pcov is the only method to be compared." in said(results, "answers")
+    assert "2,000 records: PCOV is the only method to be compared." in said(results, "answers")
     frame = made("comparisons", results).frame()
     assert not ((frame.question == "which method") & (frame["first"] == "abs")).any()
     for name in ("answers", "comparisons"):
-        assert "notes: not with every number of records: abs (only 200, 400, 800)" in said(results, name)
+        assert "notes: not with every number of records: ABS (only 200, 400, 800)" in said(results, name)
     apart = made("answers", results_of("no size in common"))
     assert set(apart.frame().place) == {ALONE}
     assert not any(row["score"].bold for row in apart.rows)
@@ -153,7 +153,7 @@ def test_groups_that_hold_too_much_leave_means_alone(results_of, name, why):
     assert scores.frame().interval_covers.eq("").all()
     assert results.reads(results.of("notes", trained=True)[0]) is None
     assert made("verdicts", results).rows == []
-    assert f"not tested against abs ({why}" in said(results, "answers")
+    assert f"not tested against ABS ({why}" in said(results, "answers")
 
 
 def test_one_group_leaves_what_a_phase_and_a_search_buy_without_an_interval(study, evidence, papers, phased, settings):
@@ -210,7 +210,7 @@ def test_a_last_phase_that_was_cut_off_is_named_where_it_is_scored(cases, study,
     assert not any("updates of the last phase" in said(whole, name) for name in tables)
     short, none = results("coverage", 99), results("nll", 900)
     for name in tables:
-        assert "notes, pcov: 99 of coverage, which ended by collapse (at 2,000 records)." in said(short, name)
-        assert "notes, pcov: none of coverage, weights of phase nll, which ended by collapse (at 2,000" in said(
+        assert "notes, PCOV: 99 of coverage, which ended by collapse (at 2,000 records)." in said(short, name)
+        assert "notes, PCOV: none of coverage, weights of phase nll, which ended by collapse (at 2,000" in said(
             none, name
         )

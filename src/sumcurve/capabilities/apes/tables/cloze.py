@@ -47,7 +47,8 @@ def table(results: Results) -> Table:
         "by others, too: table readers counts them, of references with one entity where the source names more, but "
         "not of sources that name one alone. Over questions with an answer in the source, right answers of a guess "
         "among the entities of the source (chance), of the entity that is most often the answer in the training part, "
-        "numbered by first occurrence (majority), and of the one that is most often in the source (frequency).",
+        "numbered by first occurrence (majority), and of the one that is most often in the source (frequency), even "
+        "where the question names it: the guessers of tables apes and readers leave out what it names.",
         *results.corpora_notes,
     ]
     return Table("cloze", results.title("Questions about references"), columns, rows, notes)

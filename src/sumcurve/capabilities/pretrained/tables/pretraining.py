@@ -68,6 +68,7 @@ def sentences(results: Results) -> list[str]:
     """For every size with how many records a method reaches what from scratch has; one of each method and metric."""
     lines = []
     for pretraining in pretrainings_of(results):
+        scratch = results.title_of(pretraining.scratch or "")
         answers: dict[tuple[str, str], list[str]] = {}
         for row in _rows(results, pretraining):
             needed = row.get("records_needed")
@@ -76,7 +77,7 @@ def sentences(results: Results) -> list[str]:
                 answer = f"{needed.sign}{' ' * bool(needed.sign)}{number(needed.number)} records"
             answers.setdefault((row["method"], row["metric"]), []).append(f"{number(row['records'])}: {answer}")
         lines += [
-            f"{pretraining.corpus}, {metric}: {method} reaches {pretraining.scratch}'s score of these records with: "
+            f"{pretraining.corpus}, {metric}: {method} reaches {scratch}'s score of these records with: "
             f"{'; '.join(of)}."
             for (method, metric), of in answers.items()
         ]
