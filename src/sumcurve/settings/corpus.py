@@ -215,9 +215,9 @@ class CorpusSettings(Preparation):
     """Shares of the training part that methods are trained on, rising; or `sizes`."""
     sizes: list[Positive] | None = None
     """Numbers of training records that methods are trained on, rising; or `percents`."""
-    trainings: dict[str, Trainings] = {}
+    trainings: dict[str, Trainings | None] = {}
     """By method, fewer sizes or seeds than the others have. Where methods have several seeds, tables compare by those
-    that all of them share; a method of one seed is alone with it.
+    that all of them share; a method of one seed is alone with it. null: as the others, after what it extends.
     """
     seeds_at: dict[Positive, Annotated[list[Seed], Field(min_length=1), Once]] = {}
     """By size, fewer seeds than the study has, for every method. What `trainings` says of seeds holds."""
@@ -277,11 +277,11 @@ class CorpusSettings(Preparation):
 
     def sizes_of(self, method: str) -> list[int]:
         """The sizes of one method."""
-        own = self.trainings.get(method, Trainings()).sizes
+        own = (self.trainings.get(method) or Trainings()).sizes
         return self.all_sizes if own is None else own
 
     def seeds_of(self, method: str, size: int, seeds: list[int]) -> list[int]:
         """Of the study's seeds those of one method at one size."""
-        own = self.trainings.get(method, Trainings()).seeds
+        own = (self.trainings.get(method) or Trainings()).seeds
         allowed = [set(chosen) for chosen in (own, self.seeds_at.get(size)) if chosen is not None]
         return [seed for seed in seeds if all(seed in chosen for chosen in allowed)]

@@ -227,9 +227,12 @@ def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
         raise PlanError(f"{where(key)}: name one at least (value: [])")
     if sizes != sorted(set(sizes)):
         raise PlanError(f"{where()}: {key} must rise without repetition, not {sizes}")
-    for method, training in corpus.trainings.items():
+    trainings = {method: of for method, of in corpus.trainings.items() if of is not None}
+    for method, training in trainings.items():
         if method not in (settings.methods if corpus.methods is None else corpus.methods):
-            raise PlanError(f"{where('trainings', method)}: no method of this corpus; correct it, or remove it")
+            raise PlanError(
+                f"{where('trainings', method)}: no method of this corpus; correct it, remove it, or say null"
+            )
         if training.sizes is not None and training.sizes != [size for size in sizes if size in training.sizes]:
             raise PlanError(
                 f"{where('trainings', method, 'sizes')}: {training.sizes}: name some of {key} {sizes}, rising"
@@ -237,7 +240,7 @@ def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
     if strange := sorted(set(corpus.seeds_at) - set(sizes)):
         raise PlanError(f"{where('seeds_at')}: {strange[0]} is none of {key} {sizes}")
     given: dict[tuple[str, ...], list[int]] = {
-        ("trainings", method, "seeds"): training.seeds or [] for method, training in corpus.trainings.items()
+        ("trainings", method, "seeds"): training.seeds or [] for method, training in trainings.items()
     }
     given |= {("seeds_at", str(size)): seeds for size, seeds in corpus.seeds_at.items()}
     for keys, seeds in given.items():
