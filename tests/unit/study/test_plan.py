@@ -562,6 +562,8 @@ def test_a_method_may_have_fewer_sizes_and_seeds_and_a_size_fewer_seeds(config):
         if row.corpus == "tales" and row.part == "study" and row.search == "common"
     }
     assert cells == {("pcov", 60, 1), ("pcov", 60, 2), ("ent", 30, 2), ("ent", 60, 2)}
+    plan = sized(config, trainings={"pcov": None, "abs": None})  # of a study that is extended without abs
+    assert {row.records for row in plan.rows if (row.corpus, row.method) == ("tales", "pcov")} == {30, 60}
 
 
 def test_sizes_of_all_that_is_published_are_planned(config):
