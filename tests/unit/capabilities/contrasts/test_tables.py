@@ -372,7 +372,7 @@ def test_methods_with_equal_means_share_the_best(told):
     table = made("answers", results)
     rows = [row for row in table.rows if (row["metric"], row["records"]) == ("Escaped", largest)]
     assert [row["place"] for row in rows if row["basis"] == "measured"] == [answers.NONE, answers.NONE]
-    assert "abs and pcov have the same mean: none is best" in table.markdown()
+    assert "ABS and PCOV have the same mean: none is best" in table.markdown()
     assert results.ahead("notes", "escaped", largest) is None
 
 
