@@ -88,7 +88,11 @@ def read_records(path: Path) -> Iterator[Record]:
 def parsed(line: bytes, path: Path, number: int) -> Record:
     """The prepared record of line `number` of `path`."""
     try:
-        return Record(**json.loads(line))
+        record = Record(**json.loads(line))
+        for name in ("source", "target"):
+            if not isinstance(getattr(record, name), list):
+                raise ValueError(f"{name} is no list of sentences")
+        return record
     except (ValueError, TypeError) as error:
         raise RecordError(f"{path}:{number}: not a prepared record ({error}); rebuild its folder") from error
 

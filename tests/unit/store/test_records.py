@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import json
 import os
 
 import pytest
@@ -53,6 +54,14 @@ def test_an_unreadable_line_is_named(tmp_path):
     path = tmp_path / "records.jsonl"
     path.write_text('{"id": "1", "source": [], "target": []}\n{"id":\n')
     with pytest.raises(RecordError, match=r"records.jsonl:2: not a prepared record"):
+        list(read_records(path))
+
+
+@pytest.mark.parametrize("name", ["source", "target"])
+def test_a_text_that_is_no_list_of_sentences_is_named(tmp_path, name):
+    path = tmp_path / "records.jsonl"
+    path.write_text(json.dumps({"id": "a", "source": ["a b ."], "target": ["c ."]} | {name: "a b ."}) + "\n")
+    with pytest.raises(RecordError, match=rf"records.jsonl:1: .*{name} is no list of sentences"):
         list(read_records(path))
 
 

@@ -26,12 +26,15 @@ HEAD = "corpus,scorer,settings,metric,claim,row,part,threshold,verdict,why,value
 def table(path, *rows, corpus="x", settings="{}"):
     """The table of an exam with these rows, of a scorer with these settings (a cell); others are not applicable."""
     rows = [row.replace(",", f",{settings},", 1) for row in rows]
-    lines = [f"{corpus},{row},,0.7,0.6,0.8,0.01,5,100\n" for row in rows]
+    numbers = {"passed": "0.7,0.6,0.8,0.01", "failed": "0.3,0.2,0.4,0.01"}
+    lines = [
+        f"{corpus},{row},,{'0,,,' if ',repeats,' in row else numbers[row.rsplit(',', 1)[1]]},5,100\n" for row in rows
+    ]
     for metric in dict.fromkeys(row.rsplit(",", 4)[0] for row in rows):
         known = {row.rsplit(",", 4)[1] for row in rows if row.startswith(f"{metric},")}
         lines += [
-            f"{corpus},{metric},{name},,0.5,not applicable,no sources,,,,,0,0\n"
-            for name in thresholds().rows
+            f"{corpus},{metric},{name},,{rule.threshold:g},not applicable,no sources,,,,,0,0\n"
+            for name, rule in thresholds().rows.items()
             if name not in known
         ]
     path.write_text(HEAD + "".join(lines))
@@ -100,6 +103,46 @@ def test_a_table_that_cannot_be_read_is_named(tmp_path, content, message):
     path = tmp_path / "exam.csv"
     if content is not None:
         path.write_text(content)
+    with pytest.raises(PlanError, match=message):
+        read_exam(path)
+
+
+@pytest.mark.parametrize(
+    ("was", "instead", "message"),
+    [
+        (",failed,,0.3,", ",passed,,0.3,", r":3: rouge1, row repeated 0.5: passed with value 0.3 at threshold 0.6"),
+        ("0.3,0.2,0.4,0.01", "0.3,0.2,0.4,0.9", r":3: rouge1, row repeated 0.5: failed with p 0.9: it takes one below"),
+        ("0.3,0.2,0.4,0.01", "0.3,0.2,0.4,nan", r":3: 'nan' is no number"),
+        ("0.3,0.2,0.4,0.01", "abc,0.2,0.4,0.01", r":3: could not convert string to float: 'abc'"),
+        (
+            ",0.6,failed,",
+            ",0.1,failed,",
+            r":3: rouge1, row repeated 0.5: threshold 0.1, not 0.6, which thresholds.yaml",
+        ),
+        (
+            "failed,,0.3,0.2,0.4,0.01",
+            "not applicable,,0.3,0.2,0.4,",
+            r"row repeated 0.5: not applicable, though it has",
+        ),
+        ("failed,,0.3,0.2,0.4,0.01", "undecided,,0.3,0.2,0.4,0.01", r"undecided with p 0.01: it is passed or failed"),
+        (
+            "repeated,0.5,0.6,failed,,0.3,0.2,0.4,0.01",
+            "repeated,0.25,0.6,shown,,0.3,0.2,0.4,",
+            r"rouge1 has no row repeated 0.5: the table is cut",
+        ),
+        ("closeness,repeated", "coverage,repeated", r":3: rouge1 claims closeness above, here coverage"),
+        ("repeated,0.5,0.6,failed", "human,,0.5,failed", r":3: rouge1 has row human above, too"),
+    ],
+)
+def test_a_table_that_no_exam_can_have_written_is_refused(tmp_path, was, instead, message):
+    path = table(
+        tmp_path / "exam.csv",
+        "rouge,rouge1,closeness,human,,0.5,passed",
+        "rouge,rouge1,closeness,repeated,0.5,0.6,failed",
+    )
+    text = path.read_text()
+    assert text.count(was) == 1
+    path.write_text(text.replace(was, instead))
     with pytest.raises(PlanError, match=message):
         read_exam(path)
 

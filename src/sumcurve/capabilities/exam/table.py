@@ -2,17 +2,20 @@
 
 import csv
 import json
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from sumcurve.capabilities.exam.perturbations import PERTURBATIONS
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.scores.scorer import Claim
 from sumcurve.settings.config import PlanError
 
 Verdict = Literal["passed", "failed", "undecided", "not applicable", "shown"]
 Outcomes = Mapping[tuple[str, str], str]  # by scorer and metric
+OF_PEOPLE = ("people", "people_systems", "people_given_length")  # rows that take judgements by people
 KEY = ("corpus", "scorer", "settings", "metric", "claim")  # the columns before those of `Row`; settings are JSON
 
 
@@ -77,7 +80,7 @@ def read_exam(path: Path) -> Sitting:
     corpora: dict[str, None] = {}
     settings: dict[str, dict[str, Any]] = {}
     reader = csv.DictReader(lines)
-    needed = [*KEY, *(field.name for field in fields(Row)[:4]), "p"]
+    needed = [*KEY, *(field.name for field in fields(Row)[:4]), "value", "p"]
     if lacking := sorted({*needed} - {*(reader.fieldnames or ())}):
         raise PlanError(
             f"{path}:1: no column {lacking[0]!r}; name an exam.csv; `sumcurve exam --again` writes older ones anew"
@@ -85,16 +88,22 @@ def read_exam(path: Path) -> Sitting:
     for cells in reader:
         try:
             verdict, claim = _one_of(get_args(Verdict), cells["verdict"]), _one_of(get_args(Claim), cells["claim"])
-            p, threshold = float(cells["p"]) if cells["p"] else None, float(cells["threshold"])
-            row = Row(_one_of(thresholds().rows, cells["row"]), cells["part"], threshold, verdict, p=p)
+            p, value = (_number(cells[name]) if cells[name] else None for name in ("p", "value"))
+            name, threshold = _one_of(thresholds().rows, cells["row"]), _number(cells["threshold"])
+            row = Row(name, cells["part"], threshold, verdict, value=value, p=p)
+            key = cells["scorer"], cells["metric"]
+            if claims.setdefault(key, claim) != claim:
+                raise ValueError(f"{cells['metric']} claims {claims[key]} above, here {claim}")
+            if (name, row.part) in {(above.row, above.part) for above in rows.get(key, ())}:
+                raise ValueError(f"{cells['metric']} has row {name} {row.part}".rstrip() + " above, too")
+            if why := _contradiction(row, claim):
+                raise ValueError(f"{cells['metric']}, row {name} {row.part}".rstrip() + f": {why}")
             of_scorer = dict(json.loads(cells["settings"]))
             if settings.setdefault(cells["scorer"], of_scorer) != of_scorer:
                 raise ValueError(f"{cells['scorer']} has other settings above")
         except (TypeError, ValueError) as error:
             raise PlanError(f"{path}:{reader.line_num}: {error}; {remedy}") from error
-        key = cells["scorer"], cells["metric"]
         rows.setdefault(key, []).append(row)
-        claims[key] = claim
         corpora[cells["corpus"]] = None
     if not rows:
         raise PlanError(f"{path}: no row; {remedy}")
@@ -103,8 +112,47 @@ def read_exam(path: Path) -> Sitting:
     for (_, metric), of_metric in rows.items():
         if missing := [name for name in thresholds().rows if name not in {row.row for row in of_metric}]:
             raise PlanError(f"{path}: {metric} has no row {missing[0]!r}: the table is cut; {remedy}")
+        doses = {row.row: [other.part for other in of_metric if other.row == row.row] for row in of_metric}
+        dose = f"{thresholds().dose:g}"
+        if missing := [name for name in PERTURBATIONS if doses[name] != [""] and dose not in doses[name]]:
+            raise PlanError(f"{path}: {metric} has no row {missing[0]} {dose}: the table is cut; {remedy}")
     outcomes = {key: outcome(of_metric, claims[key]) for key, of_metric in rows.items()}
     return Sitting(next(iter(corpora)), settings, outcomes)
+
+
+def _contradiction(row: Row, claim: Claim) -> str:
+    """Why an exam cannot have given this verdict; empty where it can."""
+    rules = thresholds()
+    rule, decided, sure = (
+        rules.rows[row.row],
+        row.verdict in ("passed", "failed"),
+        row.p is not None and row.p < rules.level,
+    )
+    if row.threshold != rule.threshold:
+        return f"threshold {row.threshold:g}, not {rule.threshold:g}, which thresholds.yaml has"
+    asked = claim in rule.claims and (row.row not in OF_PEOPLE or claim in rules.people.get(row.part, ()))
+    if decided and not asked:
+        return f"{row.verdict}, though a metric that claims {claim} is not asked it"
+    if row.value is None:
+        return "passed without a value" if row.verdict == "passed" else ""
+    passed = row.value <= row.threshold if row.row == "repeats" else row.value > row.threshold
+    if decided and row.value != row.threshold and passed != (row.verdict == "passed"):
+        return f"{row.verdict} with value {row.value:g} at threshold {row.threshold:g}"
+    if decided and not sure and row.row != "repeats":
+        return f"{row.verdict} with p {row.p}: it takes one below {rules.level:g}"
+    if sure and not decided:
+        return f"{row.verdict} with p {row.p}: it is passed or failed"
+    if row.verdict == "shown" and (row.row not in PERTURBATIONS or float(row.part) == rules.dose):
+        return "shown, though the verdict is of this row"
+    return "not applicable, though it has a value" if row.verdict == "not applicable" and asked else ""
+
+
+def _number(cell: str) -> float:
+    """The finite number that a cell has; ValueError."""
+    number = float(cell)
+    if not math.isfinite(number):
+        raise ValueError(f"{cell!r} is no number")
+    return number
 
 
 def _one_of(words: Collection[Any], word: str) -> Any:

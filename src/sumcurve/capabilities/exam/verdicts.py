@@ -8,7 +8,7 @@ import numpy as np
 from sumcurve.capabilities.exam.correlations import Draws, Level, correlations, interval, means
 from sumcurve.capabilities.exam.perturbations import PERTURBATIONS
 from sumcurve.capabilities.exam.rows import Item
-from sumcurve.capabilities.exam.table import Row, Verdict
+from sumcurve.capabilities.exam.table import OF_PEOPLE, Row, Verdict
 from sumcurve.capabilities.exam.thresholds import Rule, thresholds
 from sumcurve.scores.scorer import Claim
 from sumcurve.statistics.groups import Array
@@ -26,8 +26,7 @@ LACKS = {
     "people_systems": "no judgements by people",
     "people_given_length": "no judgements by people",
 }
-OF_PEOPLE = ("people", "people_systems", "people_given_length")
-FEWEST = 3  # systems, without which there is no correlation over them
+FEWEST = 4  # systems, without which there is no correlation over them: of three, a ninth of all draws has one alone
 
 
 @dataclass(frozen=True)

@@ -47,13 +47,26 @@ def test_few_documents_that_agree_decide_nothing(documents) -> None:
     assert bool(verdict.why) == (verdict.verdict == "undecided")
 
 
-@pytest.mark.parametrize("systems", [3, 6, 7])
+@pytest.mark.parametrize("systems", [4, 6, 7])
 def test_few_systems_in_peoples_order_decide_nothing(systems) -> None:
     noise = np.random.default_rng(1).normal(scale=0.1, size=(2, systems, 40))
     judged, metric = np.arange(systems)[:, None] + noise
     verdict = row("people_systems", people(metric, judged))
     assert verdict.value == pytest.approx(1)
     assert verdict.verdict == ("passed" if systems >= thresholds().fewest_systems else "undecided")
+
+
+def test_three_systems_have_no_correlation_and_four_have() -> None:
+    """Draws of three are one system alone in a ninth: too many without a correlation for a verdict of length."""
+    rng = np.random.default_rng(1)
+    for systems in (3, 4):
+        value, length = rng.normal(size=(2, systems, 60))
+        items = [
+            Item("people", "", f"s{one}", f"d{at}", value[one, at], None, length[one, at])
+            for one in range(systems)
+            for at in range(60)
+        ]
+        assert row("length", items).verdict == ("not applicable" if systems == 3 else "passed")
 
 
 def test_so_few_are_too_few_for_their_agreement_to_be_significant() -> None:
