@@ -130,9 +130,9 @@ def _contradiction(row: Row, claim: Claim) -> str:
     )
     if row.threshold != rule.threshold:
         return f"threshold {row.threshold:g}, not {rule.threshold:g}, which thresholds.yaml has"
-    asked = claim in rule.claims and (row.row not in OF_PEOPLE or claim in rules.people.get(row.part, ()))
-    if decided and not asked:
-        return f"{row.verdict}, though a metric that claims {claim} is not asked it"
+    sits = claim in rule.claims and (row.row not in OF_PEOPLE or claim in rules.people.get(row.part, ()))
+    if decided and not sits:
+        return f"{row.verdict}, though a metric that claims {claim} does not sit it"
     if row.value is None:
         return "passed without a value" if row.verdict == "passed" else ""
     passed = row.value <= row.threshold if row.row == "repeats" else row.value > row.threshold
@@ -144,7 +144,7 @@ def _contradiction(row: Row, claim: Claim) -> str:
         return f"{row.verdict} with p {row.p}: it is passed or failed"
     if row.verdict == "shown" and (row.row not in PERTURBATIONS or float(row.part) == rules.dose):
         return "shown, though the verdict is of this row"
-    return "not applicable, though it has a value" if row.verdict == "not applicable" and asked else ""
+    return "not applicable, though it has a value" if row.verdict == "not applicable" and sits else ""
 
 
 def _number(cell: str) -> float:
