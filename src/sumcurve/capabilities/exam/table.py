@@ -123,11 +123,9 @@ def read_exam(path: Path) -> Sitting:
 def _contradiction(row: Row, claim: Claim) -> str:
     """Why an exam cannot have given this verdict; empty where it can."""
     rules = thresholds()
-    rule, decided, sure = (
-        rules.rows[row.row],
-        row.verdict in ("passed", "failed"),
-        row.p is not None and row.p < rules.level,
-    )
+    rule = rules.rows[row.row]
+    decided = row.verdict in ("passed", "failed")
+    sure = row.p is not None and row.p < rules.level
     if row.threshold != rule.threshold:
         return f"threshold {row.threshold:g}, not {rule.threshold:g}, which thresholds.yaml has"
     sits = claim in rule.claims and (row.row not in OF_PEOPLE or claim in rules.people.get(row.part, ()))
