@@ -27,6 +27,7 @@ from pathlib import Path
 
 import yaml
 
+from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.interface.across import across
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import SYSTEMS
@@ -321,7 +322,7 @@ def checks() -> str:
 
 
 EXAMS = {  # recorded exams by file of benchmarks/exam/: what its column is called
-    "realsumm": "REALSumm, people",
+    "realsumm": "REALSumm",
     "dialogsum": "DialogSum",
     "aeslc": "AESLC",
     "docstrings": "docstrings",
@@ -331,9 +332,9 @@ EXAMINED = {  # how pages call metrics, by scorer of benchmarks/exam.py and metr
     ("rouge", "rouge1"): "ROUGE-1",
     ("rouge", "rouge2"): "ROUGE-2",
     ("rouge", "rougeLsum"): "ROUGE-Lsum",
-    ("references", "rouge1_mean"): "ROUGE-1, mean over references",
-    ("references", "rouge2_mean"): "ROUGE-2, mean over references",
-    ("references", "rougeLsum_mean"): "ROUGE-Lsum, mean over references",
+    ("references", "rouge1_mean"): "ROUGE-1 (mean)",
+    ("references", "rouge2_mean"): "ROUGE-2 (mean)",
+    ("references", "rougeLsum_mean"): "ROUGE-Lsum (mean)",
     ("chrf", "chrf"): "chrF2",
     ("apes", "apes"): "APES",
 }
@@ -347,36 +348,16 @@ def exam_rows(corpus: str, scorer: str, metric: str) -> list[Row]:
     return [row for row in rows(f"benchmarks/exam/{corpus}.csv") if (row["scorer"], row["metric"]) == (scorer, metric)]
 
 
-def exam_outcome(corpus: str, scorer: str, metric: str) -> tuple[str, list[str]]:
-    """ "passed", or "failed" or "undecided" with the rows that are so; "–" where it has not sat."""
-    sat = exam_rows(corpus, scorer, metric)
-    for verdict in ("failed", "undecided"):
-        if names := [row["row"].replace("_", " ") for row in sat if row["verdict"] == verdict]:
-            return verdict, names
-    return ("passed", []) if sat else ("–", [])
+def exam_outcome(corpus: str, scorer: str, metric: str) -> str:
+    """What the exam of a metric on a corpus comes to: "–" where it has not sat."""
+    verdicts = [row["verdict"] for row in exam_rows(corpus, scorer, metric)]
+    return next((word for word in ("failed", "undecided") if word in verdicts), "passed") if verdicts else "–"
 
 
 def exam() -> str:
     """What every metric's exam comes to on every corpus."""
-    body = []
-    for key, title in EXAMINED.items():
-        outcomes = [exam_outcome(corpus, *key) for corpus in EXAMS]
-        body.append([title, *(f"{verdict}: {', '.join(names)}" if names else verdict for verdict, names in outcomes)])
+    body = [[title, *(exam_outcome(corpus, *key) for corpus in EXAMS)] for key, title in EXAMINED.items()]
     return table(["metric", *EXAMS.values()], body)
-
-
-def exam_ranks() -> str:
-    """A line a corpus: which metrics may rank on it."""
-    lines = []
-    for corpus, title in EXAMS.items():
-        outcomes = {name: exam_outcome(corpus, *key)[0] for key, name in EXAMINED.items() if key[0] in PLAIN}
-        said = [
-            f"{verdict}: {', '.join(names)}"
-            for verdict in ("passed", "undecided", "failed")
-            if (names := [name for name, outcome in outcomes.items() if outcome == verdict])
-        ]
-        lines.append(f"- **{title}.** {'; '.join(said)}.\n")
-    return "".join(lines)
 
 
 def exam_people() -> str:
@@ -400,16 +381,40 @@ def exam_people() -> str:
     return table(["τ", *names], body)
 
 
-def exam_failed() -> str:
-    """Every row that a metric failed, with its interval; of ROUGE without stemming."""
+def exam_by_row() -> str:
+    """What the value of every row is, its threshold, which metrics failed it where, and where it is undecided.
+
+    A mean over references is shown where its verdict is not that of the metric itself.
+    """
+
+    def verdict_of(corpus: str, key: tuple[str, str], name: str) -> list[str]:
+        return [row["verdict"] for row in exam_rows(corpus, *key) if row["row"] == name]
+
+    def of_corpora(name: str, verdict: str, shown: Callable[[Row], str]) -> str:
+        cells = []
+        for corpus, title in EXAMS.items():
+            metrics = [
+                f"{EXAMINED[key]}{shown(row)}"
+                for key in EXAMINED
+                for row in exam_rows(corpus, *key)
+                if (row["row"], row["verdict"]) == (name, verdict)
+                if key[0] != "references"
+                or verdict_of(corpus, key, name) != verdict_of(corpus, ("rouge", key[1].removesuffix("_mean")), name)
+            ]
+            cells += [f"{title}: {', '.join(metrics)}"] if metrics else []
+        return "; ".join(cells) or "–"
+
     body = [
-        [EXAMINED[key], title, row["row"].replace("_", " "), spanned_value(row), written(row["threshold"], ".2f")]
-        for key in EXAMINED
-        for corpus, title in EXAMS.items()
-        for row in exam_rows(corpus, *key)
-        if row["verdict"] == "failed"
+        [
+            f"`{name}`",
+            rule.value,
+            f"{rule.threshold:g}",
+            of_corpora(name, "failed", lambda row: f" {spanned_value(row)}"),
+            of_corpora(name, "undecided", lambda row: ""),
+        ]
+        for name, rule in thresholds().rows.items()
     ]
-    return table(["metric", "corpus", "row", "value", "threshold"], body)
+    return table(["row", "value", "threshold", "failed, with the value", "undecided"], body)
 
 
 def spanned_value(row: Row) -> str:
@@ -429,9 +434,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "recorded": recorded,
     "worth-of-pretraining": worth_of_pretraining,
     "exam": exam,
-    "exam-ranks": exam_ranks,
     "exam-people": exam_people,
-    "exam-failed": exam_failed,
+    "exam-rows": exam_by_row,
 }
 
 

@@ -17,6 +17,8 @@ from typing import IO, Any
 
 import zstandard
 
+REMEDY = "rebuild its folder, or correct the line of a file of your own"
+
 
 class RecordError(ValueError):
     """A record that cannot be read; the message names file, line, value and remedy."""
@@ -94,7 +96,7 @@ def parsed(line: bytes, path: Path, number: int) -> Record:
                 raise ValueError(f"{name} is no list of sentences")
         return record
     except (ValueError, TypeError) as error:
-        raise RecordError(f"{path}:{number}: not a prepared record ({error}); rebuild its folder") from error
+        raise RecordError(f"{path}:{number}: not a prepared record ({error}); {REMEDY}") from error
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -155,4 +157,4 @@ def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
             try:
                 yield json.loads(line)
             except ValueError as error:
-                raise RecordError(f"{path}:{number}: not JSON ({error}); rebuild its folder") from error
+                raise RecordError(f"{path}:{number}: not JSON ({error}); {REMEDY}") from error

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 HEAD = "corpus,scorer,settings,metric,claim,row,part,threshold,verdict,why,value,low,high,p,systems,documents\n"
 
 
-def table(path, *rows, corpus="x", settings="{}"):
+def table(path, *rows, corpus="tales", settings="{}"):
     """The table of an exam with these rows, of a scorer with these settings (a cell); others are not applicable."""
     rows = [row.replace(",", f",{settings},", 1) for row in rows]
     numbers = {"passed": "0.7,0.6,0.8,0.01", "failed": "0.3,0.2,0.4,0.01"}
@@ -161,6 +161,20 @@ def test_the_outcomes_decide_the_tables_of_a_study(tmp_path):
     assert len(tables) == 3
 
 
+@pytest.mark.parametrize("corpus", ["tales-0a1b2c3d", "talesofmine", "realsumm"])
+def test_an_exam_is_of_the_corpus_that_names_it(tmp_path, corpus):
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "checkout" / "config"))
+    shutil.copy(ROOT / "recipes.yaml", tmp_path / "checkout")
+    path = table(tmp_path / "exam.csv", "rouge,rouge1,closeness,human,,0.5,passed", corpus=corpus)
+    study = config / "studies" / "smoke.yaml"
+    study.write_text(study.read_text().replace("  tales:\n", f"  tales:\n    exam: {path}\n", 1))
+    if corpus.startswith("tales-"):
+        assert Plan.read(config, "smoke").tables
+        return
+    with pytest.raises(PlanError, match=rf"smoke.yaml:\d+.* was on {corpus}, not on tales, .*--study smoke --of tales"):
+        assert Plan.read(config, "smoke").tables
+
+
 @pytest.mark.parametrize(("name", "message"), [("", "is a folder"), ("bytes.csv", "not UTF-8")])
 def test_what_is_no_table_is_named(tmp_path, name, message):
     (tmp_path / "bytes.csv").write_bytes(b"\xfd7zXZ")
@@ -183,13 +197,3 @@ def test_an_exam_is_of_a_scorer_with_its_settings(tmp_path, sat, refused):
             assert Plan.read(config, "smoke").tables
     else:
         assert Plan.read(config, "smoke").tables
-
-
-def test_an_exam_on_another_corpus_is_said(study, long_curves, settings):
-    outputs = long_curves({"pcov": (30, 3), "abs": (22, 3)}, (1, 2, 3), (25, 50, 100), 0.5)
-    results = Results(replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
-    corpus = outputs[0].corpus
-    said = "was on realsumm"
-    assert any(said in note for note in Exams({corpus: Sitting("realsumm", {}, {})}).notes(results))
-    for name in (corpus, f"{corpus}-0a1b2c3d"):
-        assert not any(said in note for note in Exams({corpus: Sitting(name, {}, {})}).notes(results))

@@ -40,7 +40,7 @@ class Exam(Capability):
 
 
 def _exams(plan: "Plan") -> "dict[str, Sitting]":
-    """The exams that the study's corpora name; PlanError for one that cannot be read, or is of other settings."""
+    """The exams that the study's corpora name; PlanError for one that cannot be read or is of something else."""
     from sumcurve.capabilities.exam.table import read_exam
     from sumcurve.settings.config import PlanError
 
@@ -52,6 +52,11 @@ def _exams(plan: "Plan") -> "dict[str, Sitting]":
             exams[name] = read_exam(Path(corpus.exam))
         except PlanError as error:
             raise PlanError(f"{plan.where('corpora', name, 'exam')}: {error}") from error
+        if (sat_on := exams[name].corpus) != name and not sat_on.startswith(f"{name}-"):  # a folder of results/corpora
+            raise PlanError(
+                f"{plan.where('corpora', name, 'exam')}: the exam in {corpus.exam} was on {sat_on}, not on {name}, and "
+                f"a metric ranks where it has passed; sit one by `sumcurve exam --study {plan.study} --of {name}`"
+            )
         for scorer in {*exams[name].settings} & {*plan.scorers}:
             here = plan.scorers[scorer].settings.model_dump(mode="json")
             sat = type(plan.scorers[scorer].settings)().model_dump(mode="json") | exams[name].settings[scorer]

@@ -6,7 +6,7 @@ import io
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -28,10 +28,14 @@ to references, coverage of what matters, faithfulness to the source, or none (it
 family-wise level stand in thresholds.yaml beside the code. What a corpus lacks makes rows not applicable: sources,
 further references, systems' summaries, people's judgements.
 
---corpus is a finished folder of results/corpora, or a file of prepared records; --judged takes a collection of people's
-judgements in its public layout. --study takes the test part of a study's corpus, its scorers with their own settings
-and the folders that they need, and its finished outputs as systems: untrained ones, and of each trained method the
-largest size with the first seed. Where people wrote several references, the last is the system `human`.
+--corpus is a finished folder of results/corpora, or a file of prepared records: a JSON object a line with `id`,
+`source` and `target` (lists of sentences, each of tokens joined by blanks), where there are some `references` (further
+targets) and `group`. A file of --summaries has a line {"id": ..., "summary": [sentences]} of each record, in their
+order. --judged takes a collection of people's judgements in its public layout.
+
+--study takes the test part of a study's corpus, its scorers with their own settings and the folders that they need, and
+its finished outputs as systems: untrained ones, and of each trained method the largest size with the first seed. Where
+people wrote several references, the last is the system `human`.
 
 TO/exam.csv and exam.md hold the verdicts, agreement.csv the correlations with people of all, abstractive and extractive
 systems, people.csv and scores.csv what `sumcurve correlate` compares metrics by, TO/items/SCORER.METRIC.csv the items
@@ -89,6 +93,8 @@ def run_exam(arguments: argparse.Namespace) -> None:
         raise CommandError(f"--of {arguments.of}: it is of --study; leave it out")
     from sumcurve.capabilities.exam.rows import claim_of, items_of
 
+    if arguments.to.exists() and not arguments.to.is_dir():
+        raise CommandError(f"--to {arguments.to}: it is a file; name a folder")
     needs: dict[str, Mapping[Path, Any]] = {}
     head: dict[str, Any] = {}
     if arguments.study:
@@ -96,18 +102,33 @@ def run_exam(arguments: argparse.Namespace) -> None:
     else:
         scorers, material = scorers_of(arguments.metric, arguments.scores), _material(arguments)
     head |= {"corpus": material.name, "kinds": dict(zip(material.systems, material.kinds, strict=True))}
+    for line in [] if arguments.quiet else _remarks(scorers, material):
+        print(line, file=sys.stderr)
     folder = arguments.to / "items"
     for path in sorted(folder.glob("*.csv")):
         if (corpus := read_items(path)[0]["corpus"]) != material.name:
             raise CommandError(f"{path} is of corpus {corpus!r}, not {material.name!r}; name another folder by --to")
-    folder.mkdir(parents=True, exist_ok=True)
     for name, scorer in scorers.items():
         items = items_of(scorer, material, needs.get(name, {}))
+        folder.mkdir(parents=True, exist_ok=True)
         for metric in scorer.metrics:
             of_metric = {"scorer": name, "settings": scorer.settings.model_dump(mode="json"), "metric": metric.name}
             of_metric |= {"claim": claim_of(scorer, metric), **head}
             write_items(folder / f"{name}.{metric.name}.csv", of_metric, items[metric.name])
     _again(arguments.to)
+
+
+def _remarks(scorers: Mapping[str, "Scorer"], material: "Material") -> Iterator[str]:
+    """What a user should know of scorers and systems before the verdicts."""
+    from sumcurve.capabilities.exam.rows import claim_of
+
+    for name, texts in zip(material.systems, material.summaries, strict=True):
+        if empty := sum(not any(text) for text in texts):
+            yield f"system {name}: {empty} of {len(texts)} summaries are empty"
+    for scorer in scorers.values():
+        for metric in scorer.metrics:
+            if metric.ranks and claim_of(scorer, metric) == "description":
+                yield f"metric {metric.name}: it would rank, but its scorer claims nothing; name what, as `claim`"
 
 
 def _refuse(arguments: argparse.Namespace, beside: str, options: Iterable[str]) -> None:
@@ -241,6 +262,8 @@ def _summaries(path: Path, records: Sequence[Record]) -> list[list[str]]:
         texts.append(text)
     if len(texts) != len(records):
         raise CommandError(f"{path}: {len(texts)} summaries of {len(records)} records; give one of each")
+    if not any(any(text) for text in texts):
+        raise CommandError(f"{path}: every summary is empty; give some, or leave the system out")
     return texts
 
 
@@ -264,7 +287,7 @@ def _exact(value: Any) -> Any:
 def read_items(path: Path) -> tuple[dict[str, Any], list["Item"]]:
     """What `write_items` wrote; RecordError with the line for what is none of it."""
     try:
-        head, _, table = path.read_text(encoding="utf-8").partition("\n")
+        head, _, table = path.read_text(encoding="utf-8-sig").partition("\n")
         content = json.loads(head.removeprefix("# "))
         lacking = [name for name in HEAD if name not in content]
     except (ValueError, TypeError) as error:
@@ -391,7 +414,9 @@ def agreements(items: Iterable["Item"], kinds: Mapping[str, str]) -> list[dict[s
 
 
 def page(metrics: Sequence[tuple[Mapping[str, Any], str, Sequence["Row"]]]) -> str:
-    """The verdicts as Markdown: a line a metric, then its rows."""
+    """The verdicts as Markdown: a line a metric, then its rows, then what their values are."""
+    from sumcurve.capabilities.exam.thresholds import thresholds
+
     lines = ["# Exam", "", "| metric | claim | corpus | outcome |", "| --- | --- | --- | --- |"]
     lines += [f"| {head['metric']} | {head['claim']} | {head['corpus']} | {says} |" for head, says, _ in metrics]
     for head, _, rows in metrics:
@@ -404,4 +429,6 @@ def page(metrics: Sequence[tuple[Mapping[str, Any], str, Sequence["Row"]]]) -> s
             p = "" if row.p is None else f"{row.p:.3g}"
             verdict = f"{row.verdict} ({row.why})" if row.why else row.verdict
             lines.append(f"| {row.row} | {row.part} | {value} | {row.threshold:g} | {p} | {verdict} |")
+    lines += ["", "## Rows", "", "A row is passed where its value is significantly above the threshold.", ""]
+    lines += [f"- `{name}`: {rule.value}" for name, rule in thresholds().rows.items()]
     return "\n".join(lines) + "\n"

@@ -28,13 +28,8 @@ class Exams(Evidence):
         return "" if verdict == PASSED else f"{NOT_PASSED}: {verdict}" if verdict else NOT_SAT
 
     def notes(self, results: "Results") -> list[str]:
-        """A sentence for an exam on another corpus, and for every metric that ranks nobody on a corpus."""
-        elsewhere = [
-            f"{corpus}: the exam of its metrics was on {sat.corpus} (docs/reference/exam.md)."
-            for corpus, sat in self.corpora.items()
-            if sat.corpus != corpus and not sat.corpus.startswith(f"{corpus}-")  # a folder of results/corpora
-        ]
-        return elsewhere + [
+        """A sentence for every metric that ranks nobody on a corpus."""
+        return [
             f"{corpus}: {metric.title} ranks nobody: {why} (docs/reference/exam.md)."
             for corpus in self.corpora
             for metric in results.ranking

@@ -72,7 +72,7 @@ def read_exam(path: Path) -> Sitting:
     if not path.is_file():
         raise PlanError(f"{path} {'is a folder: name its exam.csv' if path.is_dir() else 'is missing'}; {remedy}")
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()  # spreadsheets write a mark before UTF-8
     except UnicodeDecodeError as error:
         raise PlanError(f"{path}: no table of an exam, but other bytes (not UTF-8); {remedy}") from error
     rows: dict[tuple[str, str], list[Row]] = {}

@@ -12,8 +12,9 @@ from sumcurve.scores.scorer import Claim
 
 @dataclass(frozen=True)
 class Rule:
-    """A row's threshold, and the claims whose metrics sit it."""
+    """What a row's value is, its threshold, and the claims whose metrics sit it."""
 
+    value: str
     threshold: float
     claims: Sequence[Claim]
 

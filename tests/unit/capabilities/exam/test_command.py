@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from sumcurve.__main__ import parser
+from sumcurve.capabilities.exam.table import read_exam
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.machine.arguments import CommandError
 from sumcurve.store.records import RecordError, write_jsonl
@@ -241,6 +242,10 @@ def test_a_metric_of_ones_own_sits_by_its_file_and_its_line(judged, tmp_path, mo
     [
         ("--metric rouge", "no --to"),
         ("--metric rouge --to {to}", "name either --corpus or --judged"),
+        (
+            "--metric rouge --to {judged} --judged {judged} --layout realsumm",
+            "judged.jsonl: it is a file; name a folder",
+        ),
         ("--metric rouge --to {to} --corpus c --judged j --layout realsumm", "name either --corpus or --judged"),
         ("--metric rogue --to {to} --judged {judged} --layout realsumm", "rogue: no such scorer; did you mean rouge"),
         ("--to {to} --judged {judged} --layout realsumm", "no --metric"),
@@ -316,6 +321,7 @@ def test_a_folder_holds_the_items_of_one_corpus(copy, tmp_path) -> None:
         ([{"id": "d0", "summary": "text"}], r"s.jsonl:1: no `summary` that is a list"),
         ([{"id": "d9", "summary": ["a"]}], r"s.jsonl:1: id 'd9' is not that of the corpus"),
         ([{"id": "d0", "summary": ["a"]}], "1 summaries of 4 records"),
+        ([{"id": f"d{at}", "summary": ["", ""]} for at in range(4)], "s.jsonl: every summary is empty; give some"),
     ],
 )
 def test_summaries_that_are_not_of_the_corpus_are_named(rows, complaint, tmp_path) -> None:
@@ -345,6 +351,37 @@ def test_every_scorer_sits_or_says_why_not(scorer, judged, tmp_path) -> None:
     else:
         run_on(*words)
         assert (tmp_path / "exam" / "exam.csv").is_file()
+
+
+def test_empty_summaries_and_a_ranking_metric_that_claims_nothing_are_said(tmp_path, capsys, monkeypatch) -> None:
+    (tmp_path / "unclaimed_of_mine.py").write_text(SCORER.replace('    claim = "coverage"\n', ""))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(doors.SCORERS, "overlap", __import__("unclaimed_of_mine").Overlap)
+    write_jsonl(tmp_path / "mine.jsonl", (record.as_dict() for record in material().records[:4]))
+    write_jsonl(tmp_path / "s.jsonl", ({"id": f"d{at}", "summary": ["a"] if at else []} for at in range(4)))
+    run_on("--metric", "overlap", "--corpus", tmp_path / "mine.jsonl", "--to", tmp_path / "exam",
+           "--summaries", f"s={tmp_path / 's.jsonl'}")  # fmt: skip
+    said = capsys.readouterr().err
+    assert "system s: 1 of 4 summaries are empty" in said
+    assert "metric overlap: it would rank, but its scorer claims nothing" in said
+
+
+def test_a_metric_without_a_number_leaves_no_folder(judged, tmp_path, monkeypatch) -> None:
+    (tmp_path / "endless_of_mine.py").write_text(SCORER.replace("float(len(", "float('inf') * (1 + len("))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(doors.SCORERS, "overlap", __import__("endless_of_mine").Overlap)
+    with pytest.raises(RecordError, match="metric overlap: inf for a summary of document 'd0', no number"):
+        run_on("--metric", "overlap", "--judged", judged, "--layout", "realsumm", "--to", tmp_path / "exam")
+    assert not (tmp_path / "exam").exists()
+
+
+def test_a_spreadsheet_may_have_marked_the_tables(copy) -> None:
+    path = copy / "items" / "chrf.chrf.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    run_on("--again", copy)
+    plain = read_exam(copy / "exam.csv")
+    (copy / "exam.csv").write_bytes(b"\xef\xbb\xbf" + (copy / "exam.csv").read_bytes())
+    assert read_exam(copy / "exam.csv") == plain
 
 
 def test_quiet_prints_outcomes_alone(judged, tmp_path, capsys) -> None:
