@@ -9,7 +9,7 @@ from sumcurve.tables.table import number
 
 
 def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
-    """Whether the readers beat guessing; where they do, the method with the most right answers."""
+    """Whether the readers beat guessing; where they do and APES ranks, the method with the most right answers."""
     readers = corpus.rows("readers")
     if not readers:
         return
@@ -25,7 +25,12 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         return
     size = str(max(corpus.sizes, default=0))
     rows = [row for row in corpus.rows("apes", records=size) if row["apes"]]
-    if rows:
+    scores = corpus.rows("scores_long", metric="apes", records=size)
+    if rows and scores and all(row["ranked"] == "no" for row in scores):
+        least, most = (number(of([float(row["apes"]) for row in rows]), 1) for of in (min, max))
+        text = f"methods answer {least} to {most} % of the questions; none is ranked: {scores[0]['why']}."
+        yield Finding(corpus.name, "Question answering (APES)", text, "apes", 6.5)
+    elif rows:
         best = max(rows, key=lambda row: float(row["apes"]))
         share = effect(best, "apes")
         fact = Fact("apes", corpus.name, "APES", (best["method"],), "measured", (int(size),), effect=share)

@@ -11,6 +11,8 @@ from sumcurve.capabilities.apes.evidence import AskedOfPart, Questions
 from sumcurve.capabilities.apes.levels import Answered, Reader
 from sumcurve.capabilities.apes.scorer import BY_OVERLAP, AnswersQuestions
 from sumcurve.capabilities.apes.tables import apes, apes_order, apes_readers, readers
+from sumcurve.capabilities.exam.evidence import Exams
+from sumcurve.capabilities.exam.table import Sitting
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.design import Design, Replicates
@@ -162,6 +164,18 @@ def test_readers_that_are_not_shown_to_beat_guessing_mark_the_corpus(results, ri
     for name in ("scores", "apes"):
         assert all(cell.endswith("‡") for cell in tables[name].shown()[0]["APES"]), name
     assert [of.drawn(["notes"])[-1].title for of in (marked, results)] == ["APES‡", "APES"]
+
+
+@pytest.mark.parametrize("verdict", ["passed", "failed: human"])
+def test_no_method_is_named_where_apes_did_not_pass_its_exam(results, verdict):
+    readers = answered([known(0.95, 20, seed) for seed in (1, 2, 3)])
+    passed = dict.fromkeys(((results.scorer(one.name), one.name) for one in results.ranking), "passed")
+    sat = Exams({"notes": Sitting("notes", {}, passed | {("apes", "apes"): verdict})})
+    examined = Results(dataclasses.replace(results.study, evidence={**readers, "exam": sat}), Bootstrap())
+    tables = {name: made(name, examined) for name in (*TABLES, *APPENDIX)}
+    (finding,) = (finding for finding in findings_of(rows_of(tables), Titles({})) if finding.table == "apes")
+    assert ("answer most questions" in finding.text) == bool(finding.facts) == (verdict == "passed")
+    assert ("none is ranked: not passed in the exam: failed: human" in finding.text) == (verdict != "passed")
 
 
 @pytest.mark.parametrize("right", [0.42, 0.95])
