@@ -24,7 +24,7 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         yield Finding(corpus.name, "Question answering (APES)", text, "apes", 9.0)
         return
     size = str(max(corpus.sizes, default=0))
-    rows = [row for row in corpus.rows("apes", records=size) if row["apes"]]
+    rows = [row for row in corpus.rows("apes", records=size) if row["apes"] and row["search"] != "paper"]
     scores = corpus.rows("scores_long", metric="apes", records=size)
     if rows and scores and all(row["ranked"] == "no" for row in scores):
         least, most = (number(of([float(row["apes"]) for row in rows]), 1) for of in (min, max))

@@ -16,11 +16,21 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     optimum = effect(row, "mean")
     assert optimum is not None
     fact = Fact("extracts", corpus.name, row["metric_title"], ("optimum",), "measured", effect=optimum)
-    text = f"{interval(optimum)} {row['metric_title']} is the most that an extract can have"
-    best = corpus.at(corpus.metric, max(corpus.sizes, default=0))
+    several = any(int(row["articles"]) > int(of["items"]) for of in corpus.rows("scores_long", metric=row["metric"]))
+    by = ", mean over references," if several else ""
+    text = f"{interval(optimum)} {row['metric_title']}{by} is the most that an extract can have"
+    size = max(corpus.sizes, default=0)
+    best = corpus.at(corpus.metric, size)
+    score, title = None, ""
     if best and corpus.metric == row["metric_title"]:
-        text += f"; {titles[best[0]['method']]} has {number(100 * float(best[0]['score']) / optimum.value, 0)} % of it"
+        name, records, score = best[0]["method"], str(size), float(best[0]["score"])
+        title = titles[name]
     elif corpus.blind is not None:
         name, score = corpus.blind
-        text += f"; {titles[name]}, the best baseline, has {number(100 * score / optimum.value, 0)} % of it"
+        records, title = "", f"{titles[name]}, the best baseline,"
+    if several and score is not None:  # a row of table extracts is a mean over references, too
+        means = corpus.rows("references", method=name, records=records)
+        score = next((float(of[by_mean]) for of in means if of.get(by_mean := f"{row['metric']}_mean")), None)
+    if score is not None:
+        text += f"; {title} has {number(100 * score / optimum.value, 0)} % of it"
     yield Finding(corpus.name, "Best possible extract", f"{text}.", "extracts", 5.5, (fact,))

@@ -1,0 +1,46 @@
+"""What a page says of the best extract: the share that a system has is by the same rule for several references."""
+
+import pytest
+
+from sumcurve.capabilities.extracts.findings import findings
+from sumcurve.tables.report.facts import Corpus
+from sumcurve.tables.report.findings import Titles
+
+OPTIMUM = {
+    "corpus": "talks",
+    "metric": "rouge1",
+    "metric_title": "ROUGE-1",
+    "optimised": "rouge1",
+    "algorithm": "exact",
+    "variant": "",
+    "mean": "40",
+    "mean_low": "39",
+    "mean_high": "41",
+}
+SCORES = {"corpus": "talks", "method": "abs", "role": "method", "percent": "", "records": "100", "seeds": "1"}
+LONG = {"corpus": "talks", "method": "abs", "records": "100", "metric": "rouge1", "items": "50"}
+ANSWER = {"corpus": "talks", "metric": "ROUGE-1", "records": "100", "basis": "measured", "method": "abs"}
+MEAN = {"corpus": "talks", "method": "abs", "records": "100", "rouge1_mean": "30"}
+
+
+def corpus(articles: int, **further: list[dict[str, str]]) -> Corpus:
+    tables = {
+        "extracts": [{**OPTIMUM, "articles": str(articles)}],
+        "scores": [{**SCORES, "rouge1": "42"}],
+        "scores_long": [LONG],
+        "answers": [{**ANSWER, "score": "42"}],
+    }
+    return Corpus("talks", {**tables, **further})
+
+
+@pytest.mark.parametrize(
+    ("articles", "references", "text"),
+    [
+        (50, [], "40.0 [39.0, 41.0] ROUGE-1 is the most that an extract can have; ABS has 105 % of it."),
+        (150, [MEAN], "[39.0, 41.0] ROUGE-1, mean over references, is the most that an extract can have; ABS has 75 %"),
+        (150, [], "ROUGE-1, mean over references, is the most that an extract can have."),
+    ],
+)
+def test_a_share_of_the_optimum_is_by_its_rule_for_several_references(articles, references, text) -> None:
+    (finding,) = findings(corpus(articles, references=references), Titles({"abs": "ABS"}))
+    assert text in finding.text
