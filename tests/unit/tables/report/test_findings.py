@@ -18,6 +18,7 @@ STORED = Path(__file__).parents[4] / "results" / "tables"
 RECORDED = (
     "aeslc",
     "dialogsum",
+    "dialogsum-salience",
     "docstrings",
     "docstrings-all",
     "docstrings-large",
