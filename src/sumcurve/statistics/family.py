@@ -11,7 +11,6 @@ and Young, 1993, algorithm 4.1); `deciding_levels` are those of the intervals th
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 from scipy import stats
@@ -53,12 +52,6 @@ class Family:
     tests: tuple[Tested, ...]
     level: float | None
     why: str = ""
-
-
-def replicated_pairs(design: Design, records: int | None) -> list[tuple[Cell, Cell]]:
-    """All pairs of replicated methods with this number of records, the earlier one first."""
-    cells = [design.cells[place] for place in design.replicated]
-    return list(combinations([cell for cell in cells if cell[1] == records], 2))
 
 
 def family(

@@ -134,9 +134,9 @@ def differences(
     """Two metrics' correlations with people compared; scores are ``[systems, items]``.
 
     The standardised scores of both change places at every summary alone, in half of the cases ("Perm-Both" of Deutsch,
-    Dror and Roth 2021): under no difference, whose score is whose does not matter. The observed difference
-    is counted among the permuted ones. None where a correlation is not defined. ValueError for pooled summaries, whose
-    pairs are too many.
+    Dror and Roth 2021): under no difference, whose score is whose does not matter. The observed difference is counted
+    among the permuted ones; of these one that is not defined counts as being as large. None where a correlation is not
+    defined. ValueError for pooled summaries, whose pairs are too many.
     """
     if level == "pooled":
         raise ValueError("no permutation test of pooled summaries; compare at system or summary level")
@@ -150,7 +150,7 @@ def differences(
             gap.append(_correlation(left[kind], manual[kind]) - _correlation(right[kind], manual[kind]))
     compared: dict[Coefficient, Difference | None] = {}
     for kind, (observed, *drawn) in gaps.items():
-        extreme = sum(abs(gap) >= abs(observed) - 1e-12 for gap in drawn)
+        extreme = sum(not abs(gap) < abs(observed) - 1e-12 for gap in drawn)
         known = observed == observed
         compared[kind] = Difference(observed, (extreme + 1) / (permutations + 1)) if known else None
     return compared

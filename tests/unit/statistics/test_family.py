@@ -6,8 +6,14 @@ import pytest
 from scipy import stats
 
 from sumcurve.statistics.design import Design, Replicates
-from sumcurve.statistics.family import family, replicated_pairs
+from sumcurve.statistics.family import family
 from sumcurve.statistics.intervals import difference
+
+
+def replicated_pairs(design: Design, records: int) -> list[tuple]:
+    """All pairs of methods that have several seeds at this size."""
+    cells = [design.cells[place] for place in design.replicated]
+    return list(combinations([cell for cell in cells if cell[1] == records], 2))
 
 
 def test_one_test_alone_has_the_p_value_of_its_interval(design) -> None:

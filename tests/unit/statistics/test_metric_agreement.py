@@ -141,3 +141,9 @@ def test_the_permutation_test_is_fair_and_sees_a_difference(level: str) -> None:
 def test_pooled_summaries_have_no_permutation_test() -> None:
     with pytest.raises(ValueError, match="compare at system or summary level"):
         differences(*drawn(4, 4, 1.0), drawn(4, 4, 1.0)[0], "pooled")
+
+
+def test_permutations_without_a_correlation_do_not_make_a_difference_significant() -> None:
+    first = np.array([[1.0], [2.0]])  # one of both scores swapped: both metrics are constant
+    for difference in differences(first, first[::-1], first, "system", 199).values():
+        assert (difference.value, difference.p) == (pytest.approx(2), 1)

@@ -230,9 +230,10 @@ def test_papers_searches_have_rows_and_one_that_is_told_the_answers_is_a_bound(r
             for where, signature in (("common", "beam4"), ("paper", search)):
                 one = asked(invented("notes", method, 50, seed, 30, search=where), LEVELS["pcov"])
                 outputs.append(dataclasses.replace(one, search_signature=signature))
-    found = apes.table(Results(dataclasses.replace(results.study, outputs=outputs), Bootstrap()))
+    titles = {**results.study.titles, "ent_gold": "ENT-gold"}
+    found = apes.table(Results(dataclasses.replace(results.study, outputs=outputs, titles=titles), Bootstrap()))
     names = [f"{row['method']}" for row in found.rows]
-    assert names[-2:] == ["ent_loss, paper's search", "ent_gold, paper's search (a bound)"]
+    assert names[-2:] == ["ent_loss, paper's search", "ENT-gold, paper's search (a bound)"]
     assert list(found.frame()[["method", "search"]].tail(2).itertuples(index=False, name=None)) == [
         ("ent_loss", "paper"),
         ("ent_gold", "paper"),

@@ -276,5 +276,6 @@ def _signatures(results: Results) -> dict[str, str]:
 def named(results: Results, system: System) -> Name:
     """What marks say is known of a method under the common search."""
     if system.outputs[0].search == "paper":
-        return results.unasked(system.outputs[0].method, system.method)
+        method = system.outputs[0].method
+        return results.unasked(method, results.title_of(method) + system.method.removeprefix(method))
     return results.name(system)
