@@ -59,7 +59,7 @@ WHOLE = 2  # times what models read of a source is what it has, about, where not
 BYTES_OF_ITEM = {"outputs": 400, "scores": 150}
 SAY = "; say `--records N`"
 CONTROL = " (control)"  # behind the name of a method whose last phase a training is compared with
-NAMES = {"runs": "trainings"}  # of folders by step, where they are not called as it is
+NAMES = {"runs": "trainings", "corpora": "folders of corpora"}  # of folders by step, where they are not called as it is
 Counts = Mapping[str, int | None]  # records by corpus; None: not known
 
 

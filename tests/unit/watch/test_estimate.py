@@ -190,7 +190,9 @@ def test_finished_folders_cost_nothing_and_unknown_records_are_said_first(planne
         content |= {"methods": ["pcov"], "systems": dict.fromkeys(("lead", "random"))}
 
     plan, unknown, said = planned("smoke", change)
-    assert said[0].startswith("NOT ESTIMATED: 3 of 3 trainings, 1 of 3 corpora: tales: how many training records")
+    assert said[0].startswith(
+        "NOT ESTIMATED: 3 of 3 trainings, 1 of 3 folders of corpora: tales: how many training records"
+    )
     assert sum(unknown.jobs.values()) == len(plan.folders)
     _, known, _ = planned("smoke", assumed=100)
     assert known.total[1] > unknown.total[1]
