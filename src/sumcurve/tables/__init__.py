@@ -55,6 +55,7 @@ CORE = (
     Listing("variance", appendix=True),
     Listing("stopping", appendix=True, measured=True),
     Listing("decoding", appendix=True),
+    Listing("own_searches", appendix=True),
     Listing("metric_correlations", appendix=True, whole_corpus=True),
     Listing("missing", appendix=True),
 )

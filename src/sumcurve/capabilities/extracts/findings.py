@@ -17,8 +17,11 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     assert optimum is not None
     fact = Fact("extracts", corpus.name, row["metric_title"], ("optimum",), "measured", effect=optimum)
     several = any(int(row["articles"]) > int(of["items"]) for of in corpus.rows("scores_long", metric=row["metric"]))
-    by = ", mean over references," if several else ""
-    text = f"{interval(optimum)} {row['metric_title']}{by} is the most that an extract can have"
+    if several:  # of every reference an extract of its own
+        of_each = "in the mean over references, for each by the best extract of its own"
+        text = f"{interval(optimum)} {row['metric_title']} {of_each}; no one extract has more"
+    else:
+        text = f"{interval(optimum)} {row['metric_title']} is the most that an extract can have"
     size = max(corpus.sizes, default=0)
     best = corpus.at(corpus.metric, size)
     score, title = None, ""
@@ -28,7 +31,7 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     elif corpus.blind is not None:
         name, score = corpus.blind
         records, title = "", f"{titles[name]}, the best baseline,"
-    if several and score is not None:  # a row of table extracts is a mean over references, too
+    if several and score is not None:
         means = corpus.rows("references", method=name, records=records)
         score = next((float(of[by_mean]) for of in means if of.get(by_mean := f"{row['metric']}_mean")), None)
     if score is not None:

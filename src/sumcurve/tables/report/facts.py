@@ -313,6 +313,24 @@ def beyond(corpus: Corpus) -> Iterator[Fact]:
         yield Fact("beyond", corpus.name, corpus.metric, *pair, probability, unknown)
 
 
+def own_searches(corpus: Corpus) -> Iterator[Fact]:
+    """Every two methods, each by its paper's search, by the first metric."""
+    for row in corpus.rows("own_searches", metric=corpus.metric):
+        outcomes: dict[str, Outcome] = {row["first"]: "better", row["second"]: "worse"}
+        outcomes[NOT_SHOWN] = "no significant difference"
+        untested: Outcome = "single run" if SINGLE.search(row["ahead"]) else "not tested"
+        yield Fact(
+            "own searches",
+            corpus.name,
+            corpus.metric,
+            (row["first"],),
+            outcomes.get(row["ahead"], untested),
+            (int(row["first_records"]),),
+            (row["second"],),
+            effect(row, "difference"),
+        )
+
+
 def phases(corpus: Corpus) -> Iterator[Fact]:
     """What the last phase of a method buys, against a control that had the same updates without it."""
     for row in corpus.rows("phases"):

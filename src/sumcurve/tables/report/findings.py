@@ -101,7 +101,7 @@ def counted(every: Sequence[Finding], shown: int = SHOWN) -> str:
     """How many findings a page leaves out, and how many comparisons of the study's facts are open."""
     left_out = len(every) - shown
     facts_of = [fact for finding in every for fact in finding.facts]
-    outcomes = [fact.outcome for fact in facts_of if fact.outcome not in ("measured", "alone")]
+    outcomes = [fact.outcome for fact in facts_of if fact.outcome not in ("measured", "alone", "not tested")]
     parts = []
     if left_out > 0:
         parts.append(f"{left_out} more {'finding stands' if left_out == 1 else 'findings stand'} in the report.")
@@ -139,6 +139,7 @@ def _own(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         ("source", 3.5, "scores", _source([*facts.source(corpus)], titles)),
         ("template", 4.5, "descriptions", _template([*facts.template(corpus)], titles)),
         ("beyond", 2.7, "verdicts", _beyond([*facts.beyond(corpus)], titles)),
+        ("searches", 6.8, "own_searches", _own_searches([*facts.own_searches(corpus)], titles)),
         ("phases", 7.0, "phases", _phases([*facts.phases(corpus)], unit, titles)),
         ("equivalence", 0.5, "equivalence", _equivalence([*facts.equivalence(corpus)], titles)),
         ("untrained", 8.0, "scores", _untrained([*facts.untrained(corpus)], titles)),
@@ -386,14 +387,27 @@ def _beyond(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
     return "Beyond the data", text, outcomes
 
 
+def _own_searches(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
+    """The largest difference between methods that are each decoded by their papers' search."""
+    tested = [fact for fact in outcomes if fact.outcome not in ("single run", "not tested") and fact.effect]
+    if not tested:
+        return None
+    shown = [fact for fact in tested if fact.outcome != "no significant difference"]
+    fact = max(shown or tested, key=lambda fact: abs(fact.effect.value) if fact.effect else 0)
+    pair = f"{titles[fact.methods[0]]} minus {titles[fact.against[0]]} is {interval(fact.effect)} {fact.metric}"
+    differ = f"{len(shown)} of {len(tested)} pairs differ significantly" if shown else "no two differ significantly"
+    return "Each by its paper's search", f"{differ}; {pair}, the most.", outcomes
+
+
 def _phases(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
     shown = [fact for fact in outcomes if fact.outcome in ("better", "worse")]
     if not outcomes:
         return None
+    fact = (shown or sorted(outcomes, key=lambda fact: -abs(fact.effect.value if fact.effect else 0)))[0]
     if not shown:
-        phases = [f"{fact.note} for {titles[fact.methods[0]]}" for fact in outcomes]
-        return "Last phases", f"no significant change of {metric} by {listed(phases[:NAMED])}.", outcomes
-    fact = shown[0]
+        phases = [f"{titles[fact.methods[0]]} by phase {fact.note}" for fact in outcomes]
+        text = f"no significant change of {metric} against as many updates without the phase: {listed(phases[:NAMED])}"
+        return "Last phases", f"{text} (at most {interval(fact.effect)}).", outcomes
     text = (
         f"{fact.note} changes {titles[fact.methods[0]]} by {interval(fact.effect, 2)} {metric} "
         f"(significantly {fact.outcome} than as many updates without it)."

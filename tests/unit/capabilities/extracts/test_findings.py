@@ -37,8 +37,8 @@ def corpus(articles: int, **further: list[dict[str, str]]) -> Corpus:
     ("articles", "references", "text"),
     [
         (50, [], "40.0 [39.0, 41.0] ROUGE-1 is the most that an extract can have; ABS has 105 % of it."),
-        (150, [MEAN], "[39.0, 41.0] ROUGE-1, mean over references, is the most that an extract can have; ABS has 75 %"),
-        (150, [], "ROUGE-1, mean over references, is the most that an extract can have."),
+        (150, [MEAN], "for each by the best extract of its own; no one extract has more; ABS has 75 % of it."),
+        (150, [], "40.0 [39.0, 41.0] ROUGE-1 in the mean over references, for each by the best extract of its own"),
     ],
 )
 def test_a_share_of_the_optimum_is_by_its_rule_for_several_references(articles, references, text) -> None:

@@ -2,7 +2,7 @@
 
 from sumcurve.scores.fifths import KINDS, ORDINALS
 from sumcurve.tables.results import Results, value
-from sumcurve.tables.table import Column, Table
+from sumcurve.tables.table import Column, Table, number
 
 
 def table(results: Results) -> Table:
@@ -11,7 +11,11 @@ def table(results: Results) -> Table:
     why: dict[str, None] = {}
     known = any(metric.name == "attention_1" for metric in results.metrics)
     for corpus in results.corpora if known else []:
-        for system in results.of(corpus, metric="attention_1"):
+        systems = results.of(corpus, metric="attention_1")
+        if systems:
+            items = len(systems[0].scored(results.scorer("attention_1"))[0].ids)
+            why[f"{corpus}: {number(items)} items, those with a salient token in what the model reads."] = None
+        for system in systems:
             for part, where in enumerate(ORDINALS, start=1):
                 named = {"corpus": corpus, "method": results.name(system), "records": system.records, "fifth": where}
                 shares = {kind: results.estimate(corpus, f"{kind}_{part}", system.cell) for kind in KINDS}

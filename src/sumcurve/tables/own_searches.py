@@ -1,0 +1,83 @@
+"""Appendix: who is ahead of whom where each method is decoded by the search of its own paper."""
+
+from itertools import combinations
+from typing import Any
+
+from sumcurve.scores.scorer import Metric
+from sumcurve.statistics.design import Design, common_seeds
+from sumcurve.tables.comparisons import NOT_SHOWN
+from sumcurve.tables.pairs import decided, tested
+from sumcurve.tables.results import NO_MEASURE, Results
+from sumcurve.tables.systems import System
+from sumcurve.tables.table import Column, Name, Table
+
+
+def table(results: Results) -> Table:
+    """A row for every two methods and every metric, first minus second, at the largest size.
+
+    All pairs under one metric are a family of tests, as in table comparisons. `ahead` is who is better, or why nobody
+    is shown to be.
+    """
+    rows = [row for corpus in results.corpora for metric in results.compared for row in _rows(results, corpus, metric)]
+    columns = [
+        Column("corpus", "corpus"),
+        Column("metric", "metric"),
+        Column("search", None),
+        Column("first", "first"),
+        Column("first_records", "records", "count"),
+        Column("second", "second"),
+        Column("second_records", "records", "count"),
+        Column("difference", "difference", "number", results.decimals, interval=True),
+        *(Column(f"pointwise_{end}", None, "number", results.decimals) for end in ("low", "high")),
+        Column("p", "p (family)", "p"),
+        Column("ahead", "ahead"),
+        Column("interval_covers", "interval covers"),
+    ]
+    return Table("own_searches", results.title("Paired differences, each method by its paper's search"), columns, rows)
+
+
+def _rows(results: Results, corpus: str, metric: Metric) -> list[dict[str, Any]]:
+    scorer = results.scorer(metric.name)
+    here = [system for system in results.paper if system.corpus == corpus and scorer in system.scorers]
+    largest = max((system.records or 0 for system in here), default=0)
+    systems = [system for system in here if system.records == largest]
+    if len(systems) < 2:
+        return []
+    kept, _ = common_seeds([results.replicates(system, metric.name) for system in systems])
+    groups = systems[0].scored(scorer)[0].groups
+    design = Design(kept, groups, results.full_records(corpus), results.settings.confidence)
+    reasons = {
+        system.cell: why.why for system in systems if (why := results.unranked(corpus, metric.name, system.cell))
+    }
+    pairs = tested(design, metric, list(combinations(systems, 2)), results.settings, reasons)
+    names = {system.cell: _name(results, system) for system in systems}
+    rows = []
+    for (first, second), pair in pairs.items():
+        if pair.ahead is None:
+            ahead: str = pair.why
+        elif results.unread(corpus, metric.name):
+            ahead = NO_MEASURE
+        else:
+            ahead = names[pair.ahead] if pair.ahead else NOT_SHOWN
+        rows.append(
+            {
+                "corpus": corpus,
+                "metric": results.titled(corpus, metric),
+                "search": "paper",
+                "first": names[first],
+                "first_records": first[1],
+                "second": names[second],
+                "second_records": second[1],
+                "difference": decided(pair, metric.decimals),
+                "pointwise_low": pair.difference.low,
+                "pointwise_high": pair.difference.high,
+                "p": pair.p,
+                "ahead": ahead,
+                "interval_covers": pair.difference.covers if pair.difference.low is not None else None,
+            }
+        )
+    return rows
+
+
+def _name(results: Results, system: System) -> Name:
+    return results.unasked(system.method, results.title_of(system.method))
