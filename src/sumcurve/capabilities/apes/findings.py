@@ -28,8 +28,8 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     scores = corpus.rows("scores_long", metric="apes", records=size)
     if rows and scores and all(row["ranked"] == "no" for row in scores):
         least, most = (number(of([float(row["apes"]) for row in rows]), 1) for of in (min, max))
-        base = f"the questions about {scores[0]['items']} test items that are asked about"
-        text = f"methods answer {least} to {most} % of {base}; none is ranked: {scores[0]['why']}."
+        base = f"{scores[0]['items']} test items have questions"
+        text = f"{base}, of which methods answer {least} to {most} %; none is ranked: {scores[0]['why']}."
         yield Finding(corpus.name, "Question answering (APES)", text, "apes", 6.5)
     elif rows:
         best = max(rows, key=lambda row: float(row["apes"]))
