@@ -1,5 +1,6 @@
 """The capability `exam`: a metric sits an exam, in public, before it may rank."""
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,7 +53,8 @@ def _exams(plan: "Plan") -> "dict[str, Sitting]":
             exams[name] = read_exam(Path(corpus.exam))
         except PlanError as error:
             raise PlanError(f"{plan.where('corpora', name, 'exam')}: {error}") from error
-        if (sat_on := exams[name].corpus) != name and not sat_on.startswith(f"{name}-"):  # a folder of results/corpora
+        sat_on = exams[name].corpus
+        if not re.fullmatch(rf"{re.escape(name)}(-[0-9a-f]{{8}})?", sat_on):  # or a folder of results/corpora
             raise PlanError(
                 f"{plan.where('corpora', name, 'exam')}: the exam in {corpus.exam} was on {sat_on}, not on {name}, and "
                 f"a metric ranks where it has passed; sit one by `sumcurve exam --study {plan.study} --of {name}`"

@@ -93,8 +93,9 @@ def run_exam(arguments: argparse.Namespace) -> None:
         raise CommandError(f"--of {arguments.of}: it is of --study; leave it out")
     from sumcurve.capabilities.exam.rows import claim_of, items_of
 
-    if arguments.to.exists() and not arguments.to.is_dir():
-        raise CommandError(f"--to {arguments.to}: it is a file; name a folder")
+    for path in (arguments.to, *arguments.to.parents):
+        if path.exists() and not path.is_dir():
+            raise CommandError(f"--to {arguments.to}: {path} is a file; name a folder")
     needs: dict[str, Mapping[Path, Any]] = {}
     head: dict[str, Any] = {}
     if arguments.study:
@@ -122,6 +123,9 @@ def _remarks(scorers: Mapping[str, "Scorer"], material: "Material") -> Iterator[
     """What a user should know of scorers and systems before the verdicts."""
     from sumcurve.capabilities.exam.rows import claim_of
 
+    alone = sum(not record.references for record in material.records)
+    if 0 < alone < len(material.records):
+        yield f"{alone} of {len(material.records)} records have one reference alone: no row human, no lead"
     for name, texts in zip(material.systems, material.summaries, strict=True):
         if empty := sum(not any(text) for text in texts):
             yield f"system {name}: {empty} of {len(texts)} summaries are empty"
@@ -219,7 +223,7 @@ def _material(arguments: argparse.Namespace) -> "Material":
     path = arguments.corpus / "test.jsonl" if arguments.corpus.is_dir() else arguments.corpus
     if not path.is_file():
         raise CommandError(no_file(path))
-    records = list(read_records(path))
+    records = _records(path)
     if len(records) < 2:
         raise CommandError(f"{path}: {len(records)} records; an exam takes two at least")
     summaries: dict[str, list[list[str]]] = {}
@@ -231,6 +235,31 @@ def _material(arguments: argparse.Namespace) -> "Material":
     pairs = _pairs(arguments.contrasts, records, str(path)) if arguments.contrasts else []
     kinds = [""] * len(summaries)
     return Material(arguments.corpus.name, records, [*summaries], kinds, [*summaries.values()], pairs=pairs)
+
+
+def _records(path: Path) -> list[Record]:
+    """The records of a file of the user's own; CommandError for one that is no text, or whose id another one has."""
+    records: list[Record] = []
+    ids: dict[str, int] = {}
+    for number, record in enumerate(read_records(path), start=1):
+        if not isinstance(record.id, str) or record.id in ids:
+            where = f", as in line {ids[record.id]}" if record.id in ids else ", no text"
+            raise CommandError(f"{path}:{number}: id {record.id!r}{where}; give each record an id of its own")
+        texts = {"source": [record.source], "target": [record.target], "references": record.references}
+        for name, lists in texts.items():
+            if not isinstance(lists, list) or not all(_sentences(text, name == "source") for text in lists):
+                each = "lists of sentences" if name == "references" else "a list of sentences"
+                raise CommandError(
+                    f"{path}:{number}: {name} is not {each}, each of tokens joined by blanks; correct it"
+                )
+        ids[record.id] = number
+        records.append(record)
+    return records
+
+
+def _sentences(text: Any, may_lack: bool) -> bool:
+    """Whether this is a list of sentences, with one at least unless it may lack them."""
+    return isinstance(text, list) and (may_lack or bool(text)) and all(isinstance(one, str) for one in text)
 
 
 def _pairs(folder: Path, records: Sequence[Record], where: str) -> list["Pair"]:

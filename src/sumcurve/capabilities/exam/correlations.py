@@ -33,18 +33,25 @@ class Draws:
     @classmethod
     @cache
     def crossed(
-        cls, systems: int, documents: int, resamples: int, seed: int, groups: tuple[int, ...] | None = None
+        cls,
+        systems: int,
+        documents: int,
+        resamples: int,
+        seed: int,
+        groups: tuple[int, ...] | None = None,
+        fixed: bool = False,
     ) -> "Draws":
         """The data and so many resamples of both. Of one system, all are of that system.
 
-        `groups` are the group of every document, counted from 0; without them each document is one of its own.
+        `fixed`: systems stay as they are, and what the draws say is of these. `groups` are the group of every document,
+        counted from 0; without them each document is one of its own.
         """
         places = np.arange(documents) if groups is None else np.array(groups)
         counts = []
         for axis, size in enumerate((systems, int(places.max()) + 1)):
             generator = np.random.default_rng([seed, axis])
-            drawn = generator.multinomial(size, np.full(size, 1 / size), size=resamples)
-            counts.append(np.concatenate([np.ones((1, size)), drawn]).astype(float))
+            drawn = generator.multinomial(size, np.full(size, 1 / size), size=resamples).astype(float)
+            counts.append(np.concatenate([np.ones((1, size)), np.ones_like(drawn) if fixed and axis == 0 else drawn]))
         return cls(counts[0], counts[1][:, places])
 
 

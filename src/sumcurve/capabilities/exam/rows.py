@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from sumcurve.capabilities.exam.judgements import Material
 from sumcurve.capabilities.exam.perturbations import PERTURBATIONS
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.corpora.derangement import GroupError, derangement
+from sumcurve.machine.spelling import there_are
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.needs import Needing, copy_of
 from sumcurve.scores.scorer import Claim, Metric, Scorer
@@ -28,6 +29,7 @@ from sumcurve.store.members import names_of_shards
 from sumcurve.store.records import Record, RecordError, write_jsonl
 
 HUMAN, LEAD, PAIRS = "human", "lead", "pairs"
+MIDDLE_HALF = 1.349  # how wide that of a normal distribution is, in standard deviations
 NEAR: tuple[Claim, ...] = ("closeness", "coverage")
 
 
@@ -230,8 +232,11 @@ def _judged(sheet: Sheet, material: Material) -> None:
 
 
 def claim_of(scorer: Scorer, metric: Metric) -> Claim:
-    """What a metric claims; one without a direction describes."""
-    return "description" if metric.higher_is_better is None else scorer.claims.get(metric.name, scorer.claim)
+    """What a metric claims; one without a direction describes. RecordError for a word that is no claim."""
+    claim = "description" if metric.higher_is_better is None else scorer.claims.get(metric.name, scorer.claim)
+    if claim not in get_args(Claim):
+        raise RecordError(f"{type(scorer).__name__}: claim {claim!r}; {there_are(str(claim), get_args(Claim))}")
+    return claim
 
 
 def items_of(
@@ -239,8 +244,9 @@ def items_of(
 ) -> dict[str, list[Item]]:
     """The items of every row, for each metric of the scorer by name; `folders` are what it needs beside files.
 
-    Row `repeats` has the texts that were scored again in another order: the difference in standard deviations. It has
-    none of a scorer that keeps its answers, which would look them up. RecordError where a value is no number.
+    Row `repeats` has the texts that were scored again in another order: the difference in standard deviations, which
+    are those of a normal distribution with the scores' middle half. It has none of a scorer that keeps its answers,
+    which would look them up. RecordError where a value is no number.
     """
     rules = thresholds()
     claims = {claim_of(scorer, metric) for metric in scorer.metrics}
@@ -261,7 +267,7 @@ def items_of(
     for metric in scorer.metrics:
         claim = claim_of(scorer, metric)
         own = values[metric.name] * (-1 if metric.higher_is_better is False else 1)
-        spread = float(own[given].std()) if known else 0.0
+        spread = _spread(own[given]) if known else 0.0
         parts = [
             dict(zip(order, part[metric.name].tolist(), strict=True)) for order, part in zip(orders, twice, strict=True)
         ]
@@ -285,6 +291,13 @@ def items_of(
     return items
 
 
+def _spread(values: Array) -> float:
+    """The standard deviation by the middle half, which extreme values do not widen; where that is 0, of all."""
+    low, high = np.quantile(values, [0.25, 0.75])
+    scale = float(np.abs(values).max()) or 1.0  # squares of large numbers overflow
+    return float(high - low) / MIDDLE_HALF or scale * float((values / scale).std())
+
+
 def _value(scores: Array, texts: Sequence[int]) -> float | None:
     if np.isnan(scores[list(texts)]).any():
         return None
@@ -303,7 +316,8 @@ def scored(
 
     Each text has an id of its own there, since one record has many. RecordError for an item that is none of them.
     """
-    copies = [copy_of(sheet.records[at], at) for at in order]
+    numbers = random.Random(thresholds().seed).sample(range(len(sheet.texts)), len(sheet.texts))
+    copies = [copy_of(sheet.records[at], numbers[at]) for at in order]  # of which text an id is, it does not say
     with TemporaryDirectory() as folder:
         output = Path(folder)
         rows = ({"id": copy.id, "summary": sheet.texts[at]} for copy, at in zip(copies, order, strict=True))

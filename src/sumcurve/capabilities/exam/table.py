@@ -51,13 +51,16 @@ class Row:
 def outcome(rows: Sequence[Row], claim: Claim) -> str:
     """What the exam says of a metric in one line: it may rank where every applicable row is passed.
 
-    One that describes ranks nowhere; it has to repeat all the same.
+    One that describes ranks nowhere; it has to repeat all the same. A share of copied words notices what is swapped and
+    guessed: one of faithfulness has to tell true texts from broken ones, too.
     """
     for verdict in ("failed", "undecided"):
         if names := [f"{row.row} {row.part}".strip() for row in rows if row.verdict == verdict]:
             return f"{verdict}: {', '.join(names)}"
     if claim == "description":
         return "describes: it does not rank"
+    if claim == "faithfulness" and not any(row.row == "dodges" and row.verdict == "passed" for row in rows):
+        return "undecided: dodges not sat"
     if not any(row.p is not None for row in rows):
         return "undecided: no row is applicable"
     return "passed"
@@ -90,7 +93,7 @@ def read_exam(path: Path) -> Sitting:
             verdict, claim = _one_of(get_args(Verdict), cells["verdict"]), _one_of(get_args(Claim), cells["claim"])
             p, value = (_number(cells[name]) if cells[name] else None for name in ("p", "value"))
             name, threshold = _one_of(thresholds().rows, cells["row"]), _number(cells["threshold"])
-            row = Row(name, cells["part"], threshold, verdict, value=value, p=p)
+            row = Row(name, cells["part"], threshold, verdict, cells.get("why") or "", value=value, p=p)
             key = cells["scorer"], cells["metric"]
             if claims.setdefault(key, claim) != claim:
                 raise ValueError(f"{cells['metric']} claims {claims[key]} above, here {claim}")
@@ -132,6 +135,8 @@ def _contradiction(row: Row, claim: Claim) -> str:
     if decided and not sits:
         return f"{row.verdict}, though a metric that claims {claim} does not sit it"
     if row.value is None:
+        if row.verdict == "not applicable" and sits and not row.why:
+            return "not applicable without a reason"
         return "passed without a value" if row.verdict == "passed" else ""
     passed = row.value <= row.threshold if row.row == "repeats" else row.value > row.threshold
     if decided and row.value != row.threshold and passed != (row.verdict == "passed"):

@@ -44,9 +44,10 @@ class Grid:
     left_out: int
     items: int
 
-    def draws(self) -> Draws:
+    def draws(self, fixed: bool = False) -> Draws:
+        """Of documents, and of systems unless these are `fixed`."""
         rules = thresholds()
-        return Draws.crossed(*self.values.shape, rules.draws, rules.seed, self.groups)
+        return Draws.crossed(*self.values.shape, rules.draws, rules.seed, self.groups, fixed)
 
 
 def rows_of(items: Iterable[Item], claim: Claim) -> list[Row]:
@@ -95,7 +96,7 @@ def _row(name: str, part: str, rule: Rule, grid: Grid, claim: Claim) -> Row:
         return replace(row, value=most, verdict="passed" if most <= rule.threshold else "failed")
     if (name == "length" or name in OF_PEOPLE) and systems < FEWEST:
         return replace(row, verdict="not applicable", why=f"{systems} systems: it takes {FEWEST}")
-    values = _statistic(name, grid, grid.draws())
+    values = _statistic(name, grid, grid.draws(fixed=name not in OF_PEOPLE))
     low, high = interval(values)
     row = replace(row, value=_number(values[0]), low=_number(low), high=_number(high))
     about = thresholds().people.get(part, ()) if name in OF_PEOPLE else rule.claims

@@ -158,15 +158,12 @@ def test_verdicts_are_those_that_scipy_computes_from_the_items(exam) -> None:
     of_systems = stats.kendalltau(values.mean(axis=1), recall.mean(axis=1)).statistic
     assert float(rows["people_systems", "litepyramid_recall"]["value"]) == pytest.approx(of_systems, abs=1e-6)
 
-    # The share of row `truncated`, its interval and its p, from draws of systems and documents of our own.
+    # The share of row `truncated` and its interval, from draws of documents of our own; the systems are these.
     grid = grids["truncated", "0.5"]
     systems, documents = (list(dict.fromkeys(key[at] for key in grid)) for at in (0, 1))
     shares = np.array([[grid[system, document][0][0] for document in documents] for system in systems])
     generator = np.random.default_rng(5)
-    drawn = [
-        shares[np.ix_(generator.integers(len(systems), size=len(systems)),
-                      generator.integers(len(documents), size=len(documents)))].mean() for _ in range(4000)
-    ]  # fmt: skip
+    drawn = [shares[:, generator.integers(len(documents), size=len(documents))].mean() for _ in range(4000)]
     row = rows["truncated", "0.5"]
     assert [float(row[end]) for end in ("low", "high")] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.03)
 
@@ -244,7 +241,7 @@ def test_a_metric_of_ones_own_sits_by_its_file_and_its_line(judged, tmp_path, mo
         ("--metric rouge --to {to}", "name either --corpus or --judged"),
         (
             "--metric rouge --to {judged} --judged {judged} --layout realsumm",
-            "judged.jsonl: it is a file; name a folder",
+            "judged.jsonl is a file; name a folder",
         ),
         ("--metric rouge --to {to} --corpus c --judged j --layout realsumm", "name either --corpus or --judged"),
         ("--metric rogue --to {to} --judged {judged} --layout realsumm", "rogue: no such scorer; did you mean rouge"),
@@ -373,6 +370,39 @@ def test_a_metric_without_a_number_leaves_no_folder(judged, tmp_path, monkeypatc
     with pytest.raises(RecordError, match="metric overlap: inf for a summary of document 'd0', no number"):
         run_on("--metric", "overlap", "--judged", judged, "--layout", "realsumm", "--to", tmp_path / "exam")
     assert not (tmp_path / "exam").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"source": [1, 2]}, r"mine.jsonl:2: source is not a list of sentences"),
+        ({"target": []}, r"mine.jsonl:2: target is not a list of sentences"),
+        ({"references": ["flat", "text"]}, r"mine.jsonl:2: references is not lists of sentences"),
+        ({"id": "d0"}, r"mine.jsonl:2: id 'd0', as in line 1; give each record an id of its own"),
+        ({"id": 7}, r"mine.jsonl:2: id 7, no text"),
+    ],
+)
+def test_records_that_are_no_texts_are_named(change, complaint, tmp_path) -> None:
+    rows = [record.as_dict() for record in material().records[:4]]
+    rows[1] |= change
+    write_jsonl(tmp_path / "mine.jsonl", rows)
+    with pytest.raises(CommandError, match=complaint):
+        run_on("--metric", "chrf", "--corpus", tmp_path / "mine.jsonl", "--to", tmp_path / "exam")
+    assert not (tmp_path / "exam").exists()
+
+
+def test_a_claim_that_there_is_not_is_named_before_anything_is_written(judged, tmp_path, monkeypatch) -> None:
+    (tmp_path / "misspelt_of_mine.py").write_text(SCORER.replace('"coverage"', '"coverag"'))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(doors.SCORERS, "overlap", __import__("misspelt_of_mine").Overlap)
+    with pytest.raises(RecordError, match="Overlap: claim 'coverag'; did you mean coverage"):
+        run_on("--metric", "overlap", "--judged", judged, "--layout", "realsumm", "--to", tmp_path / "exam")
+    assert not (tmp_path / "exam").exists()
+
+
+def test_a_folder_below_a_file_is_named_before_anything_is_scored(judged) -> None:
+    with pytest.raises(CommandError, match=r"judged.jsonl is a file; name a folder"):
+        run_on("--metric", "chrf", "--judged", judged, "--layout", "realsumm", "--to", judged / "below")
 
 
 def test_a_spreadsheet_may_have_marked_the_tables(copy) -> None:

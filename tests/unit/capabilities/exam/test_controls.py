@@ -1,6 +1,7 @@
 """Metrics whose outcome is known beforehand sit the exam: each row has one that fails there, and three fail nowhere."""
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from sumcurve.capabilities.exam.rows import items_of
 from sumcurve.capabilities.exam.table import Row, outcome
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.capabilities.exam.verdicts import rows_of
+from sumcurve.scores.needs import original_id
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.scorer import Claim, Metric, NoSettings, Scorer, Scores, group_of, summaries_of
 from sumcurve.store.records import Record
@@ -69,6 +71,25 @@ def test_a_metric_that_follows_the_order_of_the_batch_does_not_repeat(invented) 
     state = iter(range(10**9))
     rows = sat(control(lambda record, text: noise_of(str(next(state)))), invented)
     assert verdicts(rows)["repeats"] == "failed"
+
+
+@pytest.mark.parametrize("scale", [1, 1e200])
+def test_one_extreme_value_hides_no_noise(invented, scale) -> None:
+    state = iter(range(10**9))
+
+    def value(record: Record, text: Sequence[str]) -> float:
+        return scale * noise_of(str(next(state))) if words_of(text) else -1e6
+
+    assert verdicts(sat(control(value), invented))["repeats"] == "failed"
+
+
+def test_an_id_does_not_tell_a_text_from_its_harmed_form(invented) -> None:
+    rows = sat(
+        control(lambda record, text: -float(re.sub(r"\D", "", record.id.removeprefix(original_id(record.id))))),
+        invented,
+    )
+    told = verdicts(rows)
+    assert {told[name] for name in ("guessing", "lost 0.5", "truncated 0.5", "swapped 0.5")} == {"failed"}
 
 
 @pytest.mark.parametrize("sign", [1, -1])

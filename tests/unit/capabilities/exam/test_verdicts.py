@@ -161,3 +161,29 @@ def test_a_metric_at_the_threshold_is_seldom_decided(systems) -> None:
             for seed in range(60)
         ]
         assert np.mean(decided) <= 0.15  # 5 % asked for, over three rows; Monte Carlo adds 3 standard errors
+
+
+@pytest.mark.long
+def test_few_systems_keep_the_level_of_what_is_said_of_them() -> None:
+    """Five systems that differ, whose mean share is at the threshold: few exams with three such rows decide one."""
+    generator = np.random.default_rng(3)
+    wrong = 0
+    for _ in range(100):
+        items = []
+        for name in ("guessing", "lost", "truncated"):
+            shares = 0.6 + np.array([-0.2, -0.1, 0.0, 0.1, 0.2])
+            drawn = generator.random((5, 60)) < shares[:, None]
+            part = "" if name == "guessing" else "0.5"
+            items += [
+                Item(name, part, f"s{system}", f"d{document}", float(drawn[system, document]))
+                for system, document in np.ndindex(5, 60)
+            ]
+        wrong += any(row.verdict in ("passed", "failed") for row in rows_of(items, "coverage"))
+    assert wrong <= 12  # 5 % of 100, three standard errors above
+
+
+def test_a_metric_of_faithfulness_has_to_sit_true_texts_against_broken_ones() -> None:
+    row = Row("guessing", "", 0.6, "passed", value=0.9, p=0.01)
+    assert outcome([row], "closeness") == "passed"
+    assert outcome([row], "faithfulness") == "undecided: dodges not sat"
+    assert outcome([row, Row("dodges", "", 0.55, "passed", value=0.9, p=0.01)], "faithfulness") == "passed"
