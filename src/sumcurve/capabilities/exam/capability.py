@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sumcurve.capabilities.capability import Capability, Folders, Verbs
 from sumcurve.capabilities.exam import command
 from sumcurve.capabilities.exam.settings import CorpusKeys
+from sumcurve.settings.base import HELD_OUT
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.exam.evidence import Exams
@@ -53,11 +54,11 @@ def _exams(plan: "Plan") -> "dict[str, Sitting]":
             exams[name] = read_exam(Path(corpus.exam))
         except PlanError as error:
             raise PlanError(f"{plan.where('corpora', name, 'exam')}: {error}") from error
-        sat_on = exams[name].corpus
-        if not re.fullmatch(rf"{re.escape(name)}(-[0-9a-f]{{8}})?", sat_on):  # or a folder of results/corpora
+        sat_on, sits = exams[name].corpus, name.removesuffix(HELD_OUT)  # what is held out counts as its corpus
+        if not re.fullmatch(rf"{re.escape(sits)}(-[0-9a-f]{{8}})?", sat_on):  # or a folder of results/corpora
             raise PlanError(
-                f"{plan.where('corpora', name, 'exam')}: the exam in {corpus.exam} was on {sat_on}, not on {name}, and "
-                f"a metric ranks where it has passed; sit one by `sumcurve exam --study {plan.study} --of {name}`"
+                f"{plan.where('corpora', sits, 'exam')}: the exam in {corpus.exam} was on {sat_on}, not on {sits}, and "
+                f"a metric ranks where it has passed; sit one by `sumcurve exam --study {plan.study} --of {sits}`"
             )
         for scorer in {*exams[name].settings} & {*plan.scorers}:
             here = plan.scorers[scorer].settings.model_dump(mode="json")

@@ -259,7 +259,7 @@ def _records(path: Path) -> list[Record]:
 
 def _sentences(text: Any, may_lack: bool) -> bool:
     """Whether this is a list of sentences, with one at least unless it may lack them."""
-    return isinstance(text, list) and (may_lack or bool(text)) and all(isinstance(one, str) for one in text)
+    return isinstance(text, list) and (may_lack or bool(text)) and all(isinstance(sentence, str) for sentence in text)
 
 
 def _pairs(folder: Path, records: Sequence[Record], where: str) -> list["Pair"]:
