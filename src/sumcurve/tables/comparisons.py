@@ -35,15 +35,7 @@ def table(results: Results) -> Table:
         Column("corpus", "corpus"),
         Column("metric", "metric"),
         Column("question", "question"),
-        Column("first", "first"),
-        Column("first_records", "records", "count"),
-        Column("second", "second"),
-        Column("second_records", "records", "count"),
-        Column("difference", "difference", "number", results.decimals, interval=True),
-        *(Column(f"pointwise_{end}", None, "number", results.decimals) for end in ("low", "high")),
-        Column("p", "p (family)", "p"),
-        Column("ahead", "ahead"),
-        Column("interval_covers", "interval covers"),
+        *paired(results),
         Column("seen", f"seen at {100 * POWER:g} %", "number", results.decimals),
         *(Column(name, None, "count") for name in ("items", "wins", "ties", "losses")),
     ]
@@ -61,6 +53,21 @@ def table(results: Results) -> Table:
         *results.unread_notes,
     ]
     return Table("comparisons", results.title("Paired differences at the largest size"), columns, rows, notes)
+
+
+def paired(results: Results) -> list[Column]:
+    """The columns of two systems and the test of their difference."""
+    return [
+        Column("first", "first"),
+        Column("first_records", "records", "count"),
+        Column("second", "second"),
+        Column("second_records", "records", "count"),
+        Column("difference", "difference", "number", results.decimals, interval=True),
+        *(Column(f"pointwise_{end}", None, "number", results.decimals) for end in ("low", "high")),
+        Column("p", "p (family)", "p"),
+        Column("ahead", "ahead"),
+        Column("interval_covers", "interval covers"),
+    ]
 
 
 def _row(results: Results, corpus: str, metric: Metric, question: str, pair: Pair) -> dict[str, Any]:

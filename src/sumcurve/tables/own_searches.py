@@ -5,7 +5,7 @@ from typing import Any
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Design, common_seeds
-from sumcurve.tables.comparisons import NOT_SHOWN
+from sumcurve.tables.comparisons import NOT_SHOWN, paired
 from sumcurve.tables.pairs import decided, tested
 from sumcurve.tables.results import NO_MEASURE, Results
 from sumcurve.tables.systems import System
@@ -23,15 +23,7 @@ def table(results: Results) -> Table:
         Column("corpus", "corpus"),
         Column("metric", "metric"),
         Column("search", None),
-        Column("first", "first"),
-        Column("first_records", "records", "count"),
-        Column("second", "second"),
-        Column("second_records", "records", "count"),
-        Column("difference", "difference", "number", results.decimals, interval=True),
-        *(Column(f"pointwise_{end}", None, "number", results.decimals) for end in ("low", "high")),
-        Column("p", "p (family)", "p"),
-        Column("ahead", "ahead"),
-        Column("interval_covers", "interval covers"),
+        *paired(results),
     ]
     return Table("own_searches", results.title("Paired differences, each method by its paper's search"), columns, rows)
 

@@ -203,6 +203,13 @@ def _ignores(row: Record) -> bool:
     return row.get("reads_source") == "no"
 
 
+def _ahead(row: Record) -> Outcome:
+    """How a test of two systems ended, for the first."""
+    outcomes: dict[str, Outcome] = {row["first"]: "better", row["second"]: "worse"}
+    outcomes[NOT_SHOWN] = "no significant difference"
+    return outcomes.get(row["ahead"], "single run" if SINGLE.search(row["ahead"]) else "not tested")
+
+
 def baseline(corpus: Corpus) -> Iterator[Fact]:
     """Every method at its largest size, of every metric, against the best untrained baseline by the first metric."""
     blind = corpus.blind
@@ -211,15 +218,12 @@ def baseline(corpus: Corpus) -> Iterator[Fact]:
     for row in corpus.rows("comparisons", question=SIZE, second=blind[0], second_records=""):
         if row["first_records"] != str(corpus.sizes[-1]):
             continue
-        outcomes: dict[str, Outcome] = {row["first"]: "better", row["second"]: "worse"}
-        outcomes[NOT_SHOWN] = "no significant difference"
-        untested: Outcome = "single run" if SINGLE.search(row["ahead"]) else "not tested"
         yield Fact(
             "baseline",
             corpus.name,
             row["metric"],
             (row["first"],),
-            outcomes.get(row["ahead"], untested),
+            _ahead(row),
             (corpus.sizes[-1],),
             (blind[0],),
             effect(row, "difference"),
@@ -316,15 +320,12 @@ def beyond(corpus: Corpus) -> Iterator[Fact]:
 def own_searches(corpus: Corpus) -> Iterator[Fact]:
     """Every two methods, each by its paper's search, by the first metric."""
     for row in corpus.rows("own_searches", metric=corpus.metric):
-        outcomes: dict[str, Outcome] = {row["first"]: "better", row["second"]: "worse"}
-        outcomes[NOT_SHOWN] = "no significant difference"
-        untested: Outcome = "single run" if SINGLE.search(row["ahead"]) else "not tested"
         yield Fact(
             "own searches",
             corpus.name,
             corpus.metric,
             (row["first"],),
-            outcomes.get(row["ahead"], untested),
+            _ahead(row),
             (int(row["first_records"]),),
             (row["second"],),
             effect(row, "difference"),
