@@ -17,7 +17,7 @@ from typing import IO, Any
 
 import zstandard
 
-REMEDY = "rebuild its folder, or correct the line of a file of your own"
+REMEDY = "rebuild its folder, or correct the line of a file of your own"  # of a line that cannot be read
 
 
 class RecordError(ValueError):

@@ -70,6 +70,19 @@ def paired(results: Results) -> list[Column]:
     ]
 
 
+def numbers(pair: Pair, metric: Metric) -> dict[str, Any]:
+    """Cells of these columns, but for names and who is ahead."""
+    return {
+        "first_records": pair.first[1],
+        "second_records": pair.second[1],
+        "difference": decided(pair, metric.decimals),
+        "pointwise_low": pair.difference.low,
+        "pointwise_high": pair.difference.high,
+        "p": pair.p,
+        "interval_covers": pair.difference.covers if pair.difference.low is not None else None,
+    }
+
+
 def _row(results: Results, corpus: str, metric: Metric, question: str, pair: Pair) -> dict[str, Any]:
     wins, ties, losses = _outcomes(results, corpus, metric, pair)
     if pair.ahead is None:
@@ -86,15 +99,9 @@ def _row(results: Results, corpus: str, metric: Metric, question: str, pair: Pai
         "metric": results.titled(corpus, metric),
         "question": question,
         "first": results.marked(corpus, pair.first),
-        "first_records": pair.first[1],
         "second": results.marked(corpus, pair.second),
-        "second_records": pair.second[1],
-        "difference": decided(pair, metric.decimals),
-        "pointwise_low": pair.difference.low,
-        "pointwise_high": pair.difference.high,
-        "p": pair.p,
         "ahead": ahead,
-        "interval_covers": pair.difference.covers if pair.difference.low is not None else None,
+        **numbers(pair, metric),
         "seen": Value(pair.seen, decimals=metric.decimals),
         "items": wins + ties + losses,
         "wins": wins,

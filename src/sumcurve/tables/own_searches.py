@@ -5,8 +5,8 @@ from typing import Any
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Design, common_seeds
-from sumcurve.tables.comparisons import NOT_SHOWN, paired
-from sumcurve.tables.pairs import decided, tested
+from sumcurve.tables.comparisons import NOT_SHOWN, numbers, paired
+from sumcurve.tables.pairs import tested
 from sumcurve.tables.results import NO_MEASURE, Results
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Name, Table
@@ -57,15 +57,9 @@ def _rows(results: Results, corpus: str, metric: Metric) -> list[dict[str, Any]]
                 "metric": results.titled(corpus, metric),
                 "search": "paper",
                 "first": names[first],
-                "first_records": first[1],
                 "second": names[second],
-                "second_records": second[1],
-                "difference": decided(pair, metric.decimals),
-                "pointwise_low": pair.difference.low,
-                "pointwise_high": pair.difference.high,
-                "p": pair.p,
                 "ahead": ahead,
-                "interval_covers": pair.difference.covers if pair.difference.low is not None else None,
+                **numbers(pair, metric),
             }
         )
     return rows
