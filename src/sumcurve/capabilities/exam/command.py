@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import hashlib
 import io
 import json
 import math
@@ -102,13 +103,18 @@ def run_exam(arguments: argparse.Namespace) -> None:
         scorers, needs, material, head = _of_study(arguments)
     else:
         scorers, material = scorers_of(arguments.metric, arguments.scores), _material(arguments)
-    head |= {"corpus": material.name, "kinds": dict(zip(material.systems, material.kinds, strict=True))}
+    kinds = dict(zip(material.systems, material.kinds, strict=True))
+    head |= {"corpus": material.name, "records": _digest(material.records), "kinds": kinds}
     for line in [] if arguments.quiet else _remarks(scorers, material):
         print(line, file=sys.stderr)
     folder = arguments.to / "items"
     for path in sorted(folder.glob("*.csv")):
-        if (corpus := read_items(path)[0]["corpus"]) != material.name:
-            raise CommandError(f"{path} is of corpus {corpus!r}, not {material.name!r}; name another folder by --to")
+        there = read_items(path)[0]
+        if (there["corpus"], there.get("records", head["records"])) != (material.name, head["records"]):
+            others = "" if there["corpus"] != material.name else " with these records"
+            raise CommandError(
+                f"{path} is of corpus {there['corpus']!r}, not {material.name!r}{others}; name another folder by --to"
+            )
     for name, scorer in scorers.items():
         items = items_of(scorer, material, needs.get(name, {}))
         folder.mkdir(parents=True, exist_ok=True)
@@ -133,6 +139,12 @@ def _remarks(scorers: Mapping[str, "Scorer"], material: "Material") -> Iterator[
         for metric in scorer.metrics:
             if metric.ranks and claim_of(scorer, metric) == "description":
                 yield f"metric {metric.name}: it would rank, but its scorer claims nothing; name what, as `claim`"
+
+
+def _digest(records: Sequence[Record]) -> str:
+    """What tells these records from others in a file of the same name."""
+    lines = (json.dumps(record.as_dict(), sort_keys=True) for record in records)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
 
 
 def _refuse(arguments: argparse.Namespace, beside: str, options: Iterable[str]) -> None:

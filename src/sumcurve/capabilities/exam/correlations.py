@@ -82,8 +82,13 @@ def correlations(
 
 
 def _of_documents(rows: list[Array], kind: Coefficient, draws: Draws) -> Array:
-    """Of every draw and document ``[r, documents]``: `_of_systems` where values are the same in all draws."""
+    """Of every draw and document ``[r, documents]``: `_of_systems` where values are the same in all draws.
+
+    ``[1, documents]`` where all draws have the same systems.
+    """
     weights, count = draws.systems, rows[0].shape[0]
+    if (weights == weights[0]).all():
+        weights = weights[:1]
     pairs = (weights[:, :, None] * weights[:, None, :]).reshape(len(weights), -1)
     signs = [_signs(row.T).reshape(-1, count**2).T for row in rows]  # [systems², documents]
     ranked: list[Array] = []

@@ -23,6 +23,7 @@ class Rule:
 class Thresholds:
     level: float
     draws: int
+    draws_crossed: int
     seed: int
     systems: int
     fewest_systems: int

@@ -47,7 +47,8 @@ class Grid:
     def draws(self, fixed: bool = False) -> Draws:
         """Of documents, and of systems unless these are `fixed`."""
         rules = thresholds()
-        return Draws.crossed(*self.values.shape, rules.draws, rules.seed, self.groups, fixed)
+        count = rules.draws if fixed else rules.draws_crossed
+        return Draws.crossed(*self.values.shape, count, rules.seed, self.groups, fixed)
 
 
 def rows_of(items: Iterable[Item], claim: Claim) -> list[Row]:

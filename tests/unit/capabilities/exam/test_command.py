@@ -312,6 +312,18 @@ def test_a_folder_holds_the_items_of_one_corpus(copy, tmp_path) -> None:
         run_on("--metric", "chrf", "--corpus", tmp_path / "mine.jsonl", "--to", copy)
 
 
+def test_a_folder_holds_the_items_of_one_file_of_a_name(tmp_path) -> None:
+    rows = [record.as_dict() for record in material().records]
+    for folder, kept in (("a", rows), ("b", rows[1:])):
+        (tmp_path / folder).mkdir()
+        write_jsonl(tmp_path / folder / "test.jsonl", kept)
+    mine = ("--corpus", tmp_path / "a" / "test.jsonl", "--to", tmp_path / "exam")
+    run_on("--metric", "chrf", *mine)
+    run_on("--metric", "rouge", *mine)
+    with pytest.raises(CommandError, match=r"not 'test.jsonl' with these records; name another folder"):
+        run_on("--metric", "chrf", "--corpus", tmp_path / "b" / "test.jsonl", "--to", tmp_path / "exam")
+
+
 @pytest.mark.parametrize(
     ("rows", "complaint"),
     [
