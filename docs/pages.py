@@ -27,11 +27,12 @@ from pathlib import Path
 
 import yaml
 
+from sumcurve.capabilities.axis.evidence import FIGURE, TITLE
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.interface.across import across
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import SYSTEMS
-from sumcurve.study.tables import findings_of, results_of_others
+from sumcurve.study.tables import FIGURES, findings_of, results_of_others
 from sumcurve.tables.report import across as side_by_side
 from sumcurve.tables.report.facts import Corpus, read_tables
 from sumcurve.tables.report.figure import write_figure
@@ -192,7 +193,7 @@ def sentences() -> str:
 
 
 def study_page(study: str) -> str:
-    """The page of a recorded study; its figure is drawn beside it."""
+    """The page of a recorded study; its figure is drawn beside it, the one of a data axis stands among the tables."""
     folder = ROOT / "results" / "tables" / study
     tables, titles = read_tables(folder), method_titles()
     every = findings_of(tables, method_titles())
@@ -205,6 +206,9 @@ def study_page(study: str) -> str:
     corpora = {name: title for name, title in corpora.items() if title}
     others = results_of_others()
     lines = page(title, study, tables, every, titles, captions, figure, [SMALL], where, corpora, DESCRIBED, others)
+    if (folder / FIGURES / f"{FIGURE}.svg").is_file():
+        place = lines.index("## Tables")
+        lines[place:place] = [f"![{TITLE}]({where}{FIGURES}/{FIGURE}.svg)", ""]
     return reworded("\n".join(lines))
 
 
