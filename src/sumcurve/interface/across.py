@@ -1,7 +1,7 @@
 """Recorded studies of several corpora side by side: what `sumcurve across` prints and writes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sumcurve.interface.study import Tables, load
@@ -56,10 +56,14 @@ def across(studies: Sequence[str | Path], at: Sequence[int] = (1000, 10000), met
             raise CommandError(f"at {size}: no number of records; give whole numbers of at least 1")
     corpora: list[tables.Recorded] = []
     titles = Titles({})
+    pretraining: dict[str, Mapping[str, str]] = {}
     for study in studies:
         recorded = _load(study)
         titles |= recorded._titles
-        corpora += _corpora(recorded, METRICS[metric])
+        own, pretraining[recorded.name] = trainings_of(recorded.folder)
+        corpora += _corpora(recorded, METRICS[metric], own)
+    others = tables.apart(pretraining)
+    corpora = [replace(corpus, apart=others[corpus.study]) for corpus in corpora]
     names = [corpus.name for corpus in corpora]
     for corpus in corpora:
         if names.count(corpus.name) > 1:
@@ -90,7 +94,7 @@ def _load(study: str | Path) -> Tables:
     return recorded
 
 
-def _corpora(recorded: Tables, metric: Metric) -> list[tables.Recorded]:
+def _corpora(recorded: Tables, metric: Metric, settings: Mapping[str, str]) -> list[tables.Recorded]:
     """The corpora on which the study trained methods."""
     rows = read_tables(recorded.folder)
     if metric.name not in recorded.metrics:
@@ -99,22 +103,26 @@ def _corpora(recorded: Tables, metric: Metric) -> list[tables.Recorded]:
             f"{recorded.folder / 'scores.csv'} has no metric {metric.name!r}; {there_are(metric.name, known)}"
         )
     names = dict.fromkeys(row["corpus"] for row in rows["scores"] if not row["corpus"].endswith(HELD_OUT))
-    settings = settings_of(recorded.folder)
     every = [tables.Recorded(recorded.name, Corpus(name, rows), metric, settings) for name in names]
     return [corpus for corpus in every if corpus.cells]
 
 
-def settings_of(folder: Path) -> Mapping[str, str]:
-    """What a study's settings say of each method's training: form, sums, pretraining; empty without its file."""
+def trainings_of(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Each method's form, sums and pretraining, by a study's settings; and the text of each that is pretrained.
+
+    Both are empty without the study's file.
+    """
     config = folder.absolute().parents[2] / "config"
     path = config / "studies" / f"{folder.name}.yaml"
     if not path.is_file():
-        return {}
+        return {}, {}
     study = read_study(path).mapping
     form, sums = (study[key].plain() if key in study else StudySettings.model_fields[key].default for key in KEYS)
-    text, settings = f"form {form}, {sums} sums", {}
+    settings, texts = {}, {}
     for method in study["methods"].plain():
         model = read_mapping(config / "methods" / f"{method}.yaml").plain().get("model", {})
-        outside = model.get("outside", "nothing") != "nothing" and "pretraining" in study
-        settings[method] = f"{text}, pretraining {study['pretraining'].path.stem}" if outside else text
-    return settings
+        settings[method] = f"form {form}, {sums} sums"
+        if model.get("outside", "nothing") != "nothing" and "pretraining" in study:
+            texts[method] = study["pretraining"].path.stem
+            settings[method] += f", pretraining {texts[method]}"
+    return settings, texts

@@ -2,11 +2,13 @@
 
 All comes from the recorded tables of studies (`tables.report.facts`): nothing is tested anew, and no score is made up
 between two sizes. Levels of a score are never compared between corpora, only differences and ranks. A method is ranked
-at a size where it uses its source and has two seeds or more.
+at a size where it uses its source and has two seeds or more, and where it was pretrained on the text that most of these
+studies take.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, groupby, pairwise, product
@@ -30,6 +32,7 @@ DRAWS, SEED = 2000, 1  # of seeds, for the intervals of shares
 LEVEL = 0.05
 PARTS = ("corpus", "method", "rest")
 UNTRAINED, NOT_READING, SINGLE = "no training of this size", "not shown to read its source (†)", "single run"
+OTHER_TEXT = "pretrained on another text than most of these studies take"
 DIFFER = "settings differ between studies, or are not known"
 EQUAL, UNTESTED = "no significant difference", "not compared"
 TRAVELS, TURNS, UNDECIDED = "travels", "turns", "undecided"
@@ -50,12 +53,16 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a study recorded of one corpus under one metric, of which more is better; `settings` are by method."""
+    """What a study recorded of one corpus under one metric, of which more is better; `settings` are by method.
+
+    Methods that are `apart` were pretrained on another text (`apart`).
+    """
 
     study: str
     corpus: Corpus
     metric: Metric
     settings: Mapping[str, str]
+    apart: Set[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -85,6 +92,8 @@ class Recorded:
         row = self.cells.get((method, size))
         if row is None:
             return UNTRAINED
+        if method in self.apart:
+            return OTHER_TEXT
         return NOT_READING if row.get("reads_source") == "no" else SINGLE if int(row["seeds"] or 0) < 2 else ""
 
     def ranked(self, size: int) -> list[str]:
@@ -139,6 +148,21 @@ def shared(corpora: Sequence[Recorded]) -> list[str]:
     return sorted({name for name in counts if counts.count(name) > 1})
 
 
+def apart(pretraining: Mapping[str, Mapping[str, str]]) -> dict[str, set[str]]:
+    """By study the methods whose text of pretraining (by study and method) is not the one that most studies take.
+
+    Where no text is that of more studies than every other one, all are apart.
+    """
+    others: dict[str, set[str]] = {study: set() for study in pretraining}
+    for method in {name for texts in pretraining.values() for name in texts}:
+        counts = Counter(texts[method] for texts in pretraining.values() if method in texts).most_common()
+        usual = counts[0][0] if len(counts) < 2 or counts[0][1] > counts[1][1] else None
+        for study, texts in pretraining.items():
+            if method in texts and texts[method] != usual:
+                others[study].add(method)
+    return others
+
+
 def altered(corpora: Sequence[Recorded]) -> list[str]:
     """The methods whose settings are not known to be the same in all studies."""
     methods = {
@@ -181,7 +205,8 @@ def scores_table(corpora: Sequence[Recorded], sizes: Sequence[int]) -> Table:
             settings = corpus.settings.get(name)
             rows.append((at, corpus.name, corpus.study, size, name, score, rank, len(ranked), seeds, settings, marks))
     note = (
-        "Levels of two corpora do not compare. Ranks are of means, of methods that use their source and have two seeds."
+        "Levels of two corpora do not compare. Ranks are of means, of methods that use their source, have two seeds "
+        "and were pretrained, if so, on the text that most of these studies take."
     )
     return Table("across", f"{metric.title} by corpus", columns, _rows(columns, rows), [note])
 

@@ -210,6 +210,26 @@ def test_what_ignores_its_source_and_single_runs_have_no_rank_and_other_settings
     assert "two: settings not known" in sc.across([one, two], at=[1000]).taken[0]
 
 
+def test_what_was_pretrained_on_another_text_than_most_has_no_rank(tmp_path) -> None:
+    levels = {"one": 25, "two": 30, "three": 30}
+    folders = [study(tmp_path, name, {"a": line(20, 1), "b": line(at, 1)}) for name, at in levels.items()]
+    (tmp_path / "config" / "methods" / "b.yaml").write_text("title: B\nmodel: {outside: weights}\n")
+    for name, text in (("one", "mails"), ("two", "mails"), ("three", "own")):
+        with (tmp_path / "config" / "studies" / f"{name}.yaml").open("a") as stream:
+            stream.write(f"pretraining: {text}\n")
+        (tmp_path / "config" / "pretraining").mkdir(exist_ok=True)
+        (tmp_path / "config" / "pretraining" / f"{text}.yaml").write_text("{}\n")
+    result = sc.across(folders, at=[1000])
+    ranks = {row["corpus"]: row["rank"] for row in rows(result, "across", method="b")}
+    assert ranks == {"one": 1, "two": 1, "three": None}
+    (pair,) = rows(result, "across_pairs", corpus="three")
+    assert (pair["says"], pair["ranking"]) == ("not compared", TRAVELS)
+    assert "another text" in pair["why"]
+    assert result.sentences[0] == "Significantly best near 1,000 records: B on one and two, none on three."
+    alone = sc.across(folders[1:], at=[1000])  # no text is that of most
+    assert {row["rank"] for row in rows(alone, "across", method="b")} == {None}
+
+
 def test_shares_are_those_of_least_squares() -> None:
     generator = np.random.default_rng(3)
     values = generator.normal(size=(4, 3))

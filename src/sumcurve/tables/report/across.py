@@ -11,11 +11,13 @@ from sumcurve.tables.across import (
     AGREE,
     FEWEST,
     NOT_READING,
+    OTHER_TEXT,
     SIDES,
     SINGLE,
     TRAVELS,
     TURNS,
     UNDECIDED,
+    UNTESTED,
     Recorded,
     altered,
     shared,
@@ -30,22 +32,23 @@ WORDS = {TRAVELS: "travel", TURNS: "turn", UNDECIDED: "are undecided or untested
 LEVELS = ["method", "score", "low", "high", "bound"]
 
 
-def best(corpus: Recorded, size: int | None) -> str:
-    """The method that is significantly better than every other one ranked at a size; empty where there is none."""
-    ranked = corpus.ranked(size) if size is not None else []
-    if size is None or len(ranked) < 2:
-        return ""
+def best(corpus: Recorded, size: int, titles: Titles) -> str:
+    """The method that is significantly better than every other one ranked at a size; "none", or "not tested"."""
+    ranked = corpus.ranked(size)
+    if len(ranked) < 2:
+        return "none"
     first, *others = ranked
-    return first if all(corpus.contrast(first, other, size).says == first for other in others) else ""
+    says = {corpus.contrast(first, other, size).says for other in others}
+    return titles[first] if says == {first} else "not tested" if UNTESTED in says else "none"
 
 
 def ranking(corpus: Recorded, size: int, titles: Titles) -> tuple[str, str]:
     """The methods at a size, the best mean first, then those without a rank; and who is significantly best."""
     ranked = corpus.ranked(size)
-    marks = {NOT_READING: " †", SINGLE: " (single run)"}
+    marks = {NOT_READING: " †", SINGLE: " (single run)", OTHER_TEXT: " (pretrained on another text)"}
     others = [titles[name] + marks[why] for name in corpus.methods if (why := corpus.why(name, size)) in marks]
     names = ", ".join(titles[name] for name in ranked)
-    return "; ".join(filter(None, (names, ", ".join(others)))), titles[best(corpus, size)] or "none"
+    return "; ".join(filter(None, (names, ", ".join(others)))), best(corpus, size, titles)
 
 
 def headline(corpora: Sequence[Recorded], sizes: Sequence[int], titles: Titles, missing: Sequence[str] = ()) -> str:
@@ -55,7 +58,7 @@ def headline(corpora: Sequence[Recorded], sizes: Sequence[int], titles: Titles, 
         winners: dict[str, list[str]] = {}
         for corpus in corpora:
             size = corpus.nearest(at)
-            winner = "nothing recorded" if size is None else titles[best(corpus, size)] or "none"
+            winner = "nothing recorded" if size is None else best(corpus, size, titles)
             winners.setdefault(winner, []).append(corpus.name)
         shown = [f"{name} on {listed(names)}" for name, names in winners.items()]
         parts.append(f"near {number(at)} records: {', '.join(shown)}")
@@ -111,11 +114,12 @@ def _agreement(rows: Sequence[Row]) -> Iterator[str]:
     known = [row for row in rows if row["methods"] > 2]  # of two it is 1 or -1
     if known:
         low, high = (end(row["tau"] for row in known) for end in (min, max))
+        least = min(row["methods"] for row in known)
         most, sure = max(row["methods"] for row in known), sum(row["says"] == AGREE for row in known)
         few = f"with fewer than {FEWEST}, none can be significant" if most < FEWEST else f"significant in {sure}"
         yield (
             f"Kendall's τ between two corpora's rankings by means: {number(low)} to {number(high)} in {len(known)} "
-            f"comparisons of 3 to {most} methods; {few}."
+            f"comparisons of {least if least == most else f'{least} to {most}'} methods; {few}."
         )
 
 
@@ -185,7 +189,7 @@ def drawing(corpora: Sequence[Recorded], titles: Titles) -> str:
 def _points(corpus: Recorded, names: Sequence[str], titles: Titles) -> pd.DataFrame:
     rows = []
     for place, ((method, size), row) in enumerate(sorted(corpus.cells.items())):
-        if method in names:
+        if method in names and method not in corpus.apart:
             score = corpus.score(method, size)
             single = " (single run)" if int(row["seeds"] or 0) < 2 else ""
             reads = row.get("reads_source") != "no"
