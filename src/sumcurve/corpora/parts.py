@@ -129,7 +129,8 @@ def drawn(units: list[Unit], split: Split, ledger: Ledger, raw_path: Path) -> di
     if split.ready is not None:
         parts = {part: [unit for unit in units if unit[0].split == part] for part in PARTS}
     else:
-        parts = filled(units, split.key, test=split.test or 0, valid=split.valid or 0)  # both are given
+        groups = alone(units, split.key) if split.shared_groups else together(units, split.key)
+        parts = filled(groups, test=split.test or 0, valid=split.valid or 0)  # both are given
     counts = {part: len(parts[part]) for part in PRECEDENCE}
     if any(counts[part] < (sizes[part] or 1) for part in PRECEDENCE):
         raise CorpusError(too_few(raw_path, len(units), counts, sizes, ledger.counts, split.ready is None))
@@ -163,17 +164,23 @@ def too_few(
     )
 
 
-def filled(units: list[Unit], key: str, test: int, valid: int) -> dict[str, list[Unit]]:
-    """Whole groups in the order of their keyed hash: into test until it is full, then valid, then train."""
+def together(units: list[Unit], key: str) -> list[list[Unit]]:
+    """Whole groups in the order of their keyed hash."""
     groups: dict[str, list[Unit]] = {}
     for unit in units:
         groups.setdefault(unit[0].unit, []).append(unit)
+    return [groups[name] for name in sorted(groups, key=lambda name: (keyed(key, "group", name), name))]
+
+
+def alone(units: list[Unit], key: str) -> list[list[Unit]]:
+    """Each unit by itself in the order of its keyed hash."""
+    return [[unit] for unit in sorted(units, key=lambda unit: place_of(unit, key))]
+
+
+def filled(groups: list[list[Unit]], test: int, valid: int) -> dict[str, list[Unit]]:
+    """What is not to be divided, in this order: into test until it is full, then valid, then train."""
     parts: dict[str, list[Unit]] = {part: [] for part in PARTS}
-    for name in sorted(groups, key=lambda name: (keyed(key, "group", name), name)):
-        if len(parts["test"]) < test:
-            parts["test"].extend(groups[name])
-        elif len(parts["valid"]) < valid:
-            parts["valid"].extend(groups[name])
-        else:
-            parts["train"].extend(groups[name])
+    for units in groups:
+        full = len(parts["test"]) >= test, len(parts["valid"]) >= valid
+        parts["test" if not full[0] else "valid" if not full[1] else "train"].extend(units)
     return parts

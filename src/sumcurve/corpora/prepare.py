@@ -39,7 +39,7 @@ from sumcurve.corpora.parts import (
     text_of,
 )
 from sumcurve.corpora.statistics import Statistics
-from sumcurve.corpora.store import PARTS, Corpus
+from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.corpora.tokenizers import Tokenizer, tokenizer
 from sumcurve.settings.corpus import Preparation, Prepare
 from sumcurve.sources.cleaning import Cleaned, Counts, StepRefused, cleaner
@@ -143,7 +143,10 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
     if shared is not None:
         statistics["shared"] = shared
     if settings.split.shared_groups:
-        statistics["groups"] = groups_of(candidates)
+        apart = {
+            candidate: part for part in (*PRECEDENCE[:2], UNSEEN) for unit in parts.get(part, ()) for candidate in unit
+        }
+        statistics["groups"] = groups_of((c.split or apart.get(c, "train"), c.group) for c in candidates)
     spool_path.unlink()
     os.replace(partial, corpus.dropped_path)
     write_json(corpus.statistics_path, statistics)
@@ -384,12 +387,15 @@ def shared_by(candidates: Iterable[Candidate], spool: Spool) -> dict[str, dict[s
     }
 
 
-def groups_of(candidates: Iterable[Candidate]) -> dict[str, dict[str, int]]:
-    """Of ready valid and test, how many `groups` their records name, and how many of these are `in_train`."""
-    names: dict[str, set[str]] = {part: set() for part in PARTS}
-    for candidate in candidates:
-        if candidate.group is not None:
-            names[candidate.split or "train"].add(candidate.group)
+def groups_of(records: Iterable[tuple[str, str | None]]) -> dict[str, dict[str, int]]:
+    """Of valid and test, how many `groups` their records name, and how many of these are `in_train`.
+
+    Of every record part and group.
+    """
+    names: dict[str, set[str]] = {part: set() for part in (*PARTS, UNSEEN)}
+    for part, group in records:
+        if group is not None:
+            names[part].add(group)
     return {
         part: {"groups": len(names[part]), "in_train": len(names[part] & names["train"])} for part in ("valid", "test")
     }

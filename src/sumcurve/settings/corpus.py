@@ -59,7 +59,7 @@ class ReadyFiles(Settings):
 
 
 class Split(Settings):
-    """Sizes in records. A group (source module) is never shared between two parts.
+    """Sizes in records. A group (source module) is shared between two parts by `shared_groups` alone.
 
     Parts that are `ready` need no sizes; those that are given cut them. "records": each says its own, in its field
     `split`.
@@ -83,8 +83,9 @@ class Split(Settings):
     too small to test on. Parts that are not named are what they say.
     """
     shared_groups: Annotated[Boolean, Field(exclude_if=lambda shared: not shared)] = False
-    """Whether a group may stand in several parts that are `ready`, as a mailbox of which each has mails: groups are for
-    intervals alone then. How many of the test part's stand in train, the corpus's statistics say.
+    """Whether a group may stand in several parts, as a mailbox of which each has mails: groups are for intervals alone
+    then, and parts that are not `ready` are drawn record by record. How many of the test part's groups stand in train,
+    the corpus's statistics say.
     """
     unseen: Annotated[tuple[str, ...] | None, Field(exclude_if=lambda unseen: unseen is None)] = None
     """Groups that make a second test part, `unseen`, whole: those whose names are one of these or begin with one and a
@@ -97,8 +98,6 @@ class Split(Settings):
             raise ValueError("`unseen` names groups, one or more, of a corpus whose parts are drawn, not `ready`")
         if self.ready is None and (self.valid is None or self.test is None):
             raise ValueError("give the sizes `valid` and `test`, or say by `ready` where the parts come from")
-        if self.shared_groups and self.ready is None:
-            raise ValueError("`shared_groups` is for parts that are `ready`: those that are drawn share no group")
         if self.roles and (self.ready != "records" or {*self.roles} != {*self.roles.values()}):
             raise ValueError("`roles` exchanges parts that records say: it takes `ready: records`, and each part once")
         return self

@@ -453,8 +453,18 @@ def test_groups_may_be_shared_by_ready_parts_and_are_counted(tmp_path) -> None:
     assert "groups" not in other
     assert "shared_groups" in shared.split.model_dump()
     assert "shared_groups" not in ready().split.model_dump()
-    with pytest.raises(ValueError, match="`shared_groups` is for parts that are `ready`"):
-        settings(shared_groups=True)
+
+
+def test_parts_are_drawn_record_by_record_where_they_may_share_groups(tmp_path) -> None:
+    rows = [record(number, group=f"g{number % 2 if number < 36 else 2}") for number in range(40)]
+    shared = settings(valid=8, test=12, shared_groups=True, unseen=["g2"])
+    statistics = build(tmp_path, rows, shared)
+    assert {name: len(part(tmp_path, name)) for name in PARTS} == {"train": 16, "valid": 8, "test": 12}
+    assert statistics["groups"] == {part: {"groups": 2, "in_train": 2} for part in ("valid", "test")}
+    assert statistics["parts"]["unseen"]["records"] == 4
+    build(tmp_path / "more", [*rows, *(record(number, group="g1") for number in range(40, 44))], shared)
+    tested = ids(tmp_path)["test"], ids(tmp_path / "more")["test"]
+    assert len({*tested[0]} - {*tested[1]}) <= 4  # another record moves none but the last
 
 
 def test_what_repeats_a_source_leaves_and_equal_targets_stay(tmp_path) -> None:

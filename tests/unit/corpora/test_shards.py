@@ -119,9 +119,14 @@ def test_shards_give_the_bytes_of_one_process(tmp_path, seed, monkeypatch) -> No
     monkeypatch.setattr(cutting, "CHUNK", 1000)  # and several reads
     content = content_of(tmp_path, [b"\xef\xbb\xbf", b"".join(rows(seed)).rstrip(b"\n")])
     prepare = {"clean": ["nfc", "boilerplate"]} if seed % 2 else {}
-    unseen = {"unseen": ["g1", "g17"]} if seed > 1 else {}
-    told = assert_same(content, settings_of(prepare, valid=9, test=11, train=60, key=str(seed), **unseen), tmp_path)
-    assert not unseen or told["parts"]["unseen"]["records"]
+    more = {"unseen": ["g1", "g17"]} if seed > 1 else {}
+    shared = {"shared_groups": True} if seed % 2 else {}
+    told = assert_same(
+        content, settings_of(prepare, valid=9, test=11, train=60, key=str(seed), **more, **shared), tmp_path
+    )
+    assert not more or told["parts"]["unseen"]["records"]
+    assert ("groups" in told) == bool(shared)
+    assert not shared or (told["parts"]["test"]["records"], told["parts"]["valid"]["records"]) == (11, 9)
     assert {"duplicate id", "duplicate source", "duplicate target", "beyond split size"} <= {*told["dropped"]}
 
 

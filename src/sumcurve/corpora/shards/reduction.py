@@ -128,9 +128,9 @@ def drop_shared(connection: "DuckDBPyConnection", shared_groups: bool) -> None:
 
 def groups_of(connection: "DuckDBPyConnection") -> dict[str, dict[str, int]]:
     """`prepare.groups_of`, of the candidates that are left."""
-    has = {part: f"bool_or({SPLIT} = {SPLITS.index(part)}) AS in_{part}" for part in PARTS}
+    has = {part: f"bool_or(part = {place}) AS in_{part}" for place, part in enumerate(PRECEDENCE, start=1)}
     connection.execute(
-        f"""CREATE TEMP TABLE parts_of_groups AS SELECT {", ".join(has.values())} FROM candidates
+        f"""CREATE TEMP TABLE parts_of_groups AS SELECT {", ".join(has.values())} FROM candidates JOIN kept USING (row)
         WHERE state > {CANDIDATE} GROUP BY unit"""
     )
     counts = "SELECT count(*), count(*) FILTER (in_train) FROM parts_of_groups WHERE in_{part}"
@@ -227,25 +227,28 @@ def shared_by(connection: "DuckDBPyConnection") -> dict[str, dict[str, int]]:
 def fill(connection: "DuckDBPyConnection", content: Content, settings: Preparation) -> None:
     """Make `kept`: of ready parts each row in its own, else whole groups in the order of their keyed hashes.
 
+    Rows in that of theirs where groups are shared.
+
     As `prepare.filled`: test is filled first, then valid.
     """
     test, valid = settings.split.test or 0, settings.split.valid or 0
     number = {part: place for place, part in enumerate(PARTS_OF_CORPUS, start=1)}
+    unit = '"order"' if settings.split.shared_groups else "unit"
     connection.execute(
         f"""CREATE TEMP TABLE filled AS WITH groups AS (
-            SELECT unit, count(*) AS records FROM candidates WHERE unseen < 0
-            GROUP BY unit ORDER BY unit LIMIT {test + valid}
+            SELECT {unit}, count(*) AS records FROM candidates WHERE unseen < 0
+            GROUP BY {unit} ORDER BY {unit} LIMIT {test + valid}
         ), counted AS (
-            SELECT unit, records, sum(records) OVER (ORDER BY unit) - records AS before FROM groups
+            SELECT {unit}, records, sum(records) OVER (ORDER BY {unit}) - records AS before FROM groups
         ), tested AS (
             SELECT coalesce(sum(records), 0) AS records FROM counted WHERE before < {test}
         )
-        SELECT unit, CASE WHEN before < {test} THEN {number["test"]}
+        SELECT {unit}, CASE WHEN before < {test} THEN {number["test"]}
             WHEN before - tested.records < {valid} THEN {number["valid"]} END AS part FROM counted, tested"""
     )
     drawn = f"coalesce(filled.part, {number['train']})" if content.ready is None else SPLIT
     connection.execute(
         f"""CREATE TABLE kept AS
         SELECT row, "order", (CASE WHEN unseen >= 0 THEN {number[UNSEEN]} ELSE {drawn} END)::UTINYINT AS part
-        FROM candidates LEFT JOIN filled USING (unit) ORDER BY "order" """
+        FROM candidates LEFT JOIN filled USING ({unit}) ORDER BY "order" """
     )
