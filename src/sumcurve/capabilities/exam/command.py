@@ -92,7 +92,7 @@ def run_exam(arguments: argparse.Namespace) -> None:
         raise CommandError("name either --corpus or --judged with its --layout, or --study")
     if arguments.of and not arguments.study:
         raise CommandError(f"--of {arguments.of}: it is of --study; leave it out")
-    from sumcurve.capabilities.exam.rows import claim_of, items_of
+    from sumcurve.capabilities.exam.rows import check, claim_of, items_of
 
     for path in (arguments.to, *arguments.to.parents):
         if path.exists() and not path.is_dir():
@@ -103,17 +103,24 @@ def run_exam(arguments: argparse.Namespace) -> None:
         scorers, needs, material, head = _of_study(arguments)
     else:
         scorers, material = scorers_of(arguments.metric, arguments.scores), _material(arguments)
+    for scorer in scorers.values():
+        check(scorer)
     kinds = dict(zip(material.systems, material.kinds, strict=True))
-    head |= {"corpus": material.name, "records": _digest(material.records), "kinds": kinds}
+    head |= {"corpus": material.name, "texts": _digest(material), "kinds": kinds}
     for line in [] if arguments.quiet else _remarks(scorers, material):
         print(line, file=sys.stderr)
     folder = arguments.to / "items"
+    anew = {folder / f"{name}.{metric.name}.csv" for name, scorer in scorers.items() for metric in scorer.metrics}
     for path in sorted(folder.glob("*.csv")):
         there = read_items(path)[0]
-        if (there["corpus"], there.get("records", head["records"])) != (material.name, head["records"]):
-            others = "" if there["corpus"] != material.name else " with these records"
+        if there["corpus"] != material.name:
             raise CommandError(
-                f"{path} is of corpus {there['corpus']!r}, not {material.name!r}{others}; name another folder by --to"
+                f"{path} is of corpus {there['corpus']!r}, not {material.name!r}; name another folder by --to"
+            )
+        if path not in anew and there.get("texts", head["texts"]) != head["texts"]:
+            raise CommandError(
+                f"{path} is of other records, systems or judgements: metrics of one table sit the same exam; name "
+                "another folder by --to, or sit all its metrics again"
             )
     for name, scorer in scorers.items():
         items = items_of(scorer, material, needs.get(name, {}))
@@ -132,6 +139,9 @@ def _remarks(scorers: Mapping[str, "Scorer"], material: "Material") -> Iterator[
     alone = sum(not record.references for record in material.records)
     if 0 < alone < len(material.records):
         yield f"{alone} of {len(material.records)} records have one reference alone: no row human, no lead"
+    without = sum(not record.source for record in material.records)
+    if 0 < without < len(material.records):
+        yield f"{without} of {len(material.records)} records have no source: no row human, lead, dodges"
     for name, texts in zip(material.systems, material.summaries, strict=True):
         if empty := sum(not any(text) for text in texts):
             yield f"system {name}: {empty} of {len(texts)} summaries are empty"
@@ -141,10 +151,11 @@ def _remarks(scorers: Mapping[str, "Scorer"], material: "Material") -> Iterator[
                 yield f"metric {metric.name}: it would rank, but its scorer claims nothing; name what, as `claim`"
 
 
-def _digest(records: Sequence[Record]) -> str:
-    """What tells these records from others in a file of the same name."""
-    lines = (json.dumps(record.as_dict(), sort_keys=True) for record in records)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
+def _digest(material: "Material") -> str:
+    """What tells these records, summaries and judgements from others in files of the same names."""
+    people = {name: of.tolist() for name, of in material.people.items()}
+    texts = [[record.as_dict() for record in material.records], material.systems, material.summaries, people]
+    return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _refuse(arguments: argparse.Namespace, beside: str, options: Iterable[str]) -> None:
@@ -210,8 +221,10 @@ def scorers_of(names: Sequence[str], path: Path | None) -> dict[str, "Scorer"]:
             scorers[name] = SCORERS[name](SCORERS[name].Settings.model_validate(settings.get(name) or {}))
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            raise CommandError(f"{path or '--metric'}: {name}: {where}: {first['msg']}; say it in --scores") from error
+            where, remedy = ".".join(map(str, first["loc"])), "correct it" if path else "say it in --scores"
+            if first["type"] == "extra_forbidden":
+                remedy = there_are(where, SCORERS[name].Settings.model_fields)
+            raise CommandError(f"{path or '--metric'}: {name}: {where}: {first['msg']}; {remedy}") from error
         if isinstance(scorers[name], Needing) or reads_outputs(scorers[name]):
             remedy = "name one by --study" if not reads_outputs(scorers[name]) else "it cannot sit an exam"
             raise CommandError(f"--metric {name}: it reads folders of a study beside summaries; {remedy}")
@@ -264,14 +277,17 @@ def _records(path: Path) -> list[Record]:
                 raise CommandError(
                     f"{path}:{number}: {name} is not {each}, each of tokens joined by blanks; correct it"
                 )
+        if not isinstance(record.group, str | None):
+            raise CommandError(f"{path}:{number}: group {record.group!r}, no text; put it in quotes")
         ids[record.id] = number
         records.append(record)
     return records
 
 
 def _sentences(text: Any, may_lack: bool) -> bool:
-    """Whether this is a list of sentences, with one at least unless it may lack them."""
-    return isinstance(text, list) and (may_lack or bool(text)) and all(isinstance(sentence, str) for sentence in text)
+    """Whether this is a list of sentences, with a token at least unless it may lack them."""
+    whole = isinstance(text, list) and all(isinstance(sentence, str) for sentence in text)
+    return whole and (may_lack or any(sentence.strip() for sentence in text))
 
 
 def _pairs(folder: Path, records: Sequence[Record], where: str) -> list["Pair"]:
@@ -387,6 +403,8 @@ def _again(folder: Path) -> None:
     scores: dict[str, dict[tuple[str, str], float]] = {}
     for path in paths:
         head, items = read_items(path)
+        if path.stem != f"{head['scorer']}.{head['metric']}":
+            raise RecordError(f"{path}: items of {head['scorer']}.{head['metric']}; call it so, or take it away")
         try:
             rows = rows_of(items, head["claim"])
         except ValueError as error:

@@ -39,26 +39,18 @@ class Draws:
         resamples: int,
         seed: int,
         groups: tuple[int, ...] | None = None,
-        fixed: bool = False,
     ) -> "Draws":
         """The data and so many resamples of both. Of one system, all are of that system.
 
-        `fixed`: systems stay as they are, and what the draws say is of these. `groups` are the group of every document,
-        counted from 0; without them each document is one of its own.
+        `groups` are the group of every document, counted from 0; without them each document is one of its own.
         """
         places = np.arange(documents) if groups is None else np.array(groups)
         counts = []
         for axis, size in enumerate((systems, int(places.max()) + 1)):
             generator = np.random.default_rng([seed, axis])
             drawn = generator.multinomial(size, np.full(size, 1 / size), size=resamples).astype(float)
-            counts.append(np.concatenate([np.ones((1, size)), np.ones_like(drawn) if fixed and axis == 0 else drawn]))
+            counts.append(np.concatenate([np.ones((1, size)), drawn]))
         return cls(counts[0], counts[1][:, places])
-
-
-def means(values: Array, draws: Draws) -> Array:
-    """Mean ``[r]`` of values ``[systems, documents]`` in every draw. Wider than it need be (Owen 2007)."""
-    systems, documents = (times / times.sum(axis=1, keepdims=True) for times in (draws.systems, draws.documents))
-    return np.asarray(((systems @ values) * documents).sum(axis=1))
 
 
 def correlations(
@@ -81,14 +73,14 @@ def correlations(
     return np.divide(totals, counts, out=np.full_like(totals, np.nan), where=counts > 0)
 
 
-def _of_documents(rows: list[Array], kind: Coefficient, draws: Draws) -> Array:
-    """Of every draw and document ``[r, documents]``: `_of_systems` where values are the same in all draws.
+def by_documents(metric: Array, people: Array, kind: Coefficient) -> Array:
+    """The coefficient over systems of every document ``[documents]``, NaN where a score does not vary."""
+    return _of_documents([metric, people], kind, Draws(*(np.ones((1, size)) for size in metric.shape)))[0]
 
-    ``[1, documents]`` where all draws have the same systems.
-    """
+
+def _of_documents(rows: list[Array], kind: Coefficient, draws: Draws) -> Array:
+    """Of every draw and document ``[r, documents]``: `_of_systems` where values are the same in all draws."""
     weights, count = draws.systems, rows[0].shape[0]
-    if (weights == weights[0]).all():
-        weights = weights[:1]
     pairs = (weights[:, :, None] * weights[:, None, :]).reshape(len(weights), -1)
     signs = [_signs(row.T).reshape(-1, count**2).T for row in rows]  # [systems², documents]
     ranked: list[Array] = []

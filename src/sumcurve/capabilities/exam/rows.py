@@ -6,6 +6,8 @@ less is better is turned round. An item with a text that the scorer gives no val
 """
 
 import random
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +24,7 @@ from sumcurve.corpora.derangement import GroupError, derangement
 from sumcurve.machine.spelling import there_are
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.needs import Needing, copy_of
-from sumcurve.scores.scorer import Claim, Metric, Scorer
+from sumcurve.scores.scorer import Claim, Metric, Scorer, Scores
 from sumcurve.statistics.groups import Array
 from sumcurve.store.manifest import sha256_file, sha256_files
 from sumcurve.store.members import names_of_shards
@@ -30,6 +32,7 @@ from sumcurve.store.records import Record, RecordError, write_jsonl
 
 HUMAN, LEAD, PAIRS = "human", "lead", "pairs"
 MIDDLE_HALF = 1.349  # how wide that of a normal distribution is, in standard deviations
+METRIC = re.compile(r"[\w-]+")  # a name that a file can have
 NEAR: tuple[Claim, ...] = ("closeness", "coverage")
 
 
@@ -231,6 +234,21 @@ def _judged(sheet: Sheet, material: Material) -> None:
                 sheet.ask("people", "", system, record, [text], NEAR)
 
 
+def check(scorer: Scorer) -> None:
+    """RecordError for a scorer whose metrics or claims are not what a scorer has."""
+    name, metrics = type(scorer).__name__, getattr(scorer, "metrics", ())
+    names = [metric.name for metric in metrics]
+    if not names:
+        raise RecordError(f"{name}: no `metrics`; name what it measures, as a tuple of Metric")
+    for metric in metrics:
+        if not METRIC.fullmatch(metric.name) or names.count(metric.name) > 1:
+            twice = " comes twice" if names.count(metric.name) > 1 else "; take letters, digits, _ and -"
+            raise RecordError(f"{name}: metric {metric.name!r}{twice}")
+        claim_of(scorer, metric)
+    if unknown := sorted({*scorer.claims} - {*names}):
+        raise RecordError(f"{name}: claims of metric {unknown[0]!r}; {there_are(unknown[0], names)}")
+
+
 def claim_of(scorer: Scorer, metric: Metric) -> Claim:
     """What a metric claims; one without a direction describes. RecordError for a word that is no claim."""
     claim = "description" if metric.higher_is_better is None else scorer.claims.get(metric.name, scorer.claim)
@@ -323,21 +341,44 @@ def scored(
         rows = ({"id": copy.id, "summary": sheet.texts[at]} for copy, at in zip(copies, order, strict=True))
         write_jsonl(output / "summaries.jsonl", rows)
         scores = scorer.score(output, copies, {**files_of(scorer), **folders})
+    if not isinstance(scores, Scores):
+        raise RecordError(f"{type(scorer).__name__}: score gave {type(scores).__name__}; return Scores")
     by_id = {copy.id: at for at, copy in enumerate(copies)}
-    places = [by_id.get(name, -1) for name in scores.ids]
+    if strange := [name for name, count in Counter(scores.ids).items() if count > 1 or name not in by_id]:
+        raise RecordError(
+            f"{type(scorer).__name__}: id {strange[0]!r} twice, or of no record; it cannot sit an exam of texts: give "
+            "the id of each record once, or leave it out where there is no value"
+        )
+    if declared := {metric.name for metric in scorer.metrics} ^ {*scores.values}:
+        raise RecordError(
+            f"{type(scorer).__name__}: values and metrics differ ({', '.join(sorted(declared))}); name each in both"
+        )
+    places = [by_id[name] for name in scores.ids]
     given = np.zeros(len(order), dtype=bool)
     given[places] = True
     values = {}
     for name, of in scores.values.items():
-        if len({*places} - {-1}) != len(of):
-            raise RecordError(f"metric {name}: {len(of)} values of {len(order)} texts; it cannot sit an exam of texts")
         values[name] = np.full(len(order), np.nan)
-        values[name][places] = of
-        if (strange := given & ~np.isfinite(values[name])).any():
-            at = int(np.flatnonzero(strange)[0])
+        values[name][places] = _numbers(name, of, len(places))
+        if (unknown := given & ~np.isfinite(values[name])).any():
+            at = int(np.flatnonzero(unknown)[0])
             document = sheet.records[order[at]].id
-            raise RecordError(f"metric {name}: {values[name][at]} for a summary of document {document!r}, no number")
+            raise RecordError(
+                f"metric {name}: {values[name][at]} for a summary of document {document!r}, no number; leave its id "
+                "out of `ids` where there is no value"
+            )
     return values, given
+
+
+def _numbers(name: str, values: Any, count: int) -> Array:
+    """So many numbers; RecordError for anything else."""
+    try:
+        numbers = np.asarray([np.nan if value is None else value for value in values], dtype=float)
+    except (TypeError, ValueError) as error:
+        raise RecordError(f"metric {name}: no list of numbers ({error}); give a number for each id") from error
+    if numbers.shape != (count,):
+        raise RecordError(f"metric {name}: values of shape {numbers.shape} for {count} ids; give a number for each id")
+    return numbers
 
 
 def files_of(scorer: Scorer) -> dict[Path, str]:

@@ -60,7 +60,7 @@ def outcome(rows: Sequence[Row], claim: Claim) -> str:
     if claim == "description":
         return "describes: it does not rank"
     if claim == "faithfulness" and not any(row.row == "dodges" and row.verdict == "passed" for row in rows):
-        return "undecided: dodges not sat"
+        return "undecided: dodges not sat (broken texts: --contrasts)"
     if not any(row.p is not None for row in rows):
         return "undecided: no row is applicable"
     return "passed"

@@ -23,7 +23,6 @@ class Rule:
 class Thresholds:
     level: float
     draws: int
-    draws_crossed: int
     seed: int
     systems: int
     fewest_systems: int

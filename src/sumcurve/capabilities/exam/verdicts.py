@@ -5,21 +5,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sumcurve.capabilities.exam.correlations import Draws, Level, correlations, interval, means
+from sumcurve.capabilities.exam.correlations import Draws, Level, by_documents, correlations, interval
 from sumcurve.capabilities.exam.perturbations import PERTURBATIONS
 from sumcurve.capabilities.exam.rows import Item
 from sumcurve.capabilities.exam.table import OF_PEOPLE, Row, Verdict
 from sumcurve.capabilities.exam.thresholds import Rule, thresholds
 from sumcurve.scores.scorer import Claim
-from sumcurve.statistics.groups import Array
+from sumcurve.statistics.design import Design, Replicates
+from sumcurve.statistics.groups import Array, Groups
+from sumcurve.statistics.intervals import estimate
 from sumcurve.statistics.ungrouped import holm
 
 LACKS = {
     "repeats": "no texts, or answers that are kept",
-    "human": "no sources with two references",
-    "lead": "no sources with two references",
-    "dodges": "no sources with broken texts",
-    "dodges_by_source": "no sources with broken texts",
+    "human": "not all records have a source and two references",
+    "lead": "not all records have a source and two references",
+    "dodges": "not all records have a source, or no broken texts",
+    "dodges_by_source": "not all records have a source, or no broken texts",
     "copied": "no sources",
     "length": "no summaries by systems",
     "people": "no judgements by people",
@@ -33,22 +35,23 @@ FEWEST = 4  # systems, without which there is no correlation over them: of three
 class Grid:
     """Values of a row ``[systems, documents]``, and where it has them people's scores and numbers of words.
 
-    `groups` say of every document which group it is of, counted from 0. `left_out` counts items of documents that lack
+    `groups` name the group of every document. `left_out` counts items of documents that lack
     a value of some system, of `items`.
     """
 
     values: Array
     people: Array | None
     lengths: Array | None
-    groups: tuple[int, ...]
+    groups: tuple[str, ...]
     left_out: int
     items: int
 
-    def draws(self, fixed: bool = False) -> Draws:
-        """Of documents, and of systems unless these are `fixed`."""
+    def draws(self) -> Draws:
+        """Of systems and documents."""
         rules = thresholds()
-        count = rules.draws if fixed else rules.draws_crossed
-        return Draws.crossed(*self.values.shape, count, rules.seed, self.groups, fixed)
+        places = {name: place for place, name in enumerate(dict.fromkeys(self.groups))}
+        groups = tuple(places[name] for name in self.groups)
+        return Draws.crossed(*self.values.shape, rules.draws, rules.seed, groups)
 
 
 def rows_of(items: Iterable[Item], claim: Claim) -> list[Row]:
@@ -97,9 +100,8 @@ def _row(name: str, part: str, rule: Rule, grid: Grid, claim: Claim) -> Row:
         return replace(row, value=most, verdict="passed" if most <= rule.threshold else "failed")
     if (name == "length" or name in OF_PEOPLE) and systems < FEWEST:
         return replace(row, verdict="not applicable", why=f"{systems} systems: it takes {FEWEST}")
-    values = _statistic(name, grid, grid.draws(fixed=name not in OF_PEOPLE))
-    low, high = interval(values)
-    row = replace(row, value=_number(values[0]), low=_number(low), high=_number(high))
+    value, low, high, p = _drawn(name, grid, rule) if name in OF_PEOPLE else _estimated(name, grid, rule)
+    row = replace(row, value=value, low=low, high=high)
     about = thresholds().people.get(part, ()) if name in OF_PEOPLE else rule.claims
     if claim not in rule.claims or claim not in about:
         return replace(row, verdict="not applicable", why=f"claims {claim}")
@@ -110,34 +112,57 @@ def _row(name: str, part: str, rule: Rule, grid: Grid, claim: Claim) -> Row:
         return replace(row, verdict=verdict, why=why)
     if few := _too_few(name, grid):
         return replace(row, why=few)
-    if row.low is None:
+    if p is None:
         return replace(row, why="too few draws in which both vary")
-    drawn = values[1:][~np.isnan(values[1:])]
-    tails = [int((drawn <= rule.threshold).sum()), int((drawn >= rule.threshold).sum())]
-    return replace(row, p=min(1.0, 2 * (min(tails) + 1) / (len(drawn) + 1)))
+    return replace(row, p=p)
 
 
-def _statistic(name: str, grid: Grid, draws: Draws) -> Array:
-    """In every draw; the first is the data."""
+Numbers = tuple[float | None, float | None, float | None, float | None]  # value, ends of its interval, p
+
+
+def _estimated(name: str, grid: Grid, rule: Rule) -> Numbers:
+    """The mean over documents, of these systems: Student's t over groups of documents (`statistics.groups`)."""
+    by_document = grid.values.mean(axis=0)
+    varies = np.ones(len(by_document), dtype=bool)
     if name == "length":
         assert grid.lengths is not None
-        return np.asarray(1 - np.abs(correlations(grid.values, grid.lengths, "spearman", "summary", draws)))
-    if name in OF_PEOPLE:
-        assert grid.people is not None
-        level: Level = "system" if name == "people_systems" else "summary"
-        given = grid.lengths if name == "people_given_length" else None
-        return correlations(grid.values, grid.people, "kendall", level, draws, given)
-    return means(grid.values, draws)
+        rho = by_documents(grid.values, grid.lengths, "spearman")
+        varies = ~np.isnan(rho)
+        by_document = 1 - np.sign(rho[varies].mean()) * rho[varies] if varies.any() else rho[varies]
+    if not varies.any():
+        return None, None, None, None
+    groups = [group for group, here in zip(grid.groups, varies.tolist(), strict=True) if here]
+    above = Replicates(name, None, (), by_document[None] - rule.threshold)
+    estimated = estimate(Design([above], groups, None), (name, None))
+    value = rule.threshold + estimated.mean
+    if estimated.low is None or estimated.high is None:
+        # Of a share at the threshold all groups are alike no oftener than this; of other reasons `_too_few` says more.
+        return value, value, value, min(1.0, 2 * max(rule.threshold, 1 - rule.threshold) ** len({*groups}))
+    return value, max(0.0, rule.threshold + estimated.low), min(1.0, rule.threshold + estimated.high), estimated.p
+
+
+def _drawn(name: str, grid: Grid, rule: Rule) -> Numbers:
+    """A correlation with people, over draws of systems and documents."""
+    assert grid.people is not None
+    level: Level = "system" if name == "people_systems" else "summary"
+    given = grid.lengths if name == "people_given_length" else None
+    values = correlations(grid.values, grid.people, "kendall", level, grid.draws(), given)
+    low, high = interval(values)
+    if np.isnan(low):
+        return _number(values[0]), None, None, None
+    drawn = values[1:][~np.isnan(values[1:])]
+    tails = [int((drawn <= rule.threshold).sum()), int((drawn >= rule.threshold).sum())]
+    return _number(values[0]), low, high, min(1.0, 2 * (min(tails) + 1) / (len(drawn) + 1))
 
 
 def _too_few(name: str, grid: Grid) -> str:
     """Why draws decide nothing here; empty where they may."""
-    systems, groups = grid.values.shape[0], len(set(grid.groups))
+    systems, groups = grid.values.shape[0], Groups.of(grid.groups)
     if name in OF_PEOPLE and systems < thresholds().fewest_systems:
         return f"{systems} systems: a verdict takes {thresholds().fewest_systems}"
-    if groups < thresholds().fewest_documents:
-        return f"{groups} documents or groups: a verdict takes {thresholds().fewest_documents}"
-    return ""
+    if groups.count < thresholds().fewest_documents:
+        return f"{groups.count} documents or groups: a verdict takes {thresholds().fewest_documents}"
+    return groups.why
 
 
 def _undefined(name: str, grid: Grid) -> tuple[Verdict, str]:
@@ -186,11 +211,10 @@ def grid_of(items: Sequence[Item]) -> Grid:
     grids = {name: of[:, whole] / counts[:, whole] for name, of in sums.items()}
     has = {name: getattr(items[0], name) is not None for name in sums}
     names = {item.document: item.group or f"document {item.document}" for item in items}
-    groups = {group: place for place, group in enumerate(dict.fromkeys(names[document] for document in documents))}
     people, lengths = (grids[name] if has[name] else None for name in ("people", "length"))
     left_out = len(items) - int(counts[:, whole].sum())
-    of_documents = tuple(groups[names[document]] for document in documents)
-    return Grid(grids["value"], people, lengths, of_documents, left_out, len(items))
+    groups = tuple(names[document] for document in documents)
+    return Grid(grids["value"], people, lengths, groups, left_out, len(items))
 
 
 def _number(value: float) -> float | None:

@@ -8,7 +8,6 @@ from sumcurve.capabilities.exam.correlations import (
     Draws,
     correlations,
     interval,
-    means,
 )
 from sumcurve.statistics.coefficients import COEFFICIENTS
 from sumcurve.statistics.groups import Array
@@ -79,7 +78,6 @@ def test_a_draw_is_the_scores_that_it_holds(level) -> None:
             correlations(metric[np.ix_(*at)], people[np.ix_(*at)], kind, level, data_alone(metric))[0] for at in places
         ]
         np.testing.assert_allclose(values, drawn)
-    np.testing.assert_allclose(means(metric, draws), [metric[np.ix_(*at)].mean() for at in places])
 
 
 def test_documents_of_one_score_are_not_in_the_mean_and_a_constant_has_no_coefficient() -> None:
