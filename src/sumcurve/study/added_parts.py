@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from sumcurve.corpora.candidates import Candidate
-from sumcurve.corpora.parts import filled
+from sumcurve.corpora.parts import filled, together
 from sumcurve.corpora.prepare import SAME_SOURCE, SAME_TARGET, gives_way
 from sumcurve.corpora.store import PARTS
 from sumcurve.machine.counts import counted
@@ -46,7 +46,8 @@ def repeats(rows: Iterable[tuple[Candidate, Digests]]) -> Iterator[tuple[Candida
 
 def parts_drawn(left: Sequence[Candidate], valid: int, test: int) -> dict[str, list[Candidate]]:
     """The parts that whole groups make, cut to their sizes: train has this many at most, since lengths drop some."""
-    parts = filled([(row,) for row in left], Split.model_fields["key"].default, test=test, valid=valid)
+    groups = together([(row,) for row in left], Split.model_fields["key"].default)
+    parts = filled(groups, test=test, valid=valid)
     most = {"train": None, "valid": valid, "test": test}
     return {part: [unit[0] for unit in parts[part]][: most[part]] for part in PARTS}
 
@@ -55,10 +56,13 @@ def test_notes(test: Sequence[Candidate], ready: bool) -> list[str]:
     """Warnings of a test part too small to tell systems apart."""
     groups = Counter(row.group for row in test if row.group is not None)
     notes, more = [], "add records" if ready else "raise `test` under `split` in the study, or add records"
-    if groups and len(groups) < LEAST_GROUPS:
+    alike = groups.total() ** 2 / sum(size**2 for size in groups.values()) if groups else 0.0  # Kish's effective number
+    if groups and alike < LEAST_GROUPS:
+        weigh = "" if round(alike) == len(groups) else f", which weigh as {alike:.1f} of one size"
         notes.append(
-            f"WARNING: the test part would hold {counted(len(groups), 'group')}, and intervals rest on groups: fewer "
-            f"than {LEAST_GROUPS} say little; {more}, of more and smaller groups"
+            f"WARNING: the test part would hold {counted(len(groups), 'group')}{weigh}, and intervals rest on groups: "
+            f"fewer than {LEAST_GROUPS} say little; {more}, of more and smaller groups; or have each record drawn by "
+            "itself, by `shared_groups: true` under `split`"
         )
     if 1 < len(test) < LEAST_ITEMS:
         from sumcurve.statistics.power import Aim, Noise, visible_effect

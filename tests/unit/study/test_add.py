@@ -229,7 +229,7 @@ def test_training_records_of_groups_are_no_fewer_than_planned_but_for_lengths(pl
     add(monkeypatch, "mine.jsonl", "--name", "mine", "--group", "site")
     printed = capsys.readouterr().out
     assert "12 groups, never divided" in printed
-    assert "WARNING: the test part would hold 2 groups, and intervals rest on groups" in printed
+    assert "WARNING: the test part would hold 2 groups" in printed
     study = Path("config/studies/mine.yaml")
     said = said_of("mine")["published"]
     study.write_text("".join(line for line in study.read_text().splitlines(True) if "prepare: {" not in line))
