@@ -381,6 +381,8 @@ def _item(row: Mapping[str, str], kinds: Mapping[str, str]) -> "Item":
     value, people, length = (None if row[name] == "" else float(row[name]) for name in ("value", "people", "length"))
     if not all(number is None or math.isfinite(number) for number in (value, people, length)):
         raise ValueError(f"values {row['value']!r}, {row['people']!r}, {row['length']!r}: no numbers")
+    if row["row"] not in ("repeats", "people") and value is not None and not -1 <= value <= 1:
+        raise ValueError(f"value {row['value']}: no share, nor a difference of shares")
     return Item(row["row"], row["part"], row["system"], row["document"], value, people, length, row["group"])
 
 

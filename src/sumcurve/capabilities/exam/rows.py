@@ -279,7 +279,9 @@ def items_of(
     for order in orders:
         again, there = scored(scorer, sheet, order, folders)
         if not there.all():
-            raise RecordError(f"{type(scorer).__name__}: texts with a value have none in another order")
+            raise RecordError(
+                f"{type(scorer).__name__}: texts with a value have none in another order; let it depend on nothing else"
+            )
         twice.append(again)
     items: dict[str, list[Item]] = {}
     for metric in scorer.metrics:
@@ -343,6 +345,10 @@ def scored(
         scores = scorer.score(output, copies, {**files_of(scorer), **folders})
     if not isinstance(scores, Scores):
         raise RecordError(f"{type(scorer).__name__}: score gave {type(scores).__name__}; return Scores")
+    if not isinstance(scores.ids, Sequence) or not all(isinstance(name, str) for name in scores.ids):
+        raise RecordError(f"{type(scorer).__name__}: ids {str(scores.ids)[:80]}; give the id of each record, a text")
+    if not isinstance(scores.values, Mapping):
+        raise RecordError(f"{type(scorer).__name__}: values {str(scores.values)[:80]}; give lists by metric")
     by_id = {copy.id: at for at, copy in enumerate(copies)}
     if strange := [name for name, count in Counter(scores.ids).items() if count > 1 or name not in by_id]:
         raise RecordError(
@@ -374,7 +380,7 @@ def _numbers(name: str, values: Any, count: int) -> Array:
     """So many numbers; RecordError for anything else."""
     try:
         numbers = np.asarray([np.nan if value is None else value for value in values], dtype=float)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise RecordError(f"metric {name}: no list of numbers ({error}); give a number for each id") from error
     if numbers.shape != (count,):
         raise RecordError(f"metric {name}: values of shape {numbers.shape} for {count} ids; give a number for each id")

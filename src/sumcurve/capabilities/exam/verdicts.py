@@ -100,8 +100,12 @@ def _row(name: str, part: str, rule: Rule, grid: Grid, claim: Claim) -> Row:
         return replace(row, value=most, verdict="passed" if most <= rule.threshold else "failed")
     if (name == "length" or name in OF_PEOPLE) and systems < FEWEST:
         return replace(row, verdict="not applicable", why=f"{systems} systems: it takes {FEWEST}")
-    value, low, high, p = _drawn(name, grid, rule) if name in OF_PEOPLE else _estimated(name, grid, rule)
-    row = replace(row, value=value, low=low, high=high)
+    by_document, used = _by_document(name, grid)
+    if name in OF_PEOPLE:
+        value, low, high, p = _drawn(name, grid, rule)
+    else:
+        value, low, high, p = _estimated(by_document, used, rule.threshold, 2 if name == "length" else 1)
+    row = replace(row, value=value, low=low, high=high, documents=len(used))
     about = thresholds().people.get(part, ()) if name in OF_PEOPLE else rule.claims
     if claim not in rule.claims or claim not in about:
         return replace(row, verdict="not applicable", why=f"claims {claim}")
@@ -110,7 +114,7 @@ def _row(name: str, part: str, rule: Rule, grid: Grid, claim: Claim) -> Row:
     if row.value is None:
         verdict, why = _undefined(name, grid)
         return replace(row, verdict=verdict, why=why)
-    if few := _too_few(name, grid):
+    if few := _too_few(name, systems, used):
         return replace(row, why=few)
     if p is None:
         return replace(row, why="too few draws in which both vary")
@@ -120,25 +124,34 @@ def _row(name: str, part: str, rule: Rule, grid: Grid, claim: Claim) -> Row:
 Numbers = tuple[float | None, float | None, float | None, float | None]  # value, ends of its interval, p
 
 
-def _estimated(name: str, grid: Grid, rule: Rule) -> Numbers:
-    """The mean over documents, of these systems: Student's t over groups of documents (`statistics.groups`)."""
-    by_document = grid.values.mean(axis=0)
-    varies = np.ones(len(by_document), dtype=bool)
-    if name == "length":
-        assert grid.lengths is not None
-        rho = by_documents(grid.values, grid.lengths, "spearman")
-        varies = ~np.isnan(rho)
-        by_document = 1 - np.sign(rho[varies].mean()) * rho[varies] if varies.any() else rho[varies]
-    if not varies.any():
+def _by_document(name: str, grid: Grid) -> tuple[Array, list[str]]:
+    """What a row's value is the mean of, of these systems, and the groups of the documents that have it."""
+    if name == "people_systems" or (name not in OF_PEOPLE and name != "length"):
+        return grid.values.mean(axis=0), list(grid.groups)
+    beside = grid.lengths if name == "length" else grid.people
+    assert beside is not None
+    values = by_documents(grid.values, beside, "spearman" if name == "length" else "kendall")
+    varies = ~np.isnan(values)
+    values = values[varies]
+    used = [group for group, here in zip(grid.groups, varies.tolist(), strict=True) if here]
+    return (1 - np.sign(values.mean()) * values if name == "length" and used else values), used
+
+
+def _estimated(by_document: Array, groups: list[str], threshold: float, most: float) -> Numbers:
+    """The mean over documents, from 0 to `most` each: Student's t over groups of documents (`statistics.groups`)."""
+    if not groups:
         return None, None, None, None
-    groups = [group for group, here in zip(grid.groups, varies.tolist(), strict=True) if here]
-    above = Replicates(name, None, (), by_document[None] - rule.threshold)
-    estimated = estimate(Design([above], groups, None), (name, None))
-    value = rule.threshold + estimated.mean
+    above = Replicates("metric", None, (), by_document[None] - threshold)
+    estimated = estimate(Design([above], groups, None), ("metric", None))
+    value = threshold + estimated.mean
     if estimated.low is None or estimated.high is None:
-        # Of a share at the threshold all groups are alike no oftener than this; of other reasons `_too_few` says more.
-        return value, value, value, min(1.0, 2 * max(rule.threshold, 1 - rule.threshold) ** len({*groups}))
-    return value, max(0.0, rule.threshold + estimated.low), min(1.0, rule.threshold + estimated.high), estimated.p
+        # All alike (of other reasons `_too_few` says more). Were the mean at the threshold, a group would have this
+        # value or one beyond it with a chance of `share` at most (Markov's inequality).
+        share = 1.0
+        if abs(value - threshold) > 1e-9:
+            share = threshold / value if value > threshold else (most - threshold) / (most - value)
+        return value, value, value, min(1.0, 2 * share ** len({*groups}))
+    return value, max(0.0, threshold + estimated.low), min(1.0, threshold + estimated.high), estimated.p
 
 
 def _drawn(name: str, grid: Grid, rule: Rule) -> Numbers:
@@ -155,9 +168,9 @@ def _drawn(name: str, grid: Grid, rule: Rule) -> Numbers:
     return _number(values[0]), low, high, min(1.0, 2 * (min(tails) + 1) / (len(drawn) + 1))
 
 
-def _too_few(name: str, grid: Grid) -> str:
-    """Why draws decide nothing here; empty where they may."""
-    systems, groups = grid.values.shape[0], Groups.of(grid.groups)
+def _too_few(name: str, systems: int, used: list[str]) -> str:
+    """Why the documents of these groups decide nothing; empty where they may."""
+    groups = Groups.of(used)
     if name in OF_PEOPLE and systems < thresholds().fewest_systems:
         return f"{systems} systems: a verdict takes {thresholds().fewest_systems}"
     if groups.count < thresholds().fewest_documents:
@@ -171,12 +184,12 @@ def _undefined(name: str, grid: Grid) -> tuple[Verdict, str]:
     def constant(values: Array | None) -> bool:
         return values is not None and bool(np.ptp(values, axis=0).max() == 0)
 
-    if constant(grid.values):
-        return "failed", "the metric does not vary"
     if name in OF_PEOPLE and constant(grid.people):
         return "undecided", "people's scores do not vary"
     if name == "length" and constant(grid.lengths):
         return "undecided", "the number of words does not vary"
+    if constant(grid.values):
+        return "failed", "the metric does not vary"
     if name == "people_given_length":
         return "failed", "the number of words explains it whole"
     return "undecided", "no document in which both vary"

@@ -427,6 +427,10 @@ def test_a_claim_that_there_is_not_is_named_before_anything_is_written(judged, t
         (('{"overlap": values}', '{"overlap": "words"}'), "metric overlap: no list of numbers"),
         (('{"overlap": values}', '{"overlap": values[:-1]}'), r"metric overlap: values of shape .* give a number for"),
         (("return Scores(", "return list("), "score gave list; return Scores"),
+        (("Scores([r.id for r in records]", "Scores(None"), "ids None; give the id of each record"),
+        (("Scores([r.id for r in records]", "Scores([[r.id] for r in records]"), "ids .*; give the id of each record"),
+        (('{"overlap": values}', "None"), "values None; give lists by metric"),
+        (('{"overlap": values}', '{"overlap": [10**400 for _ in values]}'), "metric overlap: no list of numbers"),
         (("[r.id for r in records], [", "[records[0].id for r in records], ["), "id '.*' twice, or of no record"),
     ],
 )

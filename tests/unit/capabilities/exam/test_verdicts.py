@@ -148,6 +148,40 @@ def test_a_few_large_groups_keep_the_level(sizes) -> None:
     assert wrong <= 12  # 5 % of 100, three standard errors above
 
 
+def test_documents_that_are_all_alike_decide_by_their_distance_from_the_threshold() -> None:
+    at, near, far = (row("guessing", shares(np.full((1, 40), value))) for value in (0.6, 0.61, 1.0))
+    assert (at.p, at.verdict) == (1, "undecided")
+    assert near.verdict == "undecided"
+    assert far.verdict == "passed"
+    generator = np.random.default_rng(7)  # seven rows of documents that seldom differ, whose mean is at the threshold
+    wrong = 0
+    for _ in range(200):
+        items = []
+        for name in ("guessing", "lead", "lost", "truncated", "swapped", "repeated", "copied"):
+            items += shares(np.where(generator.random((1, 20)) < 6 / 7, 0.7, 0.0), name)
+        items = [replace(item, part="0.5" if item.row in PERTURBATIONS else "") for item in items]
+        wrong += any(row.verdict in ("passed", "failed") and row.low == row.high for row in rows_of(items, "closeness"))
+    assert wrong <= 19  # of 200, three standard errors above 5 %
+
+
+def test_a_row_of_correlations_is_of_the_documents_that_have_one() -> None:
+    generator = np.random.default_rng(9)
+    value, length = generator.normal(size=(8, 40)), generator.integers(5, 50, size=(8, 40)).astype(float)
+    value[:, 12:] = 0
+    verdict = row("length", people(value, value, length))
+    assert (verdict.documents, verdict.verdict) == (12, "undecided")
+    assert "12 documents or groups: a verdict takes" in verdict.why
+    assert (row("people", people(value, value, length)).documents, row("guessing", shares(value)).documents) == (12, 40)
+
+
+def test_systems_that_are_copies_say_nothing_of_a_metric_and_length() -> None:
+    value, length = np.tile(np.random.default_rng(2).random((1, 40)), (5, 1)), np.tile(np.arange(40.0), (5, 1))
+    items = [
+        Item("people", "", f"s{at[0]}", f"d{at[1]}", float(of), None, length[at]) for at, of in np.ndenumerate(value)
+    ]
+    assert row("length", items).why == "the number of words does not vary"
+
+
 def test_groups_of_which_one_has_most_documents_decide_nothing() -> None:
     groups = ["large"] * 60 + [f"g{place}" for place in range(40)]
     verdict = row("guessing", shares(np.random.default_rng(6).random((1, 100)), groups=groups))
