@@ -64,8 +64,6 @@ REWORDED = {  # of titles and captions of recorded tables, which keep their byte
         " It compares people, too."
     ),
     " Its text may still be made of source words.": " It may still copy.",
-    " Human, summary 1 against 2 and 3 ‖: A check that the data are theirs: rouge-score, stemmed, gives 53.39 and "
-    "26.77 on our copy.": "",
     "although their paired difference is significant": "where they differ significantly",
     "; the pretrained one at 10 and 100 records, too; and PGRL once at two sizes": "",
     f"{PARTS} entities, which is a bound": "",
