@@ -18,8 +18,8 @@ several references, the last is no reference here but the system `human`. Refere
 of two unrelated texts none is worse by construction.
 What was chosen when: thresholds, before any score. That groups are drawn whole, and that a verdict takes 7 systems and
 20 documents or groups, after a first run on REALSumm, whose verdicts it does not change. One document of every group
-first, after a plain draw of ACL had 19 of the 20 groups that it had then, and so no verdict. How rows are tested, twice:
-thresholds.yaml says why.
+first, after a plain draw of ACL had 19 of the 20 groups that it had then, and so no verdict. How rows are tested,
+twice: thresholds.yaml says why.
 
 Of metrics with models APES sits where the study's readers are trained in the checkout (DialogSum); BERTScore, BARTScore
 and entailment need weights, and have not sat.
