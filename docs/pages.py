@@ -61,7 +61,7 @@ REWORDED = {  # of titles and captions of recorded tables, which keep their byte
     TESTED: "Significant: at 5 %, family-wise ([how](../explanations/error-bars.md)). Brackets at differences are ",
     " beside their twin, by characters, at two sizes with three seeds": " beside their twin",
     " People are compared with systems by it, since they have a reference less (table references).": (
-        " It compares people, too."
+        " Compare people by it only."
     ),
     " Its text may still be made of source words.": " It may still copy.",
     "although their paired difference is significant": "where they differ significantly",

@@ -35,5 +35,5 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
             few = {"<": "fewer than ", ">": "more than "}.get(last["bound"], "")
             needed, most = int(float(last["records_needed"])), round(float(last["ratio_high"] or 0) * fact.records[0])
             text += f"; its mean reaches that model's with {few}{number(needed)} records"
-            text += f" (interval: to {number(most)})" if most > needed else ""
+            text += f" (95 %: to {number(most)})" if most > needed else ""
         yield Finding(corpus.name, "Pretraining", f"{text}.", "pretraining", 1.5, facts)

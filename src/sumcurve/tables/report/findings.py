@@ -130,8 +130,8 @@ def _own(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     every_best, every_baseline = [*facts.best(corpus)], [*facts.baseline(corpus)]
     best = [fact for fact in every_best if fact.metric == unit]
     says = (
-        ("best", 1.0, "answers", _best(best, titles)),
-        ("sizes", 3.0, "answers", _sizes(best, titles)),
+        ("best", 1.0, "answers", _best(best, titles, one_search=not corpus.rows("own_searches"))),
+        ("sizes", 3.0, "answers", _sizes(best, corpus, titles)),
         ("baseline", 2.0, "comparisons", _baseline(every_baseline, unit, titles)),
         ("metric", 2.2, "answers", _by_others([*every_best, *every_baseline], corpus.metrics, titles)),
         ("doubling", 4.0, "answers", _doubling([*facts.doubling(corpus)], unit, titles)),
@@ -163,9 +163,12 @@ def interval(effect: Effect | None, decimals: int = 1) -> str:
     return "–" if effect is None else span(effect.value, effect.low, effect.high, decimals)
 
 
-def _best(best: Sequence[Fact], titles: Titles) -> Said | None:
-    """The largest size."""
-    return (*leader(best[-1], titles), best) if best else None
+def _best(best: Sequence[Fact], titles: Titles, one_search: bool) -> Said | None:
+    """The largest size; not `one_search`: another table compares methods each by its paper's search."""
+    if not best:
+        return None
+    head, text = leader(best[-1], titles)
+    return head, text if one_search else f"{text.removesuffix('.')}; all by one search.", best
 
 
 def leader(fact: Fact, titles: Titles) -> tuple[str, str]:
@@ -195,11 +198,12 @@ def leader(fact: Fact, titles: Titles) -> tuple[str, str]:
     return f"Best with {number(fact.records[0])} records", text
 
 
-def _sizes(best: Sequence[Fact], titles: Titles) -> Said | None:
-    """The smaller sizes."""
+def _sizes(best: Sequence[Fact], corpus: Corpus, titles: Titles) -> Said | None:
+    """The smaller sizes; where fewer methods are ranked than at the largest, how many."""
     smaller = best[:-1]
     if not smaller:
         return None
+    ranked: list[int] = []
     by_leader: dict[str, list[str]] = {}
     alone: dict[tuple[str, ...], list[str]] = {}
     for fact in smaller:
@@ -207,6 +211,7 @@ def _sizes(best: Sequence[Fact], titles: Titles) -> Said | None:
         if fact.outcome == "alone":
             alone.setdefault(fact.methods, []).append(size)
         else:
+            ranked.append(len(corpus.at(corpus.metric, fact.records[0])))
             by_leader.setdefault(titles.all(fact.methods) if fact.outcome == "better" else "", []).append(size)
     undecided = by_leader.pop("", [])
     single = sorted({name for fact in smaller for name in fact.single})
@@ -220,6 +225,10 @@ def _sizes(best: Sequence[Fact], titles: Titles) -> Said | None:
         parts[0] = f"of methods with repeated runs ({titles.all(single)}: single runs, not tested), {parts[0]}"
     for methods, sizes in alone.items():
         parts.append(f"with {listed(sizes)} {f'only {titles.all(methods)}' if methods else 'none'} is ranked")
+    most = len(corpus.at(corpus.metric, best[-1].records[0]))
+    if parts and ranked and min(ranked) < most:
+        ends = " to ".join(str(count) for count in sorted({min(ranked), max(ranked)}))
+        parts[-1] += f" ({ends} methods ranked)"
     return "With fewer records", f"{'; '.join(parts)}.", smaller
 
 
@@ -229,6 +238,7 @@ def _baseline(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
     if not here:
         return None
     name = titles[here[0].against[0]]
+    head = f"Against {name}, the best untrained mean"
     groups = {outcome: [fact for fact in here if fact.outcome == outcome] for outcome in _OUTCOMES}
     better = groups["better"]
     if better:
@@ -236,7 +246,7 @@ def _baseline(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
         whose = f"{titles[better[0].methods[0]]} " if len(better) > 1 else ""
         first += f" ({whose}by {interval(better[0].effect)} {metric})"
     elif not (groups["no significant difference"] or groups["worse"]):
-        return f"Against {name}, the best untrained baseline", "single runs, not tested.", outcomes
+        return head, "single runs, not tested.", outcomes
     else:
         first = "no trained method is significantly better"
     words = {"no significant difference": "no significant difference for", "worse": "significantly worse: "}
@@ -244,7 +254,7 @@ def _baseline(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
     for outcome, say in words.items():
         if groups[outcome]:
             parts.append(f"{say} {titles.all([fact.methods[0] for fact in groups[outcome]])}".replace("  ", " "))
-    return f"Against {name}, the best untrained baseline", f"{'; '.join(parts)}.", outcomes
+    return head, f"{'; '.join(parts)}.", outcomes
 
 
 def _by_others(outcomes: Sequence[Fact], metrics: Sequence[str], titles: Titles) -> Said | None:
@@ -379,7 +389,7 @@ def _beyond(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
     pairs = [f"{titles[fact.methods[0]]} ahead of {titles[fact.against[0]]}" for fact in decided]
     least = min(fact.effect.value for fact in decided if fact.effect)
     text = (
-        f"expected up to {number(decided[0].records[1])} records: {listed(pairs[:NAMED])} "
+        f"by extrapolation to {number(decided[0].records[1])} records {listed(pairs[:NAMED])} "
         f"(probability {math.floor(100 * least) / 100:.2f}{'' if len(pairs) == 1 else ' or more'})"
     )
     unknown = [titles[name] for name in decided[0].note.split()]
@@ -403,16 +413,29 @@ def _phases(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | Non
     shown = [fact for fact in outcomes if fact.outcome in ("better", "worse")]
     if not outcomes:
         return None
-    fact = (shown or sorted(outcomes, key=lambda fact: -abs(fact.effect.value if fact.effect else 0)))[0]
+    single = [fact for fact in outcomes if fact.outcome == "single run"]
+    tested = [fact for fact in outcomes if fact not in single]
+    if not shown and not tested:
+        return "Last phases", f"{_by_phase(single, titles)}: {_not_tested(single)}.", outcomes
+    fact = (shown or sorted(tested, key=lambda fact: -abs(fact.effect.value if fact.effect else 0)))[0]
     if not shown:
-        phases = [f"{titles[fact.methods[0]]} by phase {fact.note}" for fact in outcomes]
-        text = f"no significant change of {metric} against as many updates without the phase: {listed(phases[:NAMED])}"
-        return "Last phases", f"{text} (at most {interval(fact.effect)}).", outcomes
+        text = f"no significant change of {metric} against as many updates without the phase"
+        text += f": {_by_phase(tested, titles)} (at most {interval(fact.effect)})"
+        text += f"; {_by_phase(single, titles)}: {_not_tested(single)}" if single else ""
+        return "Last phases", f"{text}.", outcomes
     text = (
         f"{fact.note} changes {titles[fact.methods[0]]} by {interval(fact.effect, 2)} {metric} "
         f"(significantly {fact.outcome} than as many updates without it)."
     )
     return "Last phases", text, outcomes
+
+
+def _by_phase(outcomes: Sequence[Fact], titles: Titles) -> str:
+    return listed([f"{titles[fact.methods[0]]} by phase {fact.note}" for fact in outcomes[:NAMED]])
+
+
+def _not_tested(outcomes: Sequence[Fact]) -> str:
+    return "single runs, not tested" if len(outcomes) > 1 else "a single run, not tested"
 
 
 def _equivalence(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
@@ -436,6 +459,6 @@ def _untrained(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
     fact = outcomes[0]
     return (
         "Without training",
-        f"the best baseline is {titles[fact.methods[0]]}, with {interval(fact.effect)} {fact.metric}.",
+        f"the highest mean is that of {titles[fact.methods[0]]}: {interval(fact.effect)} {fact.metric}.",
         outcomes,
     )

@@ -22,6 +22,8 @@ APART = "As printed elsewhere, not ranked"  # the heading of results of others
 class Entry:
     """A row; `records` and what stands behind them are None of a system that is not trained.
 
+    `single`: one run, where others have several.
+
     `jackknife` is known where people wrote several references (table references); people have no other score.
     """
 
@@ -30,7 +32,7 @@ class Entry:
     role: str
     score: Effect | None
     records: int | None = None
-    seeds: int | None = None
+    single: bool = False
     parameters: int | None = None
     seconds: float | None = None
     reads: bool = True
@@ -47,6 +49,8 @@ def leaderboard(corpus: Corpus, titles: Titles, baselines: int = BEST) -> list[E
         if learned(row) and row.get(corpus.column):
             trained[row["method"]] = row
     rows = [_entry(corpus, titles, row) for row in trained.values()]
+    if any(int(row["seeds"] or 1) > 1 for row in trained.values()):
+        rows = [replace(row, single=trained[row.method]["seeds"] in ("", "1")) for row in rows]
     others = [_entry(corpus, titles, row) for row in scores if not learned(row) and row.get(corpus.column)]
     blind = sorted((row for row in others if row.role in ("baseline", "outside")), key=_by_score)[:baselines]
     bound = [row for row in others if row.method == CUT]
@@ -94,12 +98,11 @@ def _entry(corpus: Corpus, titles: Titles, row: Record) -> Entry:
         row["role"],
         score,
         int(row["records"]),
-        int(row["seeds"] or 1),
-        int(float(of["parameters"])) if of.get("parameters") else None,
-        float(of["seconds"]) if of.get("seconds") else None,
-        row.get("reads_source") != "no",
-        row.get("one_frame") == "yes",
-        about,
+        parameters=int(float(of["parameters"])) if of.get("parameters") else None,
+        seconds=float(of["seconds"]) if of.get("seconds") else None,
+        reads=row.get("reads_source") != "no",
+        template=row.get("one_frame") == "yes",
+        about=about,
     )
 
 
@@ -111,12 +114,11 @@ def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> lis
     heads = ["model", "parameters", "records", f"{metric} [95 % interval]"]
     heads += [*([f"{metric}, {JACKKNIFE}"] if people else []), *(["training, seconds"] if seconds else [])]
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
-    repeated = any((entry.seeds or 1) > 1 for entry in entries)
     for entry in entries:
         score, jackknife = (
             span(shown.value, shown.low, shown.high, 1) if shown else "" for shown in (entry.score, entry.jackknife)
         )
-        score += " (one run)" if repeated and entry.seeds == 1 else ""
+        score += " (one run)" if entry.single else ""
         title = entry.title + ("" if entry.reads else " †") + (" ¶" if entry.template else "")
         if entry.about:
             title += ": " + without_markup(entry.about).replace("|", "\\|")

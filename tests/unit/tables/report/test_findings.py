@@ -198,7 +198,8 @@ def test_a_size_at_which_the_others_ignore_their_source_says_who_is_ranked(ranke
             row["reads_source"] = "no"
     tables["answers"] = [row for row in tables["answers"] if row["records"] != "380" or row["method"] in ranked]
     (finding,) = (one for one in findings_of(tables, Titles({"pcov": "PCOV"})) if one.head == "With fewer records")
-    assert finding.text == f"significantly best is PCOV with 1,585 and 3,170; with 761 none is; {words}."
+    here = "significantly best is PCOV with 1,585 and 3,170; with 761 none is"
+    assert finding.text == f"{here}; {words} (2 methods ranked)."
 
 
 def test_what_a_bracket_decides_and_what_ignoring_means_is_said_where_it_stands():
@@ -238,6 +239,27 @@ def test_a_single_run_with_the_next_best_mean_stands_before_those_that_are_teste
     assert text.endswith("bart, trans and bart_scratch; pgrl is a single run, not tested.")
     _, text = leader(replace(fact, single=("pgrl", "globen", "mine")), Titles({}))
     assert text.endswith("bart_scratch; globen and mine are single runs, not tested.")
+
+
+def test_single_runs_are_said_apart_from_what_a_test_found():
+    tables = read_tables(STORED / "dialogsum")
+    said = {finding.head: finding.text for finding in findings_of(tables, Titles({}))}
+    tested, untested = (
+        "pcov by phase coverage (at most −0.3 [−0.9, 0.3])",
+        "pgrl by phase mixed: a single run, not tested.",
+    )
+    assert said["Last phases"].endswith(f": {tested}; {untested}")
+    assert said["Best with 10,000 records"].endswith("; all by one search.")
+    board = leaderboard(Corpus("dialogsum", tables), Titles({}))
+    assert [entry.method for entry in board if entry.single] == ["pgrl"]
+    for row in tables["scores"]:
+        row["seeds"] = row["seeds"] and "1"
+    assert not any(entry.single for entry in leaderboard(Corpus("dialogsum", tables), Titles({})))
+    tables["phases"] = [row for row in tables["phases"] if row["method"] == "pgrl"]
+    del tables["own_searches"]
+    said = {finding.head: finding.text for finding in findings_of(tables, Titles({}))}
+    assert said["Last phases"] == untested
+    assert "search" not in said["Best with 10,000 records"]
 
 
 def test_a_short_leaderboard_keeps_the_best_of_each_kind():
