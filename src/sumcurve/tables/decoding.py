@@ -1,8 +1,8 @@
 """Appendix: each method at its largest size, the same weights decoded by the common search and by its paper's."""
 
+from dataclasses import replace
 from typing import Any
 
-from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.statistics.intervals import difference
 from sumcurve.tables.results import Results, value
 from sumcurve.tables.table import Column, Table
@@ -22,13 +22,8 @@ def table(results: Results) -> Table:
                 scorer = results.scorer(metric.name)
                 if not all(scorer in system.scorers for system in (common, paper)):
                     continue
-                both = [
-                    results.replicates(common, metric.name, "common"),
-                    results.replicates(paper, metric.name, "paper"),
-                ]
-                kept, _ = common_seeds(both)
-                groups = common.scored(scorer)[0].groups
-                design = Design(kept, groups, results.full_records(corpus), results.settings.confidence)
+                both = [replace(common, method="common"), replace(paper, method="paper")]
+                design = results.design_of(both, metric.name)
                 change = difference(design, ("paper", paper.records), ("common", common.records))
                 rows.append(
                     {

@@ -4,7 +4,6 @@ from itertools import combinations
 from typing import Any
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.statistics.design import Design, common_seeds
 from sumcurve.tables.comparisons import NOT_SHOWN, numbers, paired
 from sumcurve.tables.pairs import tested
 from sumcurve.tables.results import NO_MEASURE, Results
@@ -35,9 +34,7 @@ def _rows(results: Results, corpus: str, metric: Metric) -> list[dict[str, Any]]
     systems = [system for system in here if system.records == largest]
     if len(systems) < 2:
         return []
-    kept, _ = common_seeds([results.replicates(system, metric.name) for system in systems])
-    groups = systems[0].scored(scorer)[0].groups
-    design = Design(kept, groups, results.full_records(corpus), results.settings.confidence)
+    design = results.design_of(systems, metric.name)
     reasons = {
         system.cell: why.why for system in systems if (why := results.unranked(corpus, metric.name, system.cell))
     }

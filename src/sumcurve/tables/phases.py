@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.statistics.design import Design, common_seeds
+from sumcurve.statistics.design import Design
 from sumcurve.statistics.family import deciding_levels
 from sumcurve.statistics.intervals import Estimate, difference
 from sumcurve.statistics.ungrouped import holm, holm_steps
@@ -139,17 +139,13 @@ def _design(results: Results, corpus: str, method: str, parts: Mapping[str, Syst
     }
     if not seeds:
         return None
-    first = kept[AFTER].outputs[0]
     scorer = results.scorer(metric.name)
-    if scorer not in first.scores:
+    if scorer not in kept[AFTER].outputs[0].scores:
         return None
-    groups = first.scores[scorer].groups
-    having = {name: part for name, part in kept.items() if all(scorer in output.scores for output in part.outputs)}
-    replicates = [results.replicates(part, metric.name) for part in having.values()]
-    if {member.system for member in replicates} <= {AFTER}:
+    having = [part for part in kept.values() if all(scorer in output.scores for output in part.outputs)]
+    if {part.method for part in having} <= {AFTER}:
         return None
-    cut, _ = common_seeds(replicates)
-    return Design(cut, groups, results.full_records(corpus), results.settings.confidence)
+    return results.design_of(having, metric.name)
 
 
 def _row(

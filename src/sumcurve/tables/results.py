@@ -195,7 +195,13 @@ class Results:
         words_of = (evidence.optimum_words for evidence in self.study.evidence.values())
         return next((words for words in words_of if words is not None), OptimumWords())
 
-    def replicates(self, system: System, metric: str, name: str | None = None) -> Replicates:
+    def design_of(self, systems: Sequence[System], metric: str) -> Design:
+        """These systems of one corpus and part alone, of the seeds that all of them have."""
+        kept, _ = common_seeds([self.replicates(system, metric) for system in systems])
+        groups = systems[0].scored(self.scorer(metric))[0].groups
+        return Design(kept, groups, self.full_records(systems[0].corpus), self.settings.confidence)
+
+    def replicates(self, system: System, metric: str) -> Replicates:
         """The system's per-item values of one metric, of the seeds that it is known of.
 
         Those of a ratio of sums vary as it does, and come with the ratio by each who judges.
@@ -212,7 +218,7 @@ class Results:
         else:
             place = [scored.name for scored in items[0].metrics].index(metric)
             values = np.stack([scored.values[place] for scored in items])
-        return Replicates(name or system.method, system.records, seeds, values, judges, system.beside)
+        return Replicates(system.method, system.records, seeds, values, judges, system.beside)
 
     def kind(self, corpus: str, metric: str, cell: Cell) -> str:
         """ "replicated", "single" or "fixed"."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.statistics.design import Design, common_seeds
+from sumcurve.statistics.design import Design
 from sumcurve.statistics.intervals import Estimate, estimate
 from sumcurve.tables.results import Results
 from sumcurve.tables.scores import by_seed
@@ -98,9 +98,7 @@ def _estimate(results: Results, system: System, metric: str) -> Estimate:
     def make() -> Design:
         scorer = results.scorer(metric)
         here = [member for member in _systems(results) if _place(member) == _place(system) and scorer in member.scorers]
-        kept, _ = common_seeds([results.replicates(member, metric) for member in here])
-        groups = here[0].scored(scorer)[0].groups
-        return Design(kept, groups, results.full_records(system.corpus), results.settings.confidence)
+        return results.design_of(here, metric)
 
     design = results.once(f"scores of {_place(system)} {metric}", make)
     return results.within(metric, estimate(design, system.cell))

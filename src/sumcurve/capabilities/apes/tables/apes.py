@@ -17,7 +17,7 @@ from sumcurve.capabilities.apes.answered import OVERLAP
 from sumcurve.capabilities.apes.evidence import questions_of
 from sumcurve.capabilities.apes.levels import BY_OVERLAP, SCORER, SHARE, right_of, share_of
 from sumcurve.statistics.coefficients import coefficient
-from sumcurve.statistics.design import Design, common_seeds
+from sumcurve.statistics.design import Design
 from sumcurve.statistics.family import Tested, family
 from sumcurve.statistics.intervals import Estimate, estimate
 from sumcurve.tables.evidence import ScoredOutput
@@ -55,9 +55,7 @@ def _estimate(results: Results, system: System, metric: str) -> Estimate:
 
     def make() -> Design:
         here = [paper for paper in systems_asked(results, system.corpus) if paper.outputs[0].search == "paper"]
-        kept, _ = common_seeds([results.replicates(paper, metric) for paper in here])
-        groups = here[0].scored(results.scorer(metric))[0].groups
-        return Design(kept, groups, results.full_records(system.corpus), results.settings.confidence)
+        return results.design_of(here, metric)
 
     design = results.once(f"papers' searches {system.corpus} {metric}", make)
     return results.within(metric, estimate(design, system.cell))
