@@ -44,7 +44,7 @@ ROOT = Path(__file__).parents[1]
 STUDY = "docstrings"  # whose tables the pages below docs/ show
 SHOWN = "docstrings-large"  # whose results README.md shows: the largest study that is recorded
 OF_DOCSTRINGS = (STUDY, "docstrings-large", "docstrings-all", "pretraining", "fairseq", "salience")
-RECORDED = (*OF_DOCSTRINGS, "aeslc", "dialogsum", "dialogsum-salience", "debian-zh")  # or will be
+RECORDED = (*OF_DOCSTRINGS, "aeslc", "aeslc-axis", "dialogsum", "dialogsum-salience", "debian-zh")  # or will be
 ACROSS = (STUDY, "docstrings-large", "aeslc", "dialogsum", "acl")  # of one corpus each, side by side
 SIZES = (1000, 10000)  # near which the page of them says who is best
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
@@ -66,6 +66,8 @@ REWORDED = {  # of titles and captions of recorded tables, which keep their byte
     " Its text may still be made of source words.": " It may still copy.",
     "although their paired difference is significant": "where they differ significantly",
     "; the pretrained one at 10 and 100 records, too; and PGRL once at two sizes": "",
+    " (recurrent, recurrent with copying and coverage, Transformer with copying)": "",
+    "; what a last phase buys has three seeds": "",
     f"{PARTS} entities, which is a bound": "",
     f"{PARTS}, which is a bound": "",
     "six sizes with three seeds, two more at three sizes": "six sizes with three seeds, three more at three sizes",
@@ -194,9 +196,12 @@ def study_page(study: str) -> str:
     """The page of a recorded study; its figure is drawn beside it, the one of a data axis stands among the tables."""
     folder = ROOT / "results" / "tables" / study
     tables, titles = read_tables(folder), method_titles()
-    every = findings_of(tables, method_titles())
     settings = yaml.safe_load((ROOT / "config" / "studies" / f"{study}.yaml").read_text())
     title = " ".join(settings["title"].split())
+    prompted = {name: keys for name, keys in settings.get("systems", {}).items() if (keys or {}).get("kind") == "chat"}
+    titles.update({name: keys["title"] for name, keys in prompted.items() if "title" in keys})
+    titles.about |= {name: f"prompted {keys['model']}" for name, keys in prompted.items()}
+    every = findings_of(tables, titles)
     figure = f"{study}.svg" if write_figure(Corpus(every[0].corpus, tables), titles, STUDIES, study) else ""
     captions = {name: "" for name in tables if (folder / f"{name}.md").is_file()}
     where = f"../../results/tables/{study}/"

@@ -1,6 +1,6 @@
 """The capability `axis`: prompted, fine-tuned and from-scratch models over records, and where their curves cross."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.axis.settings import StudyKeys
@@ -13,6 +13,8 @@ from sumcurve.tables import Listing
 if TYPE_CHECKING:
     from sumcurve.study.plan import Plan
     from sumcurve.tables.evidence import Evidence
+    from sumcurve.tables.report.facts import Corpus
+    from sumcurve.tables.report.findings import Finding, Titles
 
 
 class DataAxis(Capability):
@@ -35,6 +37,11 @@ class DataAxis(Capability):
 
         metric = _metric(folders.plan.settings)
         return Evidence() if metric is None else Axis(metric, kinds_of(folders.plan))
+
+    def findings(self, corpus: "Corpus", titles: "Titles") -> "Iterable[Finding]":
+        from sumcurve.capabilities.axis.findings import findings
+
+        return findings(corpus, titles)
 
 
 def _metric(settings: StudySettings) -> str | None:

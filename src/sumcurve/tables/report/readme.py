@@ -103,12 +103,20 @@ def question(title: str, tables: Records, findings: Sequence[Finding]) -> str:
     """What the study asks, by the methods and sizes of the first finding's corpus; nothing where its title asks."""
     if not findings or "?" in title:
         return ""
-    trained = [row for row in tables["scores"] if row["corpus"] == findings[0].corpus and row["records"]]
+    trained = _trainings(tables, findings[0].corpus)
     methods, sizes = {row["method"] for row in trained}, {int(row["records"]) for row in trained}
     if len(methods) < 2:
         return ""
     ends = " to ".join(number(size) for size in sorted({min(sizes), max(sizes)}))
     return f"Which of {len(methods)} methods summarizes best after training on {ends} records, and how sure is that?"
+
+
+def _trainings(tables: Records, corpus: str) -> list[Record]:
+    """The rows of table scores of methods that table methods knows a training of: a prompt's examples train nothing."""
+    known = (row for row in tables["methods"] if row["corpus"] == corpus)
+    made = {row["method"] for row in known if row["parameters"] or row["updates"] or row["seconds"]}
+    here = [row for row in tables["scores"] if row["corpus"] == corpus and row["method"] in made]
+    return [row for row in here if learned(row)]
 
 
 def ignored(corpus: Corpus, defined: bool = False, mark: str = "†") -> str:
@@ -129,13 +137,14 @@ def about(title: str, tables: Records, findings: Sequence[Finding], corpora: Map
         return []
     name = findings[0].corpus
     rows = [row for row in tables["scores"] if row["corpus"] == name]
-    sizes = sorted({int(row["records"]) for row in rows if learned(row)})
+    trained = _trainings(tables, name)
+    sizes = sorted({int(row["records"]) for row in trained})
     first = question(title, tables, findings)
     parts = [f"**{first}**"] if first else []
     parts += [without_markup(corpora[name])] if name in corpora else []
     parts.append(f"Test items: {number(int(rows[0]['items']))}.")
     if sizes:
-        parts.append(f"Training records: {listed([number(size) for size in sizes])}. Methods: {_runs(rows)}.")
+        parts.append(f"Training records: {listed([number(size) for size in sizes])}. Methods: {_runs(trained)}.")
         most = max((int(row.get("validated") or 0) for row in tables["methods"] if row["corpus"] == name), default=0)
         there = [int(row["records"]) for row in tables["corpora"] if (row["corpus"], row["part"]) == (name, "valid")]
         if most:
@@ -147,8 +156,7 @@ def _runs(rows: Sequence[Record]) -> str:
     """How many methods have how many sizes and seeds; sizes are left out where all have the same number."""
     trained: dict[str, list[Record]] = {}
     for row in rows:
-        if learned(row):
-            trained.setdefault(row["method"], []).append(row)
+        trained.setdefault(row["method"], []).append(row)
     counts = Counter((len(sizes), int(sizes[-1]["seeds"])) for sizes in trained.values())
     several = len({sizes for sizes, _ in counts}) > 1
     parts = []

@@ -15,6 +15,7 @@ import pytest
 from sumcurve.capabilities.axis.crossing import BEYOND, crossing, crossings
 from sumcurve.capabilities.axis.evidence import PROMPTED, SCRATCH, TITLE, TUNED, Axis, kinds_of
 from sumcurve.capabilities.axis.figure import panels_of
+from sumcurve.capabilities.axis.findings import findings
 from sumcurve.capabilities.axis.table import curves_on, prompts_on, sentences, table
 from sumcurve.capabilities.chat.evidence import Prompted, Prompts
 from sumcurve.scores.rouge_f1 import RougeF1
@@ -22,6 +23,9 @@ from sumcurve.settings.study import Bootstrap
 from sumcurve.study.plan import Plan
 from sumcurve.study.tables import write_study
 from sumcurve.tables.evidence import CorpusStatistics, Items, PartStatistics, ScoredOutput, Study, Timing
+from sumcurve.tables.report.facts import Corpus
+from sumcurve.tables.report.facts import rows_of as rows_of_tables
+from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.results import Results
 
 ROOT = Path(__file__).parents[4]
@@ -173,6 +177,22 @@ def test_the_best_prompt_is_in_the_answer_s_sentence():
     assert "ahead of Model◊ with 4 examples, its best prompt: " in sentence
     assert "Scratch beyond 10,000" in sentence
     assert "Tuned from " in sentence
+
+
+def test_the_finding_is_of_the_best_prompt_with_bounds_where_the_data_end():
+    tables = rows_of_tables({"data_axis": table(Results(study(), Bootstrap(resamples=100)))})
+    (finding,) = findings(Corpus("news", tables), Titles({"tuned": "Tuned", "scratch": "Scratch", "prompted": "Model"}))
+    (row,) = (row for row in tables["data_axis"] if (row["method"], row["examples"]) == ("tuned", "4"))
+    assert finding.text.startswith(
+        f"ahead of Model with 4 examples, its best ({float(row['prompt_score']):.1f}): Tuned from"
+    )
+    assert f"from about {int(row['records']):,} records on; Scratch not with up to 10,000 records; " in finding.text
+    assert finding.text.count("[") == 1
+    tables = rows_of_tables({"data_axis": table(Results(study(prompts=(), zero=3.0), Bootstrap(resamples=100)))})
+    (finding,) = findings(Corpus("news", tables), Titles({}))
+    assert "ahead of prompted with 0 examples, its best (" in finding.text
+    assert "tuned from at most 10 records on" in finding.text
+    assert not list(findings(Corpus("news", {"data_axis": []}), Titles({})))
 
 
 def axis_and_results(**keys):
