@@ -198,9 +198,8 @@ def study_page(study: str) -> str:
     tables, titles = read_tables(folder), method_titles()
     settings = yaml.safe_load((ROOT / "config" / "studies" / f"{study}.yaml").read_text())
     title = " ".join(settings["title"].split())
-    prompted = {name: keys for name, keys in settings.get("systems", {}).items() if (keys or {}).get("kind") == "chat"}
-    titles.update({name: keys["title"] for name, keys in prompted.items() if "title" in keys})
-    titles.about |= {name: f"prompted {keys['model']}" for name, keys in prompted.items()}
+    systems = settings.get("systems", {})
+    titles.about |= {name: keys["title"] for name, keys in systems.items() if "title" in (keys or {})}
     every = findings_of(tables, titles)
     figure = f"{study}.svg" if write_figure(Corpus(every[0].corpus, tables), titles, STUDIES, study) else ""
     captions = {name: "" for name in tables if (folder / f"{name}.md").is_file()}

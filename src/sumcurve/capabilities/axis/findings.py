@@ -23,9 +23,8 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         parts = [f"{listed(names)} {start}" for start, names in starts.items()]
         most = best[0]
         examples = int(best[0]["examples"])
-        shots = (
-            f"with {examples} example{'s' * (examples != 1)}, its best ({number(float(best[0]['prompt_score']), 1)})"
-        )
+        score = f"{number(float(most['prompt_score']), 1)} {most['metric']}"
+        shots = f"({examples} example{'s' * (examples != 1)}, its best: {score})"
         lead = f"{titles[most['method']]} minus prompt is {interval(effect(most, 'lead'))} {most['metric']}"
         text = f"ahead of {model} {shots}: {'; '.join(parts)}; with {number(int(most['largest']))} records {lead}."
         yield Finding(corpus.name, "Training or a prompt", text, "data_axis", 0.8)

@@ -184,13 +184,13 @@ def test_the_finding_is_of_the_best_prompt_with_bounds_where_the_data_end():
     (finding,) = findings(Corpus("news", tables), Titles({"tuned": "Tuned", "scratch": "Scratch", "prompted": "Model"}))
     (row,) = (row for row in tables["data_axis"] if (row["method"], row["examples"]) == ("tuned", "4"))
     assert finding.text.startswith(
-        f"ahead of Model with 4 examples, its best ({float(row['prompt_score']):.1f}): Tuned from"
+        f"ahead of Model (4 examples, its best: {float(row['prompt_score']):.1f} ROUGE-1): Tuned from"
     )
     assert f"from about {int(row['records']):,} records on; Scratch not with up to 10,000 records; " in finding.text
     assert finding.text.count("[") == 1
     tables = rows_of_tables({"data_axis": table(Results(study(prompts=(), zero=3.0), Bootstrap(resamples=100)))})
     (finding,) = findings(Corpus("news", tables), Titles({}))
-    assert "ahead of prompted with 0 examples, its best (" in finding.text
+    assert "ahead of prompted (0 examples, its best: " in finding.text
     assert "tuned from at most 10 records on" in finding.text
     assert not list(findings(Corpus("news", {"data_axis": []}), Titles({})))
 
