@@ -149,6 +149,7 @@ def page(
         study_name=study_name,
         name=name,
         about=about,
+        described=next((part.title for part in results.study.statistics if part.corpus == corpora[0]), ""),
         caveat=results.caveat,
         parts=[(identity, title) for identity, (title, content) in parts.items() if content],
         question=question(results.study.title, records, findings),
