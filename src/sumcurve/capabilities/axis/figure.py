@@ -27,8 +27,8 @@ COLUMNS = ("method", "title", "kind", "records", "y", "low", "high", "reads")
 class Panel:
     """Points (`COLUMNS`) of methods by rising records over one axis of y, logarithmic of `costs`.
 
-    `levels` (title, y) are systems without records; those far above are written. `held` methods keep their last y, as
-    a prompt does that takes no more examples.
+    `levels` (title, y) are systems without records; those far above are written. `held` methods keep their best y, as
+    a prompt does that takes no more examples; `sign` is 1 where more is better.
     """
 
     title: str
@@ -37,6 +37,12 @@ class Panel:
     levels: Sequence[tuple[str, float]] = ()
     held: frozenset[str] = field(default_factory=frozenset)
     costs: bool = False
+    sign: int = 1
+
+    def best(self, points: pd.DataFrame) -> pd.DataFrame:
+        """The best point of every method that is held."""
+        held = points[points.method.isin(self.held)]
+        return held.loc[(self.sign * held.y).groupby(held.method, sort=True).idxmax()]
 
     @property
     def sizes(self) -> list[int]:
@@ -101,6 +107,7 @@ def panels_of(axis: Axis, results: Results, corpus: str, metric: Metric) -> list
             scores,
             levels,
             frozenset(scores.method[scores.kind == PROMPTED]),
+            sign=results.sign(metric.name),
         )
     ]
     measured = [
@@ -119,7 +126,7 @@ def panels_of(axis: Axis, results: Results, corpus: str, metric: Metric) -> list
             )
             for records, kind, system, seconds in measured
         )
-        title = "Seconds of a training" + ("" if several else f" ({devices[0]})")
+        title = "Seconds of a training, logarithmic" + ("" if several else f" ({devices[0]})")
         panels.append(Panel(title, "records", seconds_of, costs=True))
     if answers := prompts_of(results, corpus):
         titles = {axis.name(system): axis.title(results, system).shown for _, _, system in placed}
@@ -131,7 +138,7 @@ def panels_of(axis: Axis, results: Results, corpus: str, metric: Metric) -> list
         )
         if len(answered):
             priced = any(prompt.price is not None for prompt in answers.values())
-            title = "Tokens, and price, of 1,000 answers" if priced else "Tokens of 1,000 answers"
+            title = f"Tokens{', and price,' * priced} of 1,000 answers, logarithmic"
             panels.append(Panel(title, "examples", answered, costs=True))
     return panels
 
@@ -193,9 +200,10 @@ def draw(panel: Panel, looks: chart.Looks, width: int) -> Specification:
         alt.Chart(joined).mark_line(size=1.8).encode(x=x, y=y, color=colour, strokeDash=dash),
     ]
     last = points.groupby("method", sort=True).tail(1)
-    held = last[last.method.isin(panel.held)]
-    if len(held):
-        to = held.assign(end=float(points.x.max() * margin))
+    held = last.method.isin(panel.held)
+    if held.any():
+        last = pd.concat([last[~held], panel.best(points)])
+        to = last[last.method.isin(panel.held)].assign(end=float(points.x.max() * margin))
         thin = alt.Chart(to).mark_rule(size=1, strokeDash=DASHES[PROMPTED])
         layers.append(thin.encode(x=x, x2=alt.X2("end:Q"), y=y, color=colour, opacity=alt.OpacityValue(0.6)))
     if zero is not None and sizes:
@@ -263,11 +271,12 @@ def notes_of(axis: Axis, results: Results, kinds: Sequence[str]) -> list[str]:
     styles = dict(zip(KINDS, ("dotted", "solid", "dashed", "dashed and dotted"), strict=True))
     return [
         f"Lines: {', '.join(f'{kind} {styles[kind]}' for kind in kinds)}. Bars: {results.share} intervals. A prompt's "
-        "records are its examples; its line goes on at the score of the most. At 0 records, left of the break: before "
-        "any training, and without an example. Grey: lead, the floor; above, the best extract, where it is proven.",
+        "records are its examples; its line goes on at its best score. At 0 records, left of the break: before "
+        "any training, and without an example. Hollow: †. Grey: lead, the floor; above, the best extract, where it is "
+        "proven.",
         *sentences(axis, results),
         "Scores are closeness to these references; a refused answer scores 0. Seconds up to the selected checkpoint, "
-        "once; tokens, prompt and answer, for every 1,000 answers; price: at the user's own.",
+        "without pretraining; tokens, prompt and answer, for every 1,000 answers; price: at the user's own.",
         results.seeds_note,
         results.caveat,
         results.marks_note,

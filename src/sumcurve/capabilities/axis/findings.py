@@ -9,33 +9,43 @@ from sumcurve.tables.table import listed, number
 
 
 def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
-    """Of every prompted model, with the examples that suit it best, against each method."""
-    rows = corpus.rows("data_axis")
-    prompts: dict[str, dict[str, list[Record]]] = {}  # rows by examples, by title of the model
-    for row in rows:
-        prompts.setdefault(_model(row, titles), {}).setdefault(row["examples"], []).append(row)
+    """Of every prompted model, with the examples that suit it best, against each method.
+
+    Behind what the study asks first where the prompt's mean is below that of what is not trained.
+    """
+    prompts: dict[str, dict[str, list[Record]]] = {}  # rows by examples, by model
+    for row in corpus.rows("data_axis"):
+        prompts.setdefault(row["prompt"].removesuffix(ZERO_SHOT), {}).setdefault(row["examples"], []).append(row)
     for model, by_examples in prompts.items():
         best = min(by_examples.values(), key=lambda here: float(here[0]["lead"]))
         best = sorted(best, key=lambda row: -float(row["lead"]))
         starts: dict[str, list[str]] = {}
         for row in best:
-            starts.setdefault(_start(row), []).append(titles[row["method"]])
+            starts.setdefault(_start(corpus, row), []).append(titles[row["method"]])
         parts = [f"{listed(names)} {start}" for start, names in starts.items()]
-        most = best[0]
-        examples = int(best[0]["examples"])
-        score = f"{number(float(most['prompt_score']), 1)} {most['metric']}"
-        shots = f"({examples} example{'s' * (examples != 1)}, its best: {score})"
-        lead = f"{titles[most['method']]} minus prompt is {interval(effect(most, 'lead'))} {most['metric']}"
-        text = f"ahead of {model} {shots}: {'; '.join(parts)}; with {number(int(most['largest']))} records {lead}."
-        yield Finding(corpus.name, "Training or a prompt", text, "data_axis", 0.8)
+        most, examples, score = best[0], int(best[0]["examples"]), float(best[0]["prompt_score"])
+        shots = f"{examples} example{'s' * (examples != 1)}, its best: {number(score, 1)} {most['metric']}"
+        lead = f"{titles[most['method']]} minus prompt is {_lead(corpus, most)} {most['metric']}"
+        parts.append(f"with {number(int(most['largest']))} records {lead}")
+        text = f"ahead of {titles[model]} ({shots}): {'; '.join(parts)}"
+        name, blind = corpus.blind or ("", score)
+        poor = blind > score
+        text += f". A poor prompt: {titles[name]}, untrained, has {number(blind, 1)}" if poor else ""
+        yield Finding(corpus.name, "Training or a prompt", f"{text}.", "data_axis", 4.2 if poor else 0.8)
 
 
-def _model(row: Record, titles: Titles) -> str:
-    return titles[row["prompt"].removesuffix(ZERO_SHOT)]
-
-
-def _start(row: Record) -> str:
-    """From where on a method is ahead; "at most" where it is so at its smallest size."""
+def _start(corpus: Corpus, row: Record) -> str:
+    """From where on a method is ahead: "at most" where it is so at its smallest size, which reads its source."""
     records = number(int(row["records"]))
+    sizes = [int(here["records"]) for here in corpus.rows("scores", method=row["method"])]
+    if row["bound"] == "≤" and min(sizes, default=int(row["records"])) < int(row["records"]):
+        return f"with {records} records (with fewer not shown to read its source)"
     bound = {"≤": f"from at most {records} records on", ">": f"not with up to {records} records"}
     return bound.get(row["bound"], f"from about {records} records on")
+
+
+def _lead(corpus: Corpus, row: Record) -> str:
+    """At the largest size: with the interval of the test that has it, else without any."""
+    cells = {"metric": row["metric"], "first": row["method"], "first_records": row["largest"], "second": row["prompt"]}
+    tested = corpus.rows("comparisons", **cells)
+    return interval(effect(tested[0], "difference")) if tested else number(float(row["lead"]), 1)

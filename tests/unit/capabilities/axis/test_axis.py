@@ -20,8 +20,9 @@ from sumcurve.capabilities.axis.table import curves_on, prompts_on, sentences, t
 from sumcurve.capabilities.chat.evidence import Prompted, Prompts
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings.study import Bootstrap
+from sumcurve.study.doors import TABLES
 from sumcurve.study.plan import Plan
-from sumcurve.study.tables import write_study
+from sumcurve.study.tables import made, write_study
 from sumcurve.tables.evidence import CorpusStatistics, Items, PartStatistics, ScoredOutput, Study, Timing
 from sumcurve.tables.report.facts import Corpus
 from sumcurve.tables.report.facts import rows_of as rows_of_tables
@@ -179,20 +180,45 @@ def test_the_best_prompt_is_in_the_answer_s_sentence():
     assert "Tuned from " in sentence
 
 
+def found(**keys):
+    """The finding of a study, and its rows in table data_axis."""
+    results = Results(study(**keys), Bootstrap(resamples=100))
+    tables = rows_of_tables({name: made(name, results) for name in TABLES})
+    titles = Titles({"tuned": "Tuned", "scratch": "Scratch", "prompted": "Model"})
+    (finding,) = findings(Corpus("news", tables), titles)
+    return finding, tables
+
+
 def test_the_finding_is_of_the_best_prompt_with_bounds_where_the_data_end():
-    tables = rows_of_tables({"data_axis": table(Results(study(), Bootstrap(resamples=100)))})
-    (finding,) = findings(Corpus("news", tables), Titles({"tuned": "Tuned", "scratch": "Scratch", "prompted": "Model"}))
+    finding, tables = found()
     (row,) = (row for row in tables["data_axis"] if (row["method"], row["examples"]) == ("tuned", "4"))
+    start = f"Tuned from about {int(row['records']):,} records on; Scratch not with up to 10,000 records; with 10,000"
     assert finding.text.startswith(
-        f"ahead of Model (4 examples, its best: {float(row['prompt_score']):.1f} ROUGE-1): Tuned from"
+        f"ahead of Model (4 examples, its best: {float(row['prompt_score']):.1f} ROUGE-1): {start}"
     )
-    assert f"from about {int(row['records']):,} records on; Scratch not with up to 10,000 records; " in finding.text
-    assert finding.text.count("[") == 1
-    tables = rows_of_tables({"data_axis": table(Results(study(prompts=(), zero=3.0), Bootstrap(resamples=100)))})
-    (finding,) = findings(Corpus("news", tables), Titles({}))
-    assert "ahead of prompted (0 examples, its best: " in finding.text
-    assert "tuned from at most 10 records on" in finding.text
+    assert finding.text.endswith(f"minus prompt is {float(row['lead']):.1f} ROUGE-1.")  # no test has the pair
+
+
+def test_a_poor_prompt_says_so_after_the_study_s_own_questions_with_the_interval_of_the_test():
+    finding, tables = found(prompts=(), zero=3.0)
+    assert "ahead of Model (0 examples, its best: " in finding.text
+    assert "Tuned from at most 10 records on; " in finding.text
+    pair = {"metric": "ROUGE-1", "first": "tuned", "second": "prompted-zero-shot"}
+    (test,) = (row for row in tables["comparisons"] if pair.items() <= row.items())
+    lead = [f"{float(test[f'difference{end}']):.1f}" for end in ("", "_low", "_high")]
+    assert (
+        f"Tuned minus prompt is {lead[0]} [{lead[1]}, {lead[2]}] ROUGE-1. A poor prompt: Lead, untrained, "
+        in finding.text
+    )
+    assert finding.rank > found()[0].rank
     assert not list(findings(Corpus("news", {"data_axis": []}), Titles({})))
+
+
+def test_sizes_that_do_not_read_are_named_where_the_first_that_does_is_ahead():
+    _, tables = found(prompts=(), zero=3.0)
+    axis = [row | {"records": "10000", "bound": "≤"} for row in tables["data_axis"] if row["method"] == "scratch"]
+    (finding,) = findings(Corpus("news", tables | {"data_axis": axis}), Titles({}))
+    assert "scratch with 10,000 records (with fewer not shown to read its source); " in finding.text
 
 
 def axis_and_results(**keys):
