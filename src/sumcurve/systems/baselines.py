@@ -58,7 +58,7 @@ class Random(_Baseline):
 
 
 class BestSentence(_Baseline):
-    title: ClassVar[str] = "the source sentence nearest the first reference, cut to length"
+    title: ClassVar[str] = "the sentence nearest the first reference, cut"
     role: ClassVar[Role] = "bound"
     needs: ClassVar[Mapping[str, str]] = {"annotation": "annotate"}
 

@@ -31,7 +31,7 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         name, blind = corpus.blind or ("", score)
         poor = blind > score
         text += f". A poor prompt: {titles[name]}, untrained, has {number(blind, 1)}" if poor else ""
-        yield Finding(corpus.name, "Training or a prompt", f"{text}.", "data_axis", 4.2 if poor else 0.8)
+        yield Finding(corpus.name, "Training or a prompt", f"{text}.", "data_axis", 2.1 if poor else 0.8)
 
 
 def _start(corpus: Corpus, row: Record) -> str:
