@@ -64,7 +64,9 @@ REWORDED = {  # of titles and captions of recorded tables, which keep their byte
         " Compare people by it only."
     ),
     " Its text may still be made of source words.": " It may still copy.",
-    "although their paired difference is significant": "where they differ significantly",
+    "(of single runs, items alone). Those of two methods may overlap although their paired difference is significant": (
+        "(single runs: items alone), and may overlap where methods differ significantly"
+    ),
     "; the pretrained one at 10 and 100 records, too; and PGRL once at two sizes": "",
     " (recurrent, recurrent with copying and coverage, Transformer with copying)": "",
     "; what a last phase buys has three seeds": "",

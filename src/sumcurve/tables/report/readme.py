@@ -3,12 +3,20 @@ table is. Made from its CSVs alone.
 """
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from sumcurve.tables.evidence import Examples
-from sumcurve.tables.report.facts import Corpus, Record, Records, detectable, identical, learned, source
+from sumcurve.tables.report.facts import (
+    Corpus,
+    Record,
+    Records,
+    detectable,
+    detectable_with_fewer,
+    identical,
+    learned,
+    source,
+)
 from sumcurve.tables.report.findings import NOT_READING, SHOWN, Finding, Titles, counted, headed, unshown
 from sumcurve.tables.report.leaderboard import (
     JACKKNIFED,
@@ -57,7 +65,7 @@ def page(
 
     Holds no measured time, so that equal evidence gives equal bytes.
     """
-    lines = [f"# {without_markup(title)}", "", *about(title, tables, findings, corpora)]
+    lines = [f"# {without_markup(title)}", "", *about(title, tables, findings, titles, corpora)]
     lines += [
         f"Make it anew, from raw text on: `make study STUDY={study}` (how long: `make plan STUDY={study}`). Then open "
         f"`results/tables/{study}/pages/report.html`. Its tables are below.",
@@ -78,7 +86,9 @@ def page(
         notes += [*same_scores(corpus, titles), OVERLAP]
         notes += [JACKKNIFED] if any(entry.jackknife for entry in entries) else []
         if (effect := detectable(corpus)) is not None:
-            notes.append(f"Minimum detectable effect (80 % power): about {number(effect, 1)} {corpus.metric}.")
+            least = detectable_with_fewer(corpus) or 0
+            fewer = f", up to {number(least, 1)} with fewer records" if round(least, 1) > round(effect, 1) else ""
+            notes.append(f"Minimum detectable effect (80 % power): about {number(effect, 1)} {corpus.metric}{fewer}.")
         lines += [" ".join([*notes, *remarks]), *printed_markdown(printed(corpus, brought), corpus.metric), ""]
     lines += ["## Findings", ""]
     for finding in headed(findings[:SHOWN]):
@@ -131,7 +141,9 @@ def same_scores(corpus: Corpus, titles: Titles) -> list[str]:
     return [f"The same in every score: {'; '.join(groups)}."] if groups else []
 
 
-def about(title: str, tables: Records, findings: Sequence[Finding], corpora: Mapping[str, str]) -> list[str]:
+def about(
+    title: str, tables: Records, findings: Sequence[Finding], titles: Titles, corpora: Mapping[str, str]
+) -> list[str]:
     """The question, and what was trained and tested on the corpus of the first finding: sizes, items and seeds."""
     if not findings:
         return []
@@ -144,7 +156,8 @@ def about(title: str, tables: Records, findings: Sequence[Finding], corpora: Map
     parts += [without_markup(corpora[name])] if name in corpora else []
     parts.append(f"Test items: {number(int(rows[0]['items']))}.")
     if sizes:
-        parts.append(f"Training records: {listed([number(size) for size in sizes])}. Methods: {_runs(trained)}.")
+        parts.append(f"Training records: {listed([number(size) for size in sizes])}.")
+        parts.append(f"Methods: {_runs(trained, titles)}.")
         most = max((int(row.get("validated") or 0) for row in tables["methods"] if row["corpus"] == name), default=0)
         there = [int(row["records"]) for row in tables["corpora"] if (row["corpus"], row["part"]) == (name, "valid")]
         if most:
@@ -152,18 +165,21 @@ def about(title: str, tables: Records, findings: Sequence[Finding], corpora: Map
     return [" ".join(parts), ""]
 
 
-def _runs(rows: Sequence[Record]) -> str:
-    """How many methods have how many sizes and seeds; sizes are left out where all have the same number."""
+def _runs(rows: Sequence[Record], titles: Titles) -> str:
+    """How many methods have how many sizes and seeds; which, where they differ in either."""
     trained: dict[str, list[Record]] = {}
     for row in rows:
         trained.setdefault(row["method"], []).append(row)
-    counts = Counter((len(sizes), int(sizes[-1]["seeds"])) for sizes in trained.values())
-    several = len({sizes for sizes, _ in counts}) > 1
+    groups: dict[tuple[int, int], list[str]] = {}
+    for method, its in trained.items():
+        groups.setdefault((len(its), int(its[-1]["seeds"])), []).append(method)
+    several = len({sizes for sizes, _ in groups}) > 1
     parts = []
-    for (sizes, seeds), methods in sorted(counts.items(), reverse=True):
-        at = f"at {sizes} size{'s' * (sizes > 1)} " if several else ""
-        parts.append(f"{methods} {at}with {seeds} seed{'s' * (seeds > 1)}")
-    return ", ".join(parts)
+    for (sizes, seeds), methods in sorted(groups.items(), reverse=True):
+        at = f" at {sizes} size{'s' * (sizes > 1)}" if several else ""
+        who = titles.all(methods) if len(groups) > 1 else str(len(methods))
+        parts.append(f"{who}{at} with {seeds} seed{'s' * (seeds > 1)}")
+    return "; ".join(parts)
 
 
 def written(results: Results, examples: Examples) -> list[str]:

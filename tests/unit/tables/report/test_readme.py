@@ -72,7 +72,7 @@ def test_it_says_what_is_asked_what_to_type_and_what_overlapping_brackets_mean()
     asked = "Which of 7 methods summarizes best after training on 1,000 to 32,000 records, and how sure is that?"
     assert text.index(f"**{asked}**") < text.index("`make study STUDY=large`") < text.index("## Leaderboard")
     assert text.index("## Leaderboard") < text.index("may overlap although") < text.index("## Findings")
-    assert "Methods: 4 at 6 sizes with 3 seeds, 1 at 3 sizes with 3 seeds, 2 at 3 sizes with 1 seed." in text
+    assert "Methods: abs, bart, pcov and trans at 6 sizes with 3 seeds; bart_scratch at 3 sizes with 3 seeds; " in text
     assert question("What is more data worth?", tables, found) == ""
 
 
