@@ -111,8 +111,14 @@ class Corpus:
         return self.metrics[0] if self.metrics else ""
 
     @property
+    def trainings(self) -> list[Record]:
+        """The rows of table scores that a training made: a prompt's records are its examples (table prompts)."""
+        prompted = {row["method"] for row in self.rows("prompts")}
+        return [row for row in self.rows("scores") if learned(row) and row["method"] not in prompted]
+
+    @property
     def sizes(self) -> list[int]:
-        return sorted({int(row["records"]) for row in self.rows("scores") if learned(row)})
+        return sorted({int(row["records"]) for row in self.trainings})
 
     def at(self, metric: str, size: int) -> list[Record]:
         """What table answers says of a measured size, the best method first."""

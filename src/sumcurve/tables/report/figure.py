@@ -26,7 +26,7 @@ def figure(corpus: Corpus, titles: Titles) -> Specification | None:
     """The metric that is shown of a corpus against records; None where no method has two sizes."""
     scores = corpus.rows("scores")
     rows = []
-    for place, row in enumerate(row for row in scores if row["records"] and int(row["records"]) > 0):
+    for place, row in enumerate(corpus.trainings):
         score = effect(row, corpus.column)
         if score is None:
             continue

@@ -14,7 +14,6 @@ from sumcurve.tables.report.facts import (
     detectable,
     detectable_with_fewer,
     identical,
-    learned,
     source,
 )
 from sumcurve.tables.report.findings import NOT_READING, SHOWN, Finding, Titles, counted, headed, unshown
@@ -113,20 +112,12 @@ def question(title: str, tables: Records, findings: Sequence[Finding]) -> str:
     """What the study asks, by the methods and sizes of the first finding's corpus; nothing where its title asks."""
     if not findings or "?" in title:
         return ""
-    trained = _trainings(tables, findings[0].corpus)
+    trained = Corpus(findings[0].corpus, tables).trainings
     methods, sizes = {row["method"] for row in trained}, {int(row["records"]) for row in trained}
     if len(methods) < 2:
         return ""
     ends = " to ".join(number(size) for size in sorted({min(sizes), max(sizes)}))
     return f"Which of {len(methods)} methods summarizes best after training on {ends} records, and how sure is that?"
-
-
-def _trainings(tables: Records, corpus: str) -> list[Record]:
-    """The rows of table scores of methods that table methods knows a training of: a prompt's examples train nothing."""
-    known = (row for row in tables["methods"] if row["corpus"] == corpus)
-    made = {row["method"] for row in known if row["parameters"] or row["updates"] or row["seconds"]}
-    here = [row for row in tables["scores"] if row["corpus"] == corpus and row["method"] in made]
-    return [row for row in here if learned(row)]
 
 
 def ignored(corpus: Corpus, defined: bool = False, mark: str = "†") -> str:
@@ -149,7 +140,7 @@ def about(
         return []
     name = findings[0].corpus
     rows = [row for row in tables["scores"] if row["corpus"] == name]
-    trained = _trainings(tables, name)
+    trained = Corpus(name, tables).trainings
     sizes = sorted({int(row["records"]) for row in trained})
     first = question(title, tables, findings)
     parts = [f"**{first}**"] if first else []

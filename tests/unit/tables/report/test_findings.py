@@ -17,6 +17,7 @@ from sumcurve.tables.results import Results
 STORED = Path(__file__).parents[4] / "results" / "tables"
 RECORDED = (
     "aeslc",
+    "aeslc-axis",
     "dialogsum",
     "dialogsum-salience",
     "docstrings",
@@ -174,7 +175,7 @@ def test_the_leaderboard_has_every_method_at_its_largest_size_the_best_first(rec
         corpus = Corpus(name, recorded)
         entries = leaderboard(corpus, Titles({}))
         trained = [entry for entry in entries if entry.role == "trained"]
-        sizes = {row["method"]: int(row["records"]) for row in corpus.rows("scores") if row["records"]}
+        sizes = {row["method"]: int(row["records"]) for row in corpus.rows("scores") if facts.learned(row)}
         assert {entry.method: entry.records for entry in trained} == sizes
         scores = [entry.score.value for entry in trained]
         assert scores == sorted(scores, reverse=True)
