@@ -152,12 +152,16 @@ def _systems(path: Path, column: str, alone: bool) -> list[ItemScores]:
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             reader = csv.DictReader(stream)
-            missing = [name for name in ("system", "item", column) if name not in (reader.fieldnames or ())]
-            if missing:
-                raise CommandError(f"{path} has no column {missing[0]!r}; give a file of `sumcurve rouge --per-item`")
+            header = reader.fieldnames or ()
+            wrong = [name for name in ("system", "item", column) if header.count(name) != 1]
+            if wrong:
+                state = "has no column" if wrong[0] not in header else "has more than one column"
+                raise CommandError(f"{path} {state} {wrong[0]!r}; give a file of `sumcurve rouge --per-item`")
             for row in reader:
                 name, where = row["system"], f"{path}:{reader.line_num}"
                 score = _share(row[column], f"{where}: {column}")
+                if not row["item"]:
+                    raise CommandError(f"{where}: no item; write the file anew")
                 system = systems.setdefault(name, ItemScores(path))
                 for kind, scores in (("id", system.by_id), ("item", system.by_number)):
                     if key := row.get(kind):
@@ -171,8 +175,10 @@ def _systems(path: Path, column: str, alone: bool) -> list[ItemScores]:
                     raise CommandError(f"{where}: {name} has ids in some rows only; write the file anew")
     except FileNotFoundError:
         raise CommandError(no_file(path)) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise CommandError(f"{path} cannot be read: {error}") from error
+    if not systems:
+        raise CommandError(f"{path} has no row; give a file of `sumcurve rouge --per-item`")
     if len(systems) > 2:
         raise CommandError(f"{path} holds {len(systems)} systems ({', '.join(systems)}): keep the rows of two")
     if alone and len(systems) > 1:

@@ -145,6 +145,11 @@ class Line:
             raise self.error(column, "fill it in, or remove the row")
         return self.cells[column]
 
+    def seed(self, column: str) -> str:
+        """A seed's name: 1, 1.0 and 01 are one."""
+        number = _decimal(self.text(column))
+        return self.cells[column] if number is None else f"{number.normalize():f}"
+
     def number(self, column: str, remedy: str = "write a plain number, such as 12.34, or remove the row") -> Decimal:
         number = _decimal(self.cells[column])
         if number is None:
@@ -425,8 +430,7 @@ def _training(lines: Sequence[Line], split: int, columns: Sequence[str], seconds
         if "seed" not in line.cells and len(lines) > 1:
             raise lines[1].error("split", f"{first.place} has it, too; keep one row, or add a column seed")
         if "seed" in line.cells:
-            number = _decimal(line.text("seed"))
-            seed = line.cells["seed"] if number is None else number  # 1, 1.0 and 01 are one
+            seed = line.seed("seed")
             if seed in seeds:
                 raise line.error("seed", f"an earlier row of split {split} has it; keep one of them")
             seeds.add(seed)

@@ -202,7 +202,14 @@ def _replicates(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[
                     f"{place}: item {name!r} has {len(known)} values of {what} over the systems, such as "
                     f"{', '.join(sorted(known)[:2])}: these are not the same items"
                 )
-        groups.append(next((items[name].group for _, _, items in runs if items[name].group), name))
+        groups.append(next((items[name].group for _, _, items in runs if items[name].group), ""))
+    if any(groups) and not all(groups):
+        first = runs[0][2][whole[groups.index("")]]
+        raise CommandError(
+            f"{first.place}: no group, and other items have one ({counted(groups.count(''), 'item')} of {len(whole):,} "
+            "without): name every item's group, its own where it shares none, or remove the column"
+        )
+    groups = groups if any(groups) else whole
     single = all(len(seeds) == 1 for seeds in by_run.values())
     if single:
         largest = max(records or 0 for _, records in by_run)
@@ -220,8 +227,9 @@ def _replicates(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[
 
 
 def _seed(name: str, by_run: Mapping[Any, Mapping[str, Any]]) -> int:
-    """A number for each seed, the same for all systems."""
-    return sorted({seed for seeds in by_run.values() for seed in seeds}).index(name)
+    """A number for each seed, the same for all systems: its own where all are whole numbers."""
+    names = sorted({seed for seeds in by_run.values() for seed in seeds})
+    return int(name) if all(seed.isdecimal() for seed in names) else names.index(name)
 
 
 def _system_row(

@@ -130,7 +130,7 @@ def _runs(
         records = float(line.number(sizes, "write a number above 0, without signs for thousands"))
         if records <= 0:
             raise line.error(sizes, "a size is above 0: correct it, or remove the row")
-        name, run = line.text(named) if named else column, line.text(seeds) if seeds else ""
+        name, run = line.text(named) if named else column, line.seed(seeds) if seeds else ""
         if (earlier := places.setdefault((name, records, run), line.place)) != line.place:
             raise CommandError(
                 f"{line.place}: {name} has a score at {records:,.0f} already ({earlier}): keep one, or name a column "

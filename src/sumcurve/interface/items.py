@@ -252,7 +252,8 @@ def _score(line: Line, item: str, system: str, keys: Mapping[str, str], metrics:
     records = line.count(keys["records"], "write a whole number above 0") if cells.get("records") else None
     values = {metric: float(line.number(column, remedy)) for metric, column in metrics.items()}
     content = next((line.cells[name] for name in HASHES if line.cells.get(name)), "")
-    return Score(line.place, item, system, cells.get("seed", ""), cells.get("group", ""), records, values, content)
+    seed = line.seed(keys["seed"]) if cells.get("seed") else ""
+    return Score(line.place, item, system, seed, cells.get("group", ""), records, values, content)
 
 
 def _is_samples(sheet: Sheet) -> bool:

@@ -115,13 +115,24 @@ def read_sheet(path: Path) -> Sheet:
             if not text.strip():
                 continue
             try:
-                row = json.loads(text)
+                row = json.loads(text, object_pairs_hook=_once)
             except ValueError as error:
-                raise CommandError(f"{path}:{number}: not JSON ({error}); write one object a line") from error
+                raise CommandError(
+                    f"{path}:{number}: not JSON ({error}); write one object a line, each key once"
+                ) from error
             if not isinstance(row, dict):
                 raise CommandError(f"{path}:{number}: a {type(row).__name__}, not an object; write one object a line")
             lines.append(Line(f"{path}:{number}", _flat(row)))
     return _sheet(str(path), lines)
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; ValueError where a key stands twice, of which json would keep the last."""
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"key {next(name for name in names if names.count(name) > 1)!r} stands twice")
+    return row
 
 
 def _sheet(name: str, lines: Sequence[Line]) -> Sheet:

@@ -177,10 +177,29 @@ class Tables:
 
 
 def load(study: str | Path) -> Tables:
-    """The tables of a study: of a folder, or by its name below results/tables. CommandError where there are none."""
+    """The tables of a study: of a folder, or by its name below results/tables.
+
+    CommandError where there are none, or where a CSV is not what the folder's manifest records.
+    """
     for folder in (Path(study), TABLES / study):
         if (folder / "scores.csv").is_file():
+            _check_whole(folder)
             return Tables(folder)
     known = sorted(path.parent.name for path in TABLES.glob("*/scores.csv"))
     there = f"; below {TABLES}: {', '.join(known)}" if known else ""
     raise CommandError(f"{study}: no folder with a study's tables (scores.csv){there}")
+
+
+def _check_whole(folder: Path) -> None:
+    """CommandError for the first CSV that is missing or changed; tables without a manifest are somebody's own."""
+    from sumcurve.watch.verify import TABLES_KEYS
+
+    for path in sorted(folder.glob("manifest-????????.json")):
+        sealed = manifest.read_sealed(path, TABLES_KEYS, "restore it, or make the tables again")
+        for name, recorded in (sealed or {"files": {}})["files"].items():
+            file = folder / name
+            if file.suffix == ".csv" and not (file.is_file() and manifest.sha256_file(file) == recorded):
+                state = (
+                    f"is not what {path.name} records" if file.is_file() else f"is missing, and {path.name} records it"
+                )
+                raise CommandError(f"{file} {state}: restore it, or make the tables again")

@@ -446,6 +446,9 @@ WITH_ID = "system,item,id,rouge1_f\n"
         ([f"{ITEM}candidates,1,0.5\ncandidates,1,0.5"], r"0\.csv:3: item '1' .* line 2"),
         ([f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,a,0.4"], r"0\.csv:3: id 'a' .* line 2"),
         ([f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,,0.4"], r"0\.csv:3: .* in some rows only"),
+        ([f"{ITEM}candidates,1,0.5\ncandidates,,0.4"], r"0\.csv:3: no item; write the file anew"),
+        (["system,item,rouge1_f,rouge1_f\ncandidates,1,0.5,0.4"], r"0\.csv has more than one column 'rouge1_f'"),
+        (["system,item,rouge1_f"], r"0\.csv has no row; give a file"),
         (
             [f"{WITH_ID}candidates,1,a,0.5\ncompare,1,a,0.5", f"{WITH_ID}candidates,1,a,0.4"],
             r"0\.csv holds two systems \(candidates, comp",

@@ -19,6 +19,7 @@ import pytest
 import sumcurve as sc
 from sumcurve.__main__ import main, parser
 from sumcurve.machine.arguments import CommandError
+from sumcurve.store import manifest
 from sumcurve.tables.across import TRAVELS, TURNS, UNDECIDED, shares
 
 Curves = Mapping[str, Mapping[int, float]]
@@ -342,6 +343,18 @@ def test_what_cannot_be_compared_is_named(tmp_path, monkeypatch) -> None:
     ):
         with pytest.raises(CommandError, match=message):
             sc.across(studies, **options)
+    sealed = {"study": "two", "inputs": {}, "facts": {}, "files": manifest.hashes(two)}
+    manifest.write_sealed(two / "manifest-12345678.json", sealed)
+    with pytest.raises(CommandError, match="two corpora are compared at least"):
+        sc.across([two])
+    whole = (two / "comparisons.csv").read_bytes()
+    (two / "comparisons.csv").write_bytes(whole[:-20])
+    with pytest.raises(CommandError, match=r"comparisons\.csv is not what manifest-12345678\.json records: restore it"):
+        sc.across([one, two])
+    (two / "comparisons.csv").unlink()
+    with pytest.raises(CommandError, match=r"comparisons\.csv is missing, and manifest-12345678\.json records it"):
+        sc.load(two)
+    (two / "comparisons.csv").write_bytes(whole)
     (two / "manifest-partial.json").write_text("{}")
     with pytest.raises(CommandError, match=r"manifest-partial\.json: these tables are of what was finished; finish it"):
         sc.across([one, two])

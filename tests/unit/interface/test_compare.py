@@ -182,6 +182,16 @@ REFUSED = {
     "no column": (lambda frame: frame, {"metric": "scor"}, "no column 'scor'; did you mean 'score'"),
     "no item": (lambda frame: frame.drop(columns="item"), {}, "no column of items"),
     "groups": (lambda frame: frame.assign(group=["z", *frame.group[1:]]), {}, "2 values of group"),
+    "no group": (
+        lambda frame: frame.assign(group=frame.group.where(frame.item != "i7", "")),
+        {},
+        r"row 8: no group, and other items have one \(1 item of 60 without\)",
+    ),
+    "a seed written twice": (
+        lambda frame: pd.concat([frame.assign(seed="1"), frame.assign(seed="01")]),
+        {},
+        "row 121: item 'i0' of 'a', seed 1 comes a second time",
+    ),
 }
 
 
@@ -190,6 +200,18 @@ def test_what_cannot_be_compared_is_named(harmed) -> None:
     change, options, message = REFUSED[harmed]
     with pytest.raises((CommandError, ResultsError), match=message):
         sc.compare(change(scores({"a": 3, "b": 0})), **options)
+
+
+def test_a_key_that_stands_twice_in_a_line_is_named(tmp_path) -> None:
+    (tmp_path / "s.jsonl").write_text('{"item": 1, "a": 0.5, "b": 0.3}\n{"item": 2, "a": 0.5, "a": 0.9, "b": 0.3}\n')
+    with pytest.raises(CommandError, match=r"s\.jsonl:2: not JSON \(key 'a' stands twice\)"):
+        sc.compare(tmp_path / "s.jsonl")
+
+
+def test_seeds_that_are_left_out_are_called_as_in_the_file() -> None:
+    frame = scores({"a": 3, "b": 0}, seeds=(11, 12, 13))
+    result = sc.compare(frame[(frame.system == "a") | (frame.seed != 13)])
+    assert "without seeds 13" in " ".join(str(sentence) for sentence in [*result.sentences, *result.taken, result])
 
 
 def wide(systems: dict[str, float], **columns) -> pd.DataFrame:

@@ -109,6 +109,11 @@ REFUSED = {
         r"row 30: column score holds 'NaN': .*write one.*--score",
     ),
     "two scores": (lambda frame: frame.assign(other=1.0), {}, r"several columns of numbers \(score, other\)"),
+    "a seed written twice": (
+        lambda frame: pd.concat([frame, frame.assign(seed="0" + frame.seed.astype(str))]),
+        {},
+        r"row 31: steep has a score at 100 already \(row 1\)",
+    ),
     "best": (lambda frame: frame, {"best": 20}, "--best 20, and scores"),
 }
 

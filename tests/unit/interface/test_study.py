@@ -69,7 +69,9 @@ def test_summaries_are_read_from_verified_folders_of_the_study(tmp_path) -> None
     ]
     (tables / "seeds.csv").write_text("corpus,method,records,seed,search,part,run\n" + "\n".join(rows) + "\n")
     names = ["c-m-010-s1-aa", "c-m-010-s2-bb", "c-m-010-s1-paper-cc", "c-m-010-s1-before-dd", "c-lead-0a"]
-    manifest.write_sealed(tables / "manifest-00000000.json", {"inputs": {f"outputs/{name}": "" for name in names}})
+    inputs = {f"outputs/{name}": "" for name in names}
+    sealed = {"study": "mine", "inputs": inputs, "files": manifest.hashes(tables), "facts": {}}
+    manifest.write_sealed(tables / "manifest-00000000.json", sealed)
     study = sc.load(tables)
     with pytest.raises(CommandError, match=r"none of the 5 output folders of mine: .*make study STUDY=mine"):
         study.summaries()
