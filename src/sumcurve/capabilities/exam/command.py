@@ -353,6 +353,8 @@ def read_items(path: Path) -> tuple[dict[str, Any], list["Item"]]:
         raise RecordError(
             f"{path}:1: no head of an exam's items ({', '.join(lacking) or head[:80]}); sit the exam again"
         )
+    if not table.endswith("\n"):
+        raise RecordError(f"{path}: its last line does not end, so it was cut; sit the exam again")
     items = []
     for number, row in enumerate(csv.DictReader(io.StringIO(table)), start=3):
         try:
@@ -403,10 +405,18 @@ def _again(folder: Path) -> None:
     lines = []
     judged: dict[str, dict[tuple[str, str], float]] = {}
     scores: dict[str, dict[tuple[str, str], float]] = {}
+    exam: dict[str, tuple[Any, Path]] = {}
     for path in paths:
         head, items = read_items(path)
         if path.stem != f"{head['scorer']}.{head['metric']}":
             raise RecordError(f"{path}: items of {head['scorer']}.{head['metric']}; call it so, or take it away")
+        for name in {"corpus", "texts"} & {*head}:
+            of, first = exam.setdefault(name, (head[name], path))
+            if head[name] != of:
+                raise RecordError(
+                    f"{path}: {name} {head[name]!r}, but {of!r} in {first.name}: metrics of one table sit the same "
+                    "exam; keep each exam's items in a folder of its own"
+                )
         try:
             rows = rows_of(items, head["claim"])
         except ValueError as error:

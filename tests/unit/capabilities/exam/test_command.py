@@ -296,6 +296,23 @@ def test_damaged_items_are_named_with_file_and_line(copy, line, change, complain
     assert not (copy / "exam.csv").exists()
 
 
+def test_a_file_that_was_cut_in_its_last_line_is_named(copy) -> None:
+    path = copy / "items" / "chrf.chrf.csv"
+    path.write_bytes(path.read_bytes()[:-2])
+    with pytest.raises(RecordError, match=r"chrf.csv: its last line does not end"):
+        run_on("--again", copy)
+
+
+@pytest.mark.parametrize("name", ["corpus", "texts"])
+def test_items_of_two_exams_make_no_table(copy, name) -> None:
+    head, _, table = (copy / "items" / "chrf.chrf.csv").read_text().partition("\n")
+    other = json.loads(head.removeprefix("# ")) | {"metric": "second", name: "other"}
+    path = copy / "items" / "chrf.second.csv"
+    path.write_text(f"# {json.dumps(other)}\n{table}")
+    with pytest.raises(RecordError, match=f"{path.name}: {name} 'other', but .*keep each exam's items in a folder"):
+        run_on("--again", copy)
+
+
 def test_items_that_are_no_text_are_named(copy) -> None:
     (copy / "items" / "chrf.chrf.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(RecordError, match=r"chrf.csv:1: no head"):
