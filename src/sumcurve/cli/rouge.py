@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 METRICS = tuple(metric.name for metric in RougeF1.metrics)  # unless others are asked for
 MODES = ("rouge-score", "rouge-1.5.5", "unicode", "characters")
 FEW = 100  # resamples below which the ends of an interval are a handful of draws
-CHUNK = 16_384  # items scored between two moves of the progress bar
 SYSTEMS = ("candidates", "compare")  # how a file of per-item scores names the two of --compare
 PARTS = ("precision", "recall", "f")
 LEVEL = 0.05  # of a family of tests
@@ -63,12 +62,7 @@ EXAMPLES = """\
 
 def add_parser(verbs: Verbs) -> None:
     """Add the verb; `arguments.run(arguments)` raises CommandError."""
-    rouge = verbs.add_parser(
-        "rouge",
-        help="score a file of summaries",
-        description=ROUGE,
-        example=EXAMPLES,
-    )
+    rouge = verbs.add_parser("rouge", help="score a file of summaries", description=ROUGE, example=EXAMPLES)
     rouge.add_argument("--references", action=Once, type=Path, required=True, metavar="R")
     rouge.add_argument(
         "--candidates",

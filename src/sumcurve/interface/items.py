@@ -13,15 +13,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sumcurve.curves.results_file import NO_SCORES, Line
 from sumcurve.interface.sheets import Sheet, is_number, sheet_of
 from sumcurve.machine.arguments import CommandError
 from sumcurve.rouge_engine.texts import IDS
-
-if TYPE_CHECKING:
-    pass
 
 SYSTEM = ("system", "model", "method")  # names of columns, whatever their case
 SEED, GROUP, RECORDS = ("seed",), ("group", "cluster"), ("records",)
@@ -57,9 +54,6 @@ class Score:
     records: int | None
     values: Mapping[str, float]
     content: str = ""  # identifies the item, beside its id
-
-
-Source = "str | Path | pd.DataFrame | Sequence[Mapping[str, Any]]"
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 from sumcurve.curves.results_file import Line, read_lines
 from sumcurve.machine.arguments import CommandError
 from sumcurve.machine.spelling import no_file
+from sumcurve.rouge_engine.texts import JSON_NAMES
 from sumcurve.store.records import open_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
-
-JSON_NAMES = (".jsonl", ".ndjson", ".json")
 
 
 @dataclass(frozen=True)

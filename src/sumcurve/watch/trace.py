@@ -59,7 +59,7 @@ class Cell:
 
 
 def find(tables: Path, address: str | None) -> Cell:
-    """The cell that is meant; without `told` the first metric of the first trained output in `SEEDS`.
+    """The cell that is meant; without an address the first metric of the first trained output in `SEEDS`.
 
     Raises PlanError for what names no cell, or not one, with what there is.
     """
@@ -279,7 +279,7 @@ def _check_again(cell: Cell, results: Results) -> None:
 
 
 def trace(plan: Plan, results: Path, address: str | None) -> None:
-    """Print the way from the cell that `told` names to the raw corpus (see `find`).
+    """Print the way from the cell that `address` names to the raw corpus (see `find`).
 
     Raises ManifestError or PlanError at the first thing that is not what it should be.
     """
