@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sumcurve.curves.published import Cell, Comparison
     from sumcurve.curves.results_file import EfficiencyRow, Results
 
-NOTHING = "–"
+HEADS = ["corpus", "method", "interval", "column", "published", "computed", "note"]  # of published cells
 HELP = "σ, θ, ε of any systems from a CSV of their results; checks published tables"
 DESCRIPTION = """\
 FILE is a CSV with one row per training: corpus, method, split (1, 2, ... by size), records, one or more columns of
@@ -148,24 +148,18 @@ def _compared(comparison: "Comparison") -> list[str]:
     missing, follow = comparison.mismatches, comparison.cells - len(comparison.mismatches)
     lines = ["", f"{comparison.cells} published cells: {follow} follow at the digits printed, {len(missing)} do not"]
     if missing:
-        heads = ["corpus", "method", "interval", "column", "published", "computed", "note"]
-        body = [
-            [cell.corpus, cell.method, cell.interval, cell.column, str(cell.published), _beside(cell), cell.note]
-            for cell in missing
-        ]
-        lines += _aligned([heads, *body], 4, 6)
+        lines += _aligned([HEADS, *map(_row, missing)], 4, 6)
     if comparison.coarse:
         lines += ["", "These follow at their own digits, which are fewer than their column has elsewhere:"]
-        heads = ["corpus", "method", "interval", "column", "published", "computed"]
-        body = [
-            [cell.corpus, cell.method, cell.interval, cell.column, str(cell.published), _beside(cell)]
-            for cell in comparison.coarse
-        ]
-        lines += _aligned([heads, *body], 4)
+        lines += _aligned([row[:-1] for row in (HEADS, *map(_row, comparison.coarse))], 4)
     if comparison.unpublished:
         named = ", ".join(f"{row.corpus} {row.method} {row.interval}" for row in comparison.unpublished)
         lines += ["", f"Not in the published table: {named}"]
     return lines
+
+
+def _row(cell: "Cell") -> list[str]:
+    return [cell.corpus, cell.method, cell.interval, cell.column, str(cell.published), _beside(cell), cell.note]
 
 
 def _beside(cell: "Cell") -> str:
@@ -175,11 +169,10 @@ def _beside(cell: "Cell") -> str:
 
 
 def _number(value: float | None, decimals: int, factor: float = 1.0) -> str:
-    """A cell for people: thousands apart, a true minus sign, none before zero, a dash for nothing."""
-    if value is None:
-        return NOTHING
-    text = f"{factor * value:,.{decimals}f}"
-    return text.replace("-", "−") if text.strip("-0.,") else text.removeprefix("-")
+    """A cell for people."""
+    from sumcurve.tables.table import number
+
+    return number(None if value is None else factor * value, decimals)
 
 
 def _span(row: "EfficiencyRow", column: str, decimals: int, factor: float) -> str:
