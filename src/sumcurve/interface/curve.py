@@ -89,7 +89,7 @@ def curve(
     decimals = _decimals(fits, scale)
     ordered = sorted(fits.methods, key=lambda name: -float(np.median(fits.predict(name, [_largest(fits, name)]))))
     wanted = [*reach] or [_score_of(fits, scale, ordered[0])]
-    needed = [_needed(fits, scale, name, target, decimals) for target in wanted for name in ordered]
+    needed = [_needed(fits, scale, name, target) for target in wanted for name in ordered]
     notes = [how]
     tables = [
         _expected(fits, scale, ordered, decimals, notes),
@@ -208,7 +208,7 @@ def _sentences(fits: Fits, scale: Scale, ordered: Sequence[str], decimals: int) 
         yield f"{name}: {number(2 * round(size))} in place of {number(round(size))} would change its score by {change}."
 
 
-def _needed(fits: Fits, scale: Scale, method: str, target: float, decimals: int) -> dict[str, Any]:
+def _needed(fits: Fits, scale: Scale, method: str, target: float) -> dict[str, Any]:
     """Records with which the true curve first has a score: the median with the ends of its band."""
     furthest = FURTHEST * _largest(fits, method)
     here = fits.sizes <= furthest * (1 + 1e-9)

@@ -43,10 +43,6 @@ START = 4.0  # of any job
 VALIDATED = 0.005  # greedy search and ROUGE of an item
 PORTABLE = 1.5  # of an update, where native sums take a second (docs/explanations/reproducibility.md)
 ITEM_WORDS = 20
-BYTES_OF_WEIGHT = 4
-FROM_ELSEWHERE = "what pretrained models from elsewhere cost was measured in no recorded study"
-OF_PROGRAMS = "what programs cost is known to those who wrote them"
-OF_RECOGNISERS = "what recognisers of entities cost was measured in no recorded study"
 
 
 @dataclass(frozen=True)
@@ -127,7 +123,7 @@ def multiply_adds(form: Form, source_tokens: int, target_tokens: int, study: Stu
     family = MODELS[form.model.kind]
     adds = family.multiply_adds(form, source_tokens, target_tokens, study)
     if adds is None:
-        raise PlanError(FROM_ELSEWHERE)
+        raise PlanError(Costs.from_elsewhere)
     return adds
 
 
@@ -164,8 +160,10 @@ class Costs:
     Capabilities read here what costs are made of (`Capability.cost`), and the reasons why some are not known.
     """
 
-    bytes_of_weight = BYTES_OF_WEIGHT
-    from_elsewhere, of_programs, of_recognisers = FROM_ELSEWHERE, OF_PROGRAMS, OF_RECOGNISERS
+    bytes_of_weight = 4
+    from_elsewhere = "what pretrained models from elsewhere cost was measured in no recorded study"
+    of_programs = "what programs cost is known to those who wrote them"
+    of_recognisers = "what recognisers of entities cost was measured in no recorded study"
     job = np.full(3, START)  # seconds of one that does nothing
 
     def __init__(self, basis: Sequence[Measured]) -> None:
@@ -286,7 +284,7 @@ class Costs:
         """What a training costs that reads and writes texts of so many words, and uses up its updates."""
         adds = form.training.batch * multiply_adds(form, words, words, study)
         training = Training(name, name, records, form, adds, words / ITEM_WORDS, study.sums, last_alone=True)
-        return self.seconds(training), 0, BYTES_OF_WEIGHT * multiply_adds(form, 1, 1, study)
+        return self.seconds(training), 0, self.bytes_of_weight * multiply_adds(form, 1, 1, study)
 
     def reach(self, training: Training) -> int | None:
         """The most records of measured trainings as near as the nearest; None where records do not tell of updates."""

@@ -30,18 +30,7 @@ from sumcurve.study.methods import form_of_run
 from sumcurve.study.needs import light
 from sumcurve.study.plan import Plan
 from sumcurve.study.planning.folder import Folder, raw_file
-from sumcurve.watch.costs import (
-    BYTES_OF_WEIGHT,
-    CONFIDENCE,
-    ITEM_WORDS,
-    OF_RECOGNISERS,
-    Array,
-    Cost,
-    Costs,
-    Training,
-    amount,
-    multiply_adds,
-)
+from sumcurve.watch.costs import CONFIDENCE, ITEM_WORDS, Array, Cost, Costs, Training, amount, multiply_adds
 from sumcurve.watch.verify import TABLES_KEYS
 
 # Seconds; see `sumcurve.watch.costs`.
@@ -369,7 +358,7 @@ def _unmeasured(plan: Plan, folder: Folder) -> str:
     """Why no measured job tells what the folder costs, whatever its size; empty where some do."""
     specification = folder.specification
     if specification.get("pipeline", RULES) not in RULE_SETS:
-        return OF_RECOGNISERS
+        return Costs.of_recognisers
     runs = [specification["run"]] if "run" in specification else specification.get("runs", [])
     trained = plan.folder(runs[0]).specification if runs else specification
     if "model" not in trained or "training" not in trained or trained["model"].get("kind") not in MODELS:
@@ -461,7 +450,7 @@ def prices(plan: Plan, results: Path, costs: Costs, recorded: Mapping[str, int])
 
 def weights(form: Form, plan: Plan) -> float:
     """About how many bytes a model's weights have: those that one word passes, and its vocabulary's."""
-    return BYTES_OF_WEIGHT * multiply_adds(form, 1, 1, plan.settings)
+    return Costs.bytes_of_weight * multiply_adds(form, 1, 1, plan.settings)
 
 
 def not_estimated(whole: Estimate) -> list[str]:
