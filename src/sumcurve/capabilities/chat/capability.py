@@ -39,6 +39,7 @@ class PromptedModels(Capability):
             return False
         if corpus.seen is not None:  # of the test items alone
             return True
+        _check_examples(plan, corpus, name, settings)
         try:
             specification: ChatSpecification = {
                 "corpus": corpus.prepared,
@@ -90,6 +91,17 @@ class PromptedModels(Capability):
         from sumcurve.capabilities.chat.evidence import prompts  # which reads pandas
 
         return prompts(folders)
+
+
+def _check_examples(plan: "Plan", corpus: "PlannedCorpus", name: str, settings: ChatSettings) -> None:
+    """PlanError for more examples than the corpus is known to have training records."""
+    known = (corpus.settings.split.train, corpus.settings.published.get("train"))
+    least = min((records for records in known if records is not None), default=None)
+    if least is not None and (most := max(settings.examples)) > least:
+        raise PlanError(
+            f"{plan.where('systems', name, 'examples')}: {most:,}, but {corpus.name} has {least:,} training records; "
+            "lower it"
+        )
 
 
 CAPABILITY = PromptedModels()

@@ -253,6 +253,16 @@ def test_settings_that_cannot_be_are_refused_with_file_and_line(home, settings, 
     assert re.search(r"prompts.yaml:\d+: systems", str(raised.value))
 
 
+def test_more_examples_than_training_records_are_refused(home):
+    write_study(home, examples=[0, 100_000])
+    path = home / "config" / "studies" / "prompts.yaml"
+    study = yaml.safe_load(path.read_text())
+    study["corpora"]["tales"]["published"] = {"train": 1234, "valid": 100, "test": 100}
+    path.write_text(yaml.safe_dump(study))
+    with pytest.raises(PlanError, match=r"prompts.yaml:\d+: .*examples: 100,000, but tales has 1,234 training records"):
+        Plan.read(home / "config", "prompts")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
