@@ -118,7 +118,7 @@ class Corpus:
 
     @property
     def sizes(self) -> list[int]:
-        return sorted({int(row["records"]) for row in self.trainings})
+        return sorted({int(row["records"]) for row in self.rows("scores") if learned(row)})
 
     def at(self, metric: str, size: int) -> list[Record]:
         """What table answers says of a measured size, the best method first."""
