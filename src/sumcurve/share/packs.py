@@ -143,6 +143,8 @@ def pack(plan: Plan, results: Path, run: str, to: Path, summaries: bool = True) 
         kept = [name for name in sealed["files"] if _is_kept(folder.kind, name)]
         if not summaries:
             kept = [name for name in kept if not name.startswith(SUMMARIES)]
+        if absent := [name for name in kept if not (path / name).is_file()]:
+            raise PackError(without(path, absent))
         folders[folder.key] = {name: (path / name).read_bytes() for name in (MANIFEST, *kept)}
         for name in kept:
             _require_no_text(path / name, name, folders[folder.key][name])

@@ -114,6 +114,8 @@ REFUSED = {
         {},
         r"row 31: steep has a score at 100 already \(row 1\)",
     ),
+    "no score to reach": (lambda frame: frame, {"reach": [40, float("nan")]}, "--reach nan: no score; give a finite"),
+    "endless best": (lambda frame: frame, {"best": float("inf")}, "--best inf: no score; give a finite"),
     "best": (lambda frame: frame, {"best": 20}, "--best 20, and scores"),
 }
 

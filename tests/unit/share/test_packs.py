@@ -206,6 +206,8 @@ def test_summaries_may_stay_behind_where_all_scores_are_there(plan, made, tmp_pa
     merge(plan, here, path.parent)
     assert manifest.lacking(here / output.key) == ["logp.safetensors", "summaries.jsonl"]
     assert (here / score.key / "items.csv").read_bytes() == (made / score.key / "items.csv").read_bytes()
+    with pytest.raises(PackError, match=r"was taken up from a pack, without .*summaries.jsonl: copy these files here"):
+        packs.pack(plan, here, run.key, tmp_path / "again")
     shutil.rmtree(results / score.key)
     with pytest.raises(PackError, match=rf"{score.key} cannot be made from its pack, .* and no summaries"):
         packs.pack(plan, results, run.key, tmp_path / "again", summaries=False)
