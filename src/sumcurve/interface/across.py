@@ -85,7 +85,7 @@ def _load(study: str | Path) -> Tables:
     try:
         recorded = load(study)
     except CommandError as error:
-        raise CommandError(f"{error}; leave it out, or make it: make study STUDY={study}") from None
+        raise CommandError(f"{error}; leave it out, or make it: make study STUDY={Path(study).name}") from None
     if (recorded.folder / PARTIAL).is_file():
         raise CommandError(
             f"{recorded.folder / PARTIAL}: these tables are of what was finished; finish it: "

@@ -32,7 +32,7 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         by = "by " if fact.outcome == "better" else ""
         text += f" with {number(fact.records[0])} records ({by}{interval(fact.effect)} {fact.metric})"
         if last["records_needed"] and fact.outcome == "better":
-            few = {"<": "fewer than ", ">": "more than "}.get(last["bound"], "")
+            few = {"<": "at most ", ">": "more than "}.get(last["bound"], "")
             needed, most = int(float(last["records_needed"])), round(float(last["ratio_high"] or 0) * fact.records[0])
             text += f"; its mean reaches that model's with {few}{number(needed)} records"
             text += f" (95 %: to {number(most)})" if most > needed else ""

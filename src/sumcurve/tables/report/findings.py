@@ -130,7 +130,7 @@ def _own(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     every_best, every_baseline = [*facts.best(corpus)], [*facts.baseline(corpus)]
     best = [fact for fact in every_best if fact.metric == unit]
     says = (
-        ("best", 1.0, "answers", _best(best, titles, one_search=not corpus.rows("own_searches"))),
+        ("best", 1.0, "answers", _best(best, titles, bool(corpus.rows("own_searches")))),
         ("sizes", 3.0, "answers", _sizes(best, corpus, titles)),
         ("baseline", 2.0, "comparisons", _baseline(every_baseline, unit, titles)),
         ("metric", 2.2, "answers", _by_others([*every_best, *every_baseline], corpus.metrics, titles)),
@@ -163,12 +163,12 @@ def interval(effect: Effect | None, decimals: int = 1) -> str:
     return "–" if effect is None else span(effect.value, effect.low, effect.high, decimals)
 
 
-def _best(best: Sequence[Fact], titles: Titles, one_search: bool) -> Said | None:
-    """The largest size; not `one_search`: another table compares methods each by its paper's search."""
+def _best(best: Sequence[Fact], titles: Titles, own_searches: bool) -> Said | None:
+    """The largest size; `own_searches`: another table compares methods each by its paper's search."""
     if not best:
         return None
     head, text = leader(best[-1], titles)
-    return head, text if one_search else f"{text.removesuffix('.')}; all by one search.", best
+    return head, f"{text.removesuffix('.')}; all by one search." if own_searches else text, best
 
 
 def leader(fact: Fact, titles: Titles) -> tuple[str, str]:

@@ -22,9 +22,8 @@ APART = "As printed elsewhere, not ranked"  # the heading of results of others
 class Entry:
     """A row; `records` and what stands behind them are None of a system that is not trained.
 
-    `single`: one run, where others have several.
-
-    `jackknife` is known where people wrote several references (table references); people have no other score.
+    `single`: one run, where others have several. `jackknife` is known where people wrote several references (table
+    references); people have no other score.
     """
 
     method: str
