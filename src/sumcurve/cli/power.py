@@ -2,13 +2,13 @@
 
 import argparse
 import csv
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sumcurve.cli.rouge import METRICS, POINTS
 from sumcurve.machine.arguments import CommandError, Verbs, add_printing, check_written, positive
+from sumcurve.machine.numbers import finite
 from sumcurve.machine.spelling import no_file
 from sumcurve.store.records import write_json
 
@@ -191,11 +191,8 @@ def _systems(path: Path, column: str, alone: bool) -> list[ItemScores]:
 
 def _share(text: str | None, where: str) -> float:
     """A score in 0 to 1; CommandError for another number, and for what is none."""
-    try:
-        score = float(text or "")
-    except ValueError:
-        score = math.nan
-    if not math.isfinite(score):
+    score = finite(text)
+    if score is None:
         raise CommandError(f"{where} is {text!r}, no number; write the file anew")
     if not 0 <= score <= 1:
         raise CommandError(f"{where} is {text}; scores of a file of `sumcurve rouge --per-item` are in 0 to 1")
@@ -226,11 +223,9 @@ def _sd_seed(arguments: argparse.Namespace) -> float:
 
 
 def _numbers(text: str) -> list[float]:
-    try:
-        scores = [float(number) for number in text.split(",")]
-    except ValueError:
-        scores = []
-    if not scores or not all(map(math.isfinite, scores)):
+    read = [finite(number) for number in text.split(",")]
+    scores = [number for number in read if number is not None]
+    if len(scores) < len(read):
         raise CommandError(f"--seed-scores {text!r}: give numbers with commas between, such as 31.2,31.5,30.9")
     if len(scores) == 1:
         raise CommandError(

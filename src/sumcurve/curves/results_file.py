@@ -23,6 +23,7 @@ from typing import NamedTuple
 from sumcurve.curves import efficiency
 from sumcurve.curves.efficiency import Point, Quotient, Repeats, Spread, Undefined
 from sumcurve.curves.errors import ResultsError
+from sumcurve.machine.numbers import finite
 from sumcurve.store.records import open_bytes
 
 RESULTS = {"cano-bojar-2020": "cano_bojar_2020_table2.csv"}  # shipped
@@ -35,7 +36,6 @@ MOST = Decimal(10) ** 50  # of a number, so that products of several are numbers
 BEYOND = "it is beyond any number"
 NO_TIME = "a seed has 0 seconds, of which there is no logarithm"
 COMMA = re.compile(r"[-+]?\d+,\d+", re.ASCII)  # a number with a decimal comma
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -458,7 +458,7 @@ def _growing(trainings: list[Training], lines: Mapping[int, Sequence[Line]]) -> 
 
 
 def _decimal(text: str) -> Decimal | None:
-    return Decimal(text) if NUMBER.fullmatch(text) and math.isfinite(float(text)) else None
+    return Decimal(text) if finite(text) is not None else None
 
 
 def last_digit(number: Decimal) -> Decimal:

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve.curves.results_file import NO_SCORES, Line
-from sumcurve.interface.sheets import Sheet, is_number, sheet_of
+from sumcurve.interface.sheets import Sheet, sheet_of
 from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.numbers import finite
 from sumcurve.rouge_engine.texts import IDS
 
 SYSTEM = ("system", "model", "method")  # names of columns, whatever their case
@@ -270,7 +271,7 @@ def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns:
         own = cells.get("filter", "")
         listed = cells.get("metrics", "").split(",") if cells.get("metrics") else [*cells]
         plain = [key for key in listed if key not in {*HARNESS, *HASHES} and "." not in key]
-        scored = {key: key for key in plain if is_number(cells.get(key, ""))}
+        scored = {key: key for key in plain if finite(cells.get(key)) is not None}
         if len(filters) > 1:
             scored = {f"{key},{own}": key for key in scored}
         if columns.metrics:
@@ -283,7 +284,7 @@ def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns:
         values = {**(rows[item].values if item in rows else {}), **score.values}
         rows[item] = Score(**{**vars(score), "values": values})
     if not any(score.values for score in rows.values()):
-        numbers = {key for line in sheet.lines for key, value in line.cells.items() if is_number(value)}
+        numbers = {key for line in sheet.lines for key, value in line.cells.items() if finite(value) is not None}
         known = sorted(numbers - HARNESS - {*HASHES})
         wanted = f" {', '.join(columns.metrics)}" if columns.metrics else " that is a number"
         raise CommandError(f"{sheet.name}: no metric{wanted}; there are: {', '.join(known)}")

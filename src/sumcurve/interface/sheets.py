@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sumcurve.curves.results_file import Line, read_lines
 from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.numbers import finite
 from sumcurve.machine.spelling import no_file
 from sumcurve.rouge_engine.texts import JSON_NAMES
 from sumcurve.store.records import open_bytes
@@ -67,7 +68,7 @@ class Sheet:
         columns, left_out = [], {*without}
         for column in self.columns:
             filled = [line for line in self.lines if line.cells.get(column)]
-            bad = [line for line in filled if not is_number(line.cells[column])]
+            bad = [line for line in filled if finite(line.cells[column]) is None]
             if column in left_out or len(bad) > len(filled) / 2 or not filled:
                 continue
             if bad:
@@ -77,13 +78,6 @@ class Sheet:
                 raise bad[0].error(column, remedy)
             columns.append(column)
         return columns
-
-
-def is_number(text: str) -> bool:
-    try:
-        return abs(float(text)) < float("inf")
-    except ValueError:
-        return False
 
 
 def sheet_of(source: "str | Path | pd.DataFrame | Sequence[Mapping[str, Any]]") -> Sheet:

@@ -9,7 +9,6 @@ from typing import Any
 
 from sumcurve.machine.spelling import there_are
 
-MOST_SEED = 2**63 - 1  # that torch's generators take
 TOOLS = "Tools, for any files of yours"
 STUDIES = "Studies, in a checkout (`make` calls most of them)"
 INTERNALS = "Internals, which rules and other verbs call"

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from sumcurve.capabilities.exam.perturbations import PERTURBATIONS
 from sumcurve.capabilities.exam.thresholds import thresholds
+from sumcurve.machine.numbers import finite
 from sumcurve.scores.scorer import Claim
 from sumcurve.settings.config import PlanError
 
@@ -152,8 +152,8 @@ def _contradiction(row: Row, claim: Claim) -> str:
 
 def _number(cell: str) -> float:
     """The finite number that a cell has; ValueError."""
-    number = float(cell)
-    if not math.isfinite(number):
+    number = finite(cell)
+    if number is None:
         raise ValueError(f"{cell!r} is no number")
     return number
 

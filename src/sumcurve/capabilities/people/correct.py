@@ -11,6 +11,7 @@ import numpy as np
 
 from sumcurve.capabilities.people.protocols import PeopleError
 from sumcurve.machine.counts import counted
+from sumcurve.machine.numbers import finite
 from sumcurve.machine.spelling import no_file
 from sumcurve.statistics.correlation import correlation
 from sumcurve.statistics.groups import Array, Groups
@@ -72,11 +73,8 @@ def read(path: Path) -> Judged:
 
 
 def _number(text: str | None, where: str, column: str) -> float:
-    try:
-        number = float(text or "")
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
+    number = finite(text)
+    if number is None:
         raise PeopleError(f"{where}: {column} holds {text!r}, no number; write one")
     return number
 

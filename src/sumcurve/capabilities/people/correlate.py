@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.machine.arguments import CommandError, Verbs, add_printing, check_written, natural, resamples
+from sumcurve.machine.numbers import finite
 from sumcurve.machine.spelling import there_are
 from sumcurve.store.records import write_json
 
@@ -145,11 +146,8 @@ def read_scores(path: Path, system: str = "system", item: str = "item") -> Score
 
 
 def _number(text: str, where: str, name: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if value - value != 0:
+    value = finite(text)
+    if value is None:
         raise CommandError(f"{where}: {name} is {text!r}, not a number; remove the row or correct it")
     return value
 
