@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Sequence
-from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from sumcurve.store.records import csv_text, write_json, write_text
 
 if TYPE_CHECKING:
     from sumcurve.curves.published import Cell, Comparison
-    from sumcurve.curves.results_file import EfficiencyRow, Results
+    from sumcurve.curves.results_file import EfficiencyRow
 
 HEADS = ["corpus", "method", "interval", "column", "published", "computed", "note"]  # of published cells
 HELP = "σ, θ, ε of any systems from a CSV of their results; checks published tables"
@@ -56,7 +55,7 @@ def add_parser(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the tables and write the files asked for."""
-    from sumcurve.curves.results_file import efficiency_rows, read_results, results_file
+    from sumcurve.interface.efficiency import efficiency
 
     read = [Path(name) for name in (arguments.file, arguments.compare) if name]
     if why := misplaced((arguments.json, arguments.csv), read):
@@ -64,20 +63,19 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.digits != "cell" and not arguments.compare:
         raise ResultsError("--digits changes nothing: it is how --compare checks cells; add --compare, or leave it out")
     given = [name.strip() for name in arguments.scores.split(",")] if arguments.scores else []
-    results = read_results(results_file(arguments.file), given)
-    rows = efficiency_rows(results)
+    result = efficiency(arguments.file, given)
     comparison = None
     if arguments.compare:
         from sumcurve.curves.published import compare, published_file, read_published
 
-        table = read_published(published_file(arguments.compare), results.scores)
-        comparison = compare(results, table, by_column=arguments.digits == "column")
+        table = read_published(published_file(arguments.compare), result.results.scores)
+        comparison = compare(result.results, table, by_column=arguments.digits == "column")
     if arguments.json:
         mismatches = [cell.as_dict() for cell in comparison.mismatches] if comparison else []
-        write_json(arguments.json, {"rows": [row.as_dict() for row in rows], "mismatches": mismatches})
+        write_json(arguments.json, {"rows": [row.as_dict() for row in result.rows], "mismatches": mismatches})
     if arguments.csv:
-        write_text(arguments.csv, _csv(rows))
-    print("\n".join(_report(arguments.file, results, rows)))
+        write_text(arguments.csv, _csv(result.rows))
+    print("\n".join(result.sentences) if arguments.quiet else result)
     if comparison is not None:
         print("\n".join(_compared(comparison)))
 
@@ -86,62 +84,6 @@ def _csv(rows: Sequence["EfficiencyRow"]) -> str:
     cells = [row.as_dict() for row in rows]
     columns = list(dict.fromkeys(column for row in cells for column in row))  # some rows lack intervals
     return csv_text(columns, ([row.get(column) for column in columns] for row in cells))
-
-
-def _report(file: str, results: "Results", rows: Sequence["EfficiencyRow"]) -> list[str]:
-    from sumcurve.curves.results_file import interval_name, short_name
-
-    lines = [
-        f"{file}: scores {', '.join(results.scores)}; training time {results.seconds or 'not known'}"
-        + (f"; not used: {', '.join(results.left_out)}" if results.left_out else "")
-    ]
-    if results.seeded:
-        lines.append(
-            "Means over seeds; in brackets 95 % intervals from seeds alone, on this test set: their variance is pooled "
-            "over the methods and splits of a corpus."
-        )
-    else:
-        lines.append("One training each, without intervals: those need several seeds or the scores of single items.")
-    for (corpus, method), trainings in results.trainings.items():
-        if len(trainings) == 1:
-            lines.append(f"{corpus} {method} has split {trainings[0].split} only, hence no interval.")
-        for start, end in pairwise(training.split for training in trainings):
-            if missing := ", ".join(map(str, range(start + 1, end))):
-                lines.append(
-                    f"{corpus} {method} has no split {missing}: interval {interval_name(start, end)} spans it."
-                )
-    names = [short_name(score) for score in results.scores]
-    relative = [(f"sigma{name}_pct", f"σ{name} %", 2, 1.0) for name in names]
-    relative += [("theta_pct", "θ %", 2, 1.0)]
-    relative += [(f"epsilon{name}", f"ε{name}", 3, 1.0) for name in names]
-    absolute = [(f"Sigma{name}", f"Σ{name} /1,000", 4, 1000.0) for name in names]
-    absolute += [("Theta", "Θ s/1,000", 1, 1000.0)]
-    absolute += [(f"E{name}", f"E{name} /h", 4, 3600.0) for name in names]
-    order = {row.corpus: index for index, row in reversed(list(enumerate(rows)))}
-
-    def block(row: "EfficiencyRow") -> tuple[int, bool, int, int, int, int]:
-        splits = row.first.split, row.second.split
-        return order[row.corpus], row.place == "whole", *splits, row.first.records, row.second.records
-
-    for _, group in groupby(sorted(rows, key=block), key=block):
-        members = list(group)
-        first = members[0]
-        place = "whole curve" if first.place == "whole" else first.place
-        title = f"{first.corpus}, interval {first.interval}, {place}".removesuffix(", ")
-        lines += ["", f"{title}: {first.first.records:,} → {first.second.records:,} records"]
-        for columns in (relative, absolute):
-            heads = ["method", *(["seeds"] if results.seeded else []), *(head for _, head, _, _ in columns)]
-            body = [
-                [
-                    row.method,
-                    *([_seeds(row)] if results.seeded else []),
-                    *(_span(row, column, decimals, factor) for column, _, decimals, factor in columns),
-                ]
-                for row in members
-            ]
-            lines += _aligned([heads, *body], 1)
-        lines += [f"{row.method}: {row.reason}" for row in members if row.reason]
-    return lines
 
 
 def _compared(comparison: "Comparison") -> list[str]:
@@ -164,29 +106,10 @@ def _row(cell: "Cell") -> list[str]:
 
 def _beside(cell: "Cell") -> str:
     """The computed value with two digits more than the published one."""
-    exponent = int(cell.published.as_tuple().exponent)
-    return _number(cell.computed, max(0, -exponent) + 2)
-
-
-def _number(value: float | None, decimals: int, factor: float = 1.0) -> str:
-    """A cell for people."""
     from sumcurve.tables.table import number
 
-    return number(None if value is None else factor * value, decimals)
-
-
-def _span(row: "EfficiencyRow", column: str, decimals: int, factor: float) -> str:
-    """A value, with its interval where it has one."""
-    value = _number(row.values[column], decimals, factor)
-    if column not in row.intervals:
-        return value
-    low, high = (_number(end, decimals, factor) for end in row.intervals[column])
-    return f"{value} [{low}, {high}]"
-
-
-def _seeds(row: "EfficiencyRow") -> str:
-    first, second = row.first.seeds, row.second.seeds
-    return str(first) if first == second else f"{first} → {second}"
+    exponent = int(cell.published.as_tuple().exponent)
+    return number(cell.computed, max(0, -exponent) + 2)
 
 
 def _aligned(rows: Sequence[Sequence[str]], first: int, end: int | None = None) -> list[str]:

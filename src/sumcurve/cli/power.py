@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sumcurve.cli.rouge import METRICS, POINTS
+from sumcurve.cli.rouge import METRICS
 from sumcurve.machine.arguments import CommandError, Verbs, add_printing, check_written, positive
 from sumcurve.machine.numbers import finite
 from sumcurve.machine.spelling import no_file
 from sumcurve.store.records import write_json
 
+POINTS = 100  # scores are shares in files, percent ("points") on paper
 ROUNDING = 1e-12  # share of a score, below which a spread is none
 
 POWER = """\

@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from sumcurve.machine.arguments import (
     positive,
     resamples,
 )
-from sumcurve.machine.counts import counted
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import csv_text, write_json, write_text
@@ -32,8 +30,6 @@ MODES = ("rouge-score", "rouge-1.5.5", "unicode", "characters")
 FEW = 100  # resamples below which the ends of an interval are a handful of draws
 SYSTEMS = ("candidates", "compare")  # how a file of per-item scores names the two of --compare
 PARTS = ("precision", "recall", "f")
-LEVEL = 0.05  # of a family of tests
-POINTS = 100  # scores are shares in files, percent ("points") on paper
 
 ROUGE = """\
 Scores summaries against references, with a 95 % interval (BCa bootstrap over items) of every F.
@@ -113,7 +109,7 @@ def run_rouge(arguments: argparse.Namespace) -> None:
     """Print the scores and write the files asked for."""
     read = (arguments.references, *arguments.candidates, arguments.compare)
     check_written((arguments.per_item, arguments.json), read)
-    from sumcurve.interface.rouge import outcome_of, scored, scorer_of
+    from sumcurve.interface.rouge import outcome_of, result_of, scored, scorer_of
 
     metrics = [metric.strip() for metric in arguments.metrics.split(",") if metric.strip()]
     scorer = scorer_of(metrics, arguments.mode, arguments.stem, arguments.multi, arguments.threads)
@@ -128,17 +124,21 @@ def run_rouge(arguments: argparse.Namespace) -> None:
             f"{scorer.mode}; give the references, or --mode unicode or characters for other scripts"
         )
     settings = Bootstrap(seed=arguments.seed, resamples=arguments.resamples)
-    outcome = outcome_of(scores, scorer.signature_for(references.items), settings)
+    outcome = outcome_of(scores, [*map(_named, systems)], scorer.signature_for(references.items), settings)
     if arguments.per_item:
         names = _names(arguments.candidates) if len(arguments.candidates) > 1 else SYSTEMS
         write_text(arguments.per_item, _per_item(names, systems, outcome))
     if arguments.json:
         write_json(arguments.json, _result(outcome, systems))
-    for line in _warnings(outcome, references, systems, settings):
-        print(line)
-    report = _answer if arguments.quiet else partial(_report, official=scorer.mode == "rouge-1.5.5")
-    for line in report(outcome, references, systems, settings):
-        print(line)
+    result = result_of(
+        outcome,
+        [*_warnings(outcome, references, systems, settings)],
+        [*_notes(outcome.metrics, references, systems, settings)],
+    )
+    print("\n".join(result.sentences) if arguments.quiet else result)
+    if scorer.mode == "rouge-1.5.5" and not arguments.quiet:
+        for peer, system in enumerate(scores, start=1):
+            print(*_official(system, metrics, peer), sep="\n")
 
 
 def _files(arguments: argparse.Namespace) -> "list[Texts]":
@@ -267,79 +267,6 @@ def _warnings(
         yield f"WARNING: {settings.resamples} resamples are too few for a {level} interval; take {FEW} at least"
 
 
-def _answer(outcome: "Outcome", references: "Texts", systems: "Sequence[Texts]", settings: Bootstrap) -> Iterator[str]:
-    """F of every system in a line each, and the differences from the first."""
-    for system, intervals, scored in zip(systems, outcome.intervals, outcome.scored, strict=True):
-        cells = [
-            f"{metric} {POINTS * _means(scored, metric)['f']:.2f} [{_ends(ends.low, ends.high)}]"
-            for metric, ends in intervals.items()
-        ]
-        yield f"{_named(system)}: {', '.join(cells)}"
-    for other, family in zip(systems[1:], outcome.families, strict=True):
-        cells = [
-            f"{metric} {POINTS * test.mean:+.2f} [{_ends(test.low, test.high, '+')}], p (Holm) {test.p_holm:.2g}"
-            for metric, test in family.items()
-        ]
-        yield f"{_named(systems[0])} minus {_named(other)}: {'; '.join(cells)}"
-
-
-def _report(
-    outcome: "Outcome", references: "Texts", systems: "Sequence[Texts]", settings: Bootstrap, official: bool
-) -> Iterator[str]:
-    """Each system's scores, the comparison, notes and signature."""
-    level = f"{100 * settings.confidence:g} %"
-    items, missing = len(references), int(outcome.scored[0].empty_references.sum())
-    yield f"References {_named(references)}: {counted(items, 'item')}, {missing:,} empty"
-    if len(systems) > len(SYSTEMS):
-        yield from _table(outcome, systems, level)
-    for system, scored, intervals in zip(systems, outcome.scored, outcome.intervals, strict=True):
-        if len(systems) > len(SYSTEMS):
-            break
-        joined = system.id_column if system.by_id else "order"
-        yield f"{_named(system)}: {counted(items, 'item')}, {int(scored.empty.sum()):,} empty, joined by {joined}"
-        yield f"{'':10} {'P':>7} {'R':>7} {'F':>7}   {level} interval of F"
-        for metric, interval in intervals.items():
-            means = "".join(f" {POINTS * mean:7.2f}" for mean in _means(scored, metric).values())
-            yield f"{metric:10}{means}   {_ends(interval.low, interval.high)}"
-        yield ""
-    for other, family in zip(systems[1:], outcome.families, strict=True):
-        yield f"{_named(systems[0])} minus {_named(other)}"
-        yield f"{'':10} {'F':>7}   {level + ' interval':18}        p  p (Holm)    wins    ties  losses"
-        for metric, test in family.items():
-            ends = _ends(test.low, test.high, "+")
-            counts = f"{test.wins:7,} {test.ties:7,} {test.losses:7,}"
-            yield f"{metric:10} {POINTS * test.mean:+7.2f}   {ends:18} {test.p:8.2g} {test.p_holm:9.2g} {counts}"
-        yield ""
-    if official:
-        for peer, scored in enumerate(outcome.scored, start=1):
-            yield from _official(scored, outcome.metrics, peer)
-    yield f"P, R and F in percent; BCa intervals of {settings.resamples} resamples, seed {settings.seed}"
-    yield from _notes(outcome.metrics, [*systems, references])
-    yield outcome.signature
-
-
-def _table(outcome: "Outcome", systems: "Sequence[Texts]", level: str) -> Iterator[str]:
-    """A row for each system: F by metric with its interval, and a star where it differs significantly."""
-    width = max(len(_named(system)) for system in systems)
-    yield f"{'F':{width}}" + "".join(f"  {metric:22}" for metric in outcome.metrics) + "   empty"
-    for place, (system, scored, intervals) in enumerate(
-        zip(systems, outcome.scored, outcome.intervals, strict=True), start=-1
-    ):
-        cells = []
-        for metric, ends in intervals.items():
-            star = "*" if place >= 0 and outcome.families[place][metric].p_holm < LEVEL else ""
-            mean = _means(scored, metric)["f"]
-            cells.append(f"{POINTS * mean:.2f} ({_ends(ends.low, ends.high)}){star}")
-        yield f"{_named(system):{width}}" + "".join(f"  {cell:22}" for cell in cells) + f"{scored.empty.sum():8,}"
-    yield f"{level} intervals; *: significantly different from the first, family-wise at {100 * LEVEL:g} %"
-    yield ""
-
-
-def _ends(low: float | None, high: float | None, sign: str = "") -> str:
-    """An interval in points; a dash for none."""
-    return "–" if low is None or high is None else f"{POINTS * low:{sign}.2f} to {POINTS * high:{sign}.2f}"
-
-
 def _named(file: "Texts") -> str:
     return f"{file.path}, column {file.column!r}" if file.column else str(file.path)
 
@@ -357,11 +284,16 @@ def _official(scored: "Scored", metrics: Sequence[str], peer: int) -> Iterator[s
     yield ""
 
 
-def _notes(metrics: Sequence[str], files: "Sequence[Texts]") -> Iterator[str]:
-    """What about sentence breaks makes rougeLsum another score than a reader expects."""
+def _notes(
+    metrics: Sequence[str], references: "Texts", systems: "Sequence[Texts]", settings: Bootstrap
+) -> Iterator[str]:
+    """How items were joined and intervals made; what of sentence breaks makes rougeLsum another score than expected."""
+    joined = ", ".join(f"{_named(file)} by {file.id_column if file.by_id else 'order'}" for file in systems)
+    yield f"References: {_named(references)}. Joined: {joined}."
+    yield f"Brackets: {100 * settings.confidence:g} % (BCa, {settings.resamples} resamples, seed {settings.seed})."
     if "rougeLsum" not in metrics:
         return
-    broken = {file.path: any(len(text) > 1 for item in file.items for text in item) for file in files}
+    broken = {file.path: any(len(text) > 1 for item in file.items for text in item) for file in (*systems, references)}
     if not any(broken.values()):
         yield "note: no text has more than one sentence, so rougeLsum is one common subsequence, as rougeL"
     elif not all(broken.values()):

@@ -1,11 +1,20 @@
 """The metrics of Čano and Bojar (2020) for any results: what `sumcurve efficiency` prints of files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.curves.results_file import EfficiencyRow, Results, efficiency_rows, read_results, results_file, results_of
+from sumcurve.curves.results_file import (
+    EfficiencyRow,
+    Results,
+    efficiency_rows,
+    interval_name,
+    read_results,
+    results_file,
+    results_of,
+)
 from sumcurve.interface.sheets import sheet_of
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value
@@ -16,7 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class EfficiencyResult(Result):
-    """What `efficiency` found: table `efficiency` has a row for each interval of a method, σ and θ in percent."""
+    """What `efficiency` found: a row for each interval of a method.
+
+    Table `efficiency` has σ and θ in percent, ε, and for programs absolute quotients; `absolute` has these for people,
+    per 1,000 records and per hour.
+    """
 
     results: Results = None  # type: ignore[assignment]
     rows: tuple[EfficiencyRow, ...] = ()
@@ -39,30 +52,67 @@ def efficiency(
             for name in sheet.columns:
                 line.cells.setdefault(name, "")
         read = results_of(sheet.name, sheet.columns, sheet.lines, scores)
-    rows = efficiency_rows(read)
+    order = list(dict.fromkeys(corpus for corpus, _ in read.trainings))
+
+    def block(row: EfficiencyRow) -> tuple[int, bool, int, int]:
+        """By corpus and sizes, the whole curve last."""
+        return order.index(row.corpus), row.place == "whole", row.first.split, row.second.split
+
+    rows = sorted(efficiency_rows(read), key=block)
     names = list(rows[0].values)
-    columns = [
+    plain = [
         Column("corpus", "corpus" if len({row.corpus for row in rows}) > 1 else None),
-        Column("method", "method"),
         Column("interval", "interval"),
         Column("place", "place"),
         *(Column(name, title, "count") for name, title in (("from_records", "from"), ("to_records", "to"))),
-        *(Column(name, _title(name), "number", 3, interval=True) for name in names),
-        Column("reason", None),
+        Column("method", "method"),
+        Column("seeds", "seeds" if read.seeded else None),
     ]
-    cells = [_cells(row) for row in rows]
+    relative = [Column(name, _title(name), "number", 3 if name[0] == "e" else 2, interval=True) for name in names]
     reasons = list(dict.fromkeys(f"{row.method}: {row.reason}." for row in rows if row.reason))
+    cells = [_cells(row) for row in rows]
+    columns = [*plain, *relative, Column("reason", None)]
     table = Table("efficiency", "Data efficiency between sizes", columns, cells, reasons)
-    means = "; brackets: 95 % intervals from seeds" if read.seeded else "; one training each, without intervals"
-    sentence = f"Scores {', '.join(read.scores)}; training time {read.seconds or 'not known'}{means}."
-    return EfficiencyResult([sentence], [table], read, tuple(rows))
+    scaled = [_scaled(name) for name in names if _title(name) is None]
+    absolute = [Column(name, title, "number", decimals, interval=True) for name, title, decimals, _ in scaled]
+    of_units = [_cells(row, {name: factor for name, _, _, factor in scaled}) for row in rows]
+    beside = Table("absolute", "The same, absolute", [*plain, *absolute], of_units)
+    return EfficiencyResult([*_sentences(read)], [table, beside], read, tuple(rows))
 
 
-def _cells(row: EfficiencyRow) -> dict[str, Any]:
-    plain = {"corpus": row.corpus, "method": row.method, "interval": row.interval, "place": row.place}
-    sizes = {"from_records": row.first.records, "to_records": row.second.records}
-    values = {name: Value(value, *row.intervals.get(name, (None, None))) for name, value in row.values.items()}
-    return {**plain, **sizes, **values, "reason": row.reason}
+def _sentences(results: Results) -> Iterator[str]:
+    seeded = "means over seeds, with 95 % intervals from seeds alone"
+    means = seeded if results.seeded else "one training each, without intervals"
+    left = f"; not used: {', '.join(results.left_out)}" if results.left_out else ""
+    yield f"Scores {', '.join(results.scores)}; training time {results.seconds or 'not known'}; {means}{left}."
+    for (corpus, method), trainings in results.trainings.items():
+        if len(trainings) == 1:
+            yield f"{corpus} {method} has split {trainings[0].split} only, hence no interval."
+        for start, end in pairwise(training.split for training in trainings):
+            if missing := ", ".join(map(str, range(start + 1, end))):
+                yield f"{corpus} {method} has no split {missing}: interval {interval_name(start, end)} spans it."
+
+
+def _cells(row: EfficiencyRow, factors: Mapping[str, float] | None = None) -> dict[str, Any]:
+    """A row's cells; with `factors` only values that have one, times it."""
+    seeds = dict.fromkeys((row.first.seeds, row.second.seeds))
+    values = {}
+    for name, value in row.values.items():
+        if factor := 1.0 if factors is None else factors.get(name):
+            ends = value, *row.intervals.get(name, (None, None))
+            number, low, high = (None if end is None else factor * end for end in ends)
+            values[name] = Value(number, low, high)
+    return {
+        "corpus": row.corpus,
+        "method": row.method,
+        "interval": row.interval,
+        "place": row.place,
+        "from_records": row.first.records,
+        "to_records": row.second.records,
+        "seeds": " → ".join(map(str, seeds)),
+        **values,
+        **({"reason": row.reason} if factors is None else {}),
+    }
 
 
 def _title(name: str) -> str | None:
@@ -72,3 +122,10 @@ def _title(name: str) -> str | None:
             percent = name.endswith("_pct")
             return f"{letter}{name.removeprefix(word).removesuffix('_pct')}{' %' if percent else ''}"
     return None
+
+
+def _scaled(name: str) -> tuple[str, str, int, float]:
+    """An absolute quotient for people: its name, title with unit, decimals, and what it is multiplied by."""
+    if name == "Theta":
+        return name, "Θ s/1,000", 1, 1000.0
+    return (name, f"E{name[1:]} /h", 4, 3600.0) if name[0] == "E" else (name, f"Σ{name[5:]} /1,000", 4, 1000.0)

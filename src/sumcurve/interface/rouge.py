@@ -69,6 +69,7 @@ class Outcome:
     """Every system's scores and intervals of F, and of each further system each metric's difference from the first."""
 
     signature: str
+    names: list[str]  # of the systems
     scored: list[Scored]
     intervals: list[dict[str, Interval]]
     families: list[dict[str, Difference]]
@@ -77,15 +78,10 @@ class Outcome:
     def metrics(self) -> list[str]:
         return list(self.intervals[0])
 
-    @property
-    def family(self) -> dict[str, Difference]:
-        """The first system minus the second, by metric."""
-        return self.families[0] if self.families else {}
-
 
 @dataclass(frozen=True, repr=False)
 class RougeResult(Result):
-    """What `rouge` found: `tables` are `scores` and, with two systems, `differences`, in points (percent)."""
+    """What `rouge` found: `tables` are `scores` and, of several systems, `differences`, in points (percent)."""
 
     outcome: Outcome = None  # type: ignore[assignment]
 
@@ -100,7 +96,7 @@ class RougeResult(Result):
         import pandas as pd
 
         frames = []
-        for name, scored in zip(NAMES, self.outcome.scored, strict=False):
+        for name, scored in zip(self.outcome.names, self.outcome.scored, strict=True):
             columns = {f"{metric}_{part}": getattr(scored, part)[metric] for metric in scored.f for part in PARTS}
             frame = pd.DataFrame({"system": name, "item": np.arange(1, len(scored.empty) + 1), **columns})
             frames.append(frame)
@@ -139,12 +135,12 @@ def rouge(
     settings = Bootstrap(seed=seed, resamples=resamples)
     try:
         scores = [scored(scorer, texts, references, name) for texts, name in zip(systems, NAMES, strict=False)]
-        outcome = outcome_of(scores, scorer.signature_for(references), settings)
+        outcome = outcome_of(scores, NAMES[: len(scores)], scorer.signature_for(references), settings)
     except ValueError as error:
         raise CommandError(str(error)) from error
     if scores[0].empty_references.all():
         raise CommandError(f"no reference has a word in mode {scorer.mode}; for other scripts: mode='unicode'")
-    return RougeResult([*_sentences(outcome)], [*_tables(outcome)], outcome)
+    return result_of(outcome, [*_warnings(outcome)])
 
 
 def _as_list(texts: Any) -> Any:
@@ -170,10 +166,16 @@ def scorer_of(metrics: Sequence[str], mode: Mode, stem: bool, multi: Multi | Non
         raise CommandError(str(error)) from error
 
 
-def outcome_of(scores: Sequence[Scored], signature: str, settings: Bootstrap) -> Outcome:
+def outcome_of(scores: Sequence[Scored], names: Sequence[str], signature: str, settings: Bootstrap) -> Outcome:
     """Scores with intervals and, of further systems, each metric's difference from the first."""
     families = differences(scores[0], scores[1:], settings)
-    return Outcome(signature, [*scores], [intervals(system, settings) for system in scores], families)
+    ends = [intervals(system, settings) for system in scores]
+    return Outcome(signature, [*names], [*scores], ends, families)
+
+
+def result_of(outcome: Outcome, warnings: Sequence[str] = (), notes: Sequence[str] = ()) -> RougeResult:
+    """An outcome in sentences, behind its warnings, and in tables, the first with these notes."""
+    return RougeResult([*warnings, *_sentences(outcome)], [*_tables(outcome, notes)], outcome)
 
 
 def scored(scorer: Scorer, texts: Sequence[Text], references: Sequence[References], name: str) -> Scored:
@@ -237,28 +239,33 @@ def _f(outcome: Outcome, place: int, metric: str) -> tuple[float, float | None, 
     return POINTS * float(outcome.scored[place].f[metric].mean()), points(ends.low), points(ends.high)
 
 
-def _sentences(outcome: Outcome) -> Iterator[str]:
-    first = outcome.scored[0]
-    over = f"over {counted(len(first.empty), 'item')}"
-    if missing := int(first.empty_references.sum()):
+def _warnings(outcome: Outcome) -> Iterator[str]:
+    if missing := int(outcome.scored[0].empty_references.sum()):
         without = f"{counted(missing, 'item')} without a word in the references"
         yield f"WARNING: {without}, which score 0 and stay in every mean."
-    for name, system in zip(NAMES, outcome.scored, strict=False):
+    for name, system in zip(outcome.names, outcome.scored, strict=True):
         if empty := int(system.empty.sum()):
             yield f"WARNING: {name}: {counted(empty, 'text')} without a word, which score 0 and stay in every mean."
-    if not outcome.family:
-        yield f"{', '.join(f'{_title(metric)} {span(*_f(outcome, 0, metric))}' for metric in outcome.metrics)}, {over}."
-    for metric, test in outcome.family.items():
-        difference = span(POINTS * test.mean, points(test.low), points(test.high))
-        better = "worse" if test.mean < 0 else "better"
-        shown = f"candidates are significantly {better} than compare" if test.p_holm < LEVEL else NOT_SHOWN
-        p = f"p = {probability(test.p_holm)}".replace("= <", "< ")
-        yield f"{_title(metric)}: {shown}: {difference}, {p} (Holm), {over}."
 
 
-def _tables(outcome: Outcome) -> Iterator[Table]:
+def _sentences(outcome: Outcome) -> Iterator[str]:
+    """The tests of the first system against each other one, then every system's F."""
+    over = f"over {counted(len(outcome.scored[0].empty), 'item')}"
+    for other, family in zip(outcome.names[1:], outcome.families, strict=True):
+        for metric, test in family.items():
+            better = "worse" if test.mean < 0 else "better"
+            shown = f"significantly {better}" if test.p_holm < LEVEL else NOT_SHOWN
+            difference = span(POINTS * test.mean, points(test.low), points(test.high))
+            p = f"p = {probability(test.p_holm)}".replace("= <", "< ")
+            yield f"{_title(metric)}: {shown}: {outcome.names[0]} minus {other} is {difference}, {p} (Holm), {over}."
+    for place, name in enumerate(outcome.names):
+        scores = ", ".join(f"{_title(metric)} {span(*_f(outcome, place, metric))}" for metric in outcome.metrics)
+        yield f"{name}: {scores}, {over}."
+
+
+def _tables(outcome: Outcome, notes: Sequence[str]) -> Iterator[Table]:
     rows: list[Mapping[str, Any]] = []
-    for place, (name, scored_system) in enumerate(zip(NAMES, outcome.scored, strict=False)):
+    for place, (name, scored_system) in enumerate(zip(outcome.names, outcome.scored, strict=True)):
         for metric in outcome.metrics:
             means = {part: POINTS * float(getattr(scored_system, part)[metric].mean()) for part in PARTS}
             f = Value(*_f(outcome, place, metric))
@@ -270,20 +277,26 @@ def _tables(outcome: Outcome) -> Iterator[Table]:
         Column("f", "F", "number", interval=True),
         Column("items", "items", "count"),
     ]
-    yield Table("scores", "ROUGE in percent", columns, rows, [outcome.signature])
-    if outcome.family:
-        tests = [
-            {
-                "metric": metric,
-                "difference": Value(POINTS * test.mean, points(test.low), points(test.high)),
-                **{name: getattr(test, name) for name in ("p", "p_holm", "wins", "ties", "losses")},
-            }
-            for metric, test in outcome.family.items()
-        ]
-        columns = [
-            Column("metric", "metric"),
-            Column("difference", "difference of F", "number", interval=True),
-            *(Column(name, title, "p") for name, title in (("p", "p"), ("p_holm", "p (Holm)"))),
-            *(Column(name, name, "count") for name in ("wins", "ties", "losses")),
-        ]
-        yield Table("differences", "Candidates minus compare, on the same items", columns, tests)
+    yield Table("scores", "ROUGE in percent", columns, rows, [*notes, outcome.signature])
+    if not outcome.families:
+        return
+    tests = [
+        {
+            "other": other,
+            "metric": metric,
+            "difference": Value(POINTS * test.mean, points(test.low), points(test.high)),
+            **{name: getattr(test, name) for name in ("p", "p_holm", "wins", "ties", "losses")},
+        }
+        for other, family in zip(outcome.names[1:], outcome.families, strict=True)
+        for metric, test in family.items()
+    ]
+    first, *others = outcome.names
+    columns = [
+        Column("other", "minus" if others[1:] else None),
+        Column("metric", "metric"),
+        Column("difference", "difference of F", "number", interval=True),
+        *(Column(name, title, "p") for name, title in (("p", "p"), ("p_holm", "p (Holm)"))),
+        *(Column(name, name, "count") for name in ("wins", "ties", "losses")),
+    ]
+    minus = f"{first} minus {'each other system' if others[1:] else others[0]}"
+    yield Table("differences", f"{minus}, on the same items", columns, tests)

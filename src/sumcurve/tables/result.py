@@ -71,7 +71,8 @@ def text_of(table: Table) -> str:
     kinds = [column.kind for column in table.columns if column.title is not None]
     right = [place for place, kind in enumerate(kinds) if kind != "text"]
     lines = aligned([[*map(str, shown.columns)], *cells], right)
-    notes = [textwrap.fill(note, WIDTH) for note in (*reasons, *table.notes) if note]
+    lines_of = textwrap.TextWrapper(WIDTH, break_long_words=False, break_on_hyphens=False)  # a signature stays whole
+    notes = [lines_of.fill(note) for note in (*reasons, *table.notes) if note]
     return "\n".join([table.caption, *lines, *notes])
 
 

@@ -102,7 +102,7 @@ def test_the_comparison_is_candidates_minus_the_other_file(sumcurve, texts, tmp_
         assert (row["low"], row["high"]) == pytest.approx(bootstrap.confidence_interval)
         assert (row["p"], row["p_holm"]) == pytest.approx((p_one, p_holm))
         assert (row["wins"], row["losses"]) == ((one > 0).sum(), (one < 0).sum())
-        assert f"{100 * row['difference']:+.2f}" in printed
+        assert f"d.jsonl minus {texts.c_file} is {100 * row['difference']:.2f} [" in printed
     assert row["wins"] + row["ties"] + row["losses"] == 40
 
 
@@ -136,11 +136,12 @@ def test_empty_summaries_are_counted_before_the_scores_and_quiet_prints_no_table
     files = ("--references", texts.r_file, "--candidates", texts.c_file, texts.d_file)
     first = f"WARNING: 1 of 40 summaries has no word (first: {texts.c_file}:40); they score 0"
     assert sumcurve("rouge", *files).startswith(first)
-    warning, c, d, difference = sumcurve("rouge", *files, "-q").splitlines()
+    warning, *differences, c, d = sumcurve("rouge", *files, "-q").splitlines()
     assert warning.startswith(first)
-    assert c.startswith(f"{texts.c_file}: rouge1 ")
-    assert d.startswith(f"{texts.d_file}: rouge1 ")
-    assert difference.startswith(f"{texts.c_file} minus {texts.d_file}: rouge1 -")
+    assert c.startswith(f"{texts.c_file}: ROUGE-1 ")
+    assert d.startswith(f"{texts.d_file}: ROUGE-1 ")
+    shown = f"ROUGE-1: significantly worse: {texts.c_file} minus {texts.d_file} is −"
+    assert [line.startswith(shown) for line in differences] == [True, False, False]
 
 
 def test_plain_text_packed_text_and_json_lines_score_alike(sumcurve, texts, tmp_path) -> None:
@@ -166,7 +167,7 @@ def test_plain_text_packed_text_and_json_lines_score_alike(sumcurve, texts, tmp_
 def test_tables_and_files_in_other_orders_score_as_the_files(sumcurve, texts, tmp_path) -> None:
     def scores(*words: object) -> tuple[dict, str]:
         printed = sumcurve("rouge", *words, "--json", tmp_path / "out.json")
-        return json.loads((tmp_path / "out.json").read_text()), printed
+        return json.loads((tmp_path / "out.json").read_text()), " ".join(printed.split())
 
     table, plain = tmp_path / "all.tsv", tmp_path / "r.txt"
     order = np.random.default_rng(2).permutation(40)
@@ -180,10 +181,10 @@ def test_tables_and_files_in_other_orders_score_as_the_files(sumcurve, texts, tm
     expected, _ = scores("--references", texts.r_file, "--candidates", texts.c_file, "--compare", texts.d_file)
     both = ("--column", "c", "--compare-column", "d")
     by_id, said = scores("--references", texts.r_file, "--candidates", table, "--compare", table, *both)
-    assert "joined by id" in said
+    assert f"Joined: {table}, column 'c' by id" in said
     others = ("--candidates", texts.c_file, "--compare", shuffled, "--compare-column", "d")
     by_order, said = scores("--references", plain, *others)
-    assert "joined by order" in said  # and compare by id with the candidates
+    assert f"Joined: {texts.c_file} by" in said  # and compare by id with the candidates
     assert f"WARNING: no ids in {plain}, but in another file" in said
     assert by_id == by_order == expected
     one_file, _ = scores("--references", table, "--candidates", table, "--column", "c")
@@ -278,7 +279,7 @@ def test_intervals_of_one_item_or_few_resamples_come_with_a_warning(sumcurve, tm
     files = ("--references", path, "--candidates", path, "--compare", path, "--json", result)
     printed = sumcurve("rouge", *files, *words)
     assert ("WARNING" in printed) is warned
-    assert (" to " in printed) is (count > 1)
+    assert (" [" in printed) is (count > 1)
     scores = json.loads(result.read_text())
     assert (scores["rouge1"]["low"] is None) is (scores["comparison"]["rouge1"]["high"] is None) is (count == 1)
 
