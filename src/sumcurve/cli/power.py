@@ -1,7 +1,6 @@
 """`sumcurve power`: the items and seeds that it takes to tell two systems apart."""
 
 import argparse
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +8,6 @@ from pathlib import Path
 from sumcurve.cli.rouge import METRICS
 from sumcurve.machine.arguments import CommandError, Verbs, add_printing, check_written, positive
 from sumcurve.machine.numbers import finite
-from sumcurve.machine.spelling import no_file
 from sumcurve.store.records import write_json
 
 POINTS = 100  # scores are shares in files, percent ("points") on paper
@@ -27,7 +25,7 @@ Items in groups count for fewer: --design-effect. Seeds that share their records
 
 
 def add_parser(verbs: Verbs) -> None:
-    """Add the verb; `arguments.run(arguments)` raises CommandError."""
+    """Add the verb; `arguments.run(arguments)` raises CommandError, or ResultsError for a row that cannot be used."""
     power = verbs.add_parser(
         "power",
         help="items and seeds needed to see a difference",
@@ -148,38 +146,26 @@ def _joined(first: ItemScores, second: ItemScores) -> tuple[list[float], list[fl
 
 def _systems(path: Path, column: str, alone: bool) -> list[ItemScores]:
     """The one system, or both, of a file that `--per-item` wrote; CommandError for two where one is to be `alone`."""
+    from sumcurve.interface.sheets import read_sheet
+
+    sheet = read_sheet(path)
+    if missing := [name for name in ("system", "item", column) if name not in sheet.columns]:
+        raise CommandError(f"{path} has no column {missing[0]!r}; give a file of `sumcurve rouge --per-item`")
     systems: dict[str, ItemScores] = {}
-    lines: dict[tuple[str, str, str], int] = {}
-    try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream)
-            header = reader.fieldnames or ()
-            wrong = [name for name in ("system", "item", column) if header.count(name) != 1]
-            if wrong:
-                state = "has no column" if wrong[0] not in header else "has more than one column"
-                raise CommandError(f"{path} {state} {wrong[0]!r}; give a file of `sumcurve rouge --per-item`")
-            for row in reader:
-                name, where = row["system"], f"{path}:{reader.line_num}"
-                score = _share(row[column], f"{where}: {column}")
-                if not row["item"]:
-                    raise CommandError(f"{where}: no item; write the file anew")
-                system = systems.setdefault(name, ItemScores(path))
-                for kind, scores in (("id", system.by_id), ("item", system.by_number)):
-                    if key := row.get(kind):
-                        if key in scores:
-                            raise CommandError(
-                                f"{where}: {kind} {key!r} of {name} is that of line {lines[name, kind, key]}, too; "
-                                "remove one row"
-                            )
-                        scores[key], lines[name, kind, key] = score, reader.line_num
-                if len(system.by_id) not in (0, len(system.by_number)):
-                    raise CommandError(f"{where}: {name} has ids in some rows only; write the file anew")
-    except FileNotFoundError:
-        raise CommandError(no_file(path)) from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise CommandError(f"{path} cannot be read: {error}") from error
-    if not systems:
-        raise CommandError(f"{path} has no row; give a file of `sumcurve rouge --per-item`")
+    places: dict[tuple[str, str, str], str] = {}
+    for line in sheet.lines:
+        name, score = line.cells["system"], float(line.number(column))
+        if not 0 <= score <= 1:
+            raise line.error(column, "scores of a file of `sumcurve rouge --per-item` are in 0 to 1")
+        line.text("item")
+        system = systems.setdefault(name, ItemScores(path))
+        for kind, scores in (("id", system.by_id), ("item", system.by_number)):
+            if key := line.cells.get(kind):
+                if key in scores:
+                    raise line.error(kind, f"that of {name} in {places[name, kind, key]}, too; remove one row")
+                scores[key], places[name, kind, key] = score, line.place
+        if len(system.by_id) not in (0, len(system.by_number)):
+            raise CommandError(f"{line.place}: {name} has ids in some rows only; write the file anew")
     if len(systems) > 2:
         raise CommandError(f"{path} holds {len(systems)} systems ({', '.join(systems)}): keep the rows of two")
     if alone and len(systems) > 1:
@@ -188,16 +174,6 @@ def _systems(path: Path, column: str, alone: bool) -> list[ItemScores]:
             "files of one system each"
         )
     return [*systems.values()]
-
-
-def _share(text: str | None, where: str) -> float:
-    """A score in 0 to 1; CommandError for another number, and for what is none."""
-    score = finite(text)
-    if score is None:
-        raise CommandError(f"{where} is {text!r}, no number; write the file anew")
-    if not 0 <= score <= 1:
-        raise CommandError(f"{where} is {text}; scores of a file of `sumcurve rouge --per-item` are in 0 to 1")
-    return score
 
 
 def _sd_seed(arguments: argparse.Namespace) -> float:

@@ -15,6 +15,7 @@ from scipy import stats
 
 from sumcurve.cli import power as power_command
 from sumcurve.cli import rouge as rouge_command
+from sumcurve.curves.errors import ResultsError
 from sumcurve.machine.arguments import CommandError, Verbs
 from sumcurve.statistics.power import Aim, Noise, items_needed, paired_sd, pooled_sd, power, seeds_needed
 from sumcurve.statistics.ungrouped import holm, sign_flip_p
@@ -439,17 +440,23 @@ WITH_ID = "system,item,id,rouge1_f\n"
         (["item,rouge1_f\n1,0.5"], "no column 'system'"),
         ([f"{ITEM}candidates,1,0.5\ncandidates,2,0.4"], "holds one system"),
         ([f"{ITEM}a,1,0.5\nb,1,0.5\nc,1,0.5"], r"0\.csv holds 3 systems \(a, b, c\): keep the rows of two"),
-        ([f"{ITEM}candidates,1,0.5\ncompare,1,many"], r"0\.csv:3: rouge1_f is 'many'"),
-        ([f"{ITEM}candidates,1,nan\ncompare,1,0.5"], r"0\.csv:2: rouge1_f is 'nan'"),
+        ([f"{ITEM}candidates,1,0.5\ncompare,1,many"], r"0\.csv:3: column rouge1_f holds 'many'"),
+        ([f"{ITEM}candidates,1,nan\ncompare,1,0.5"], r"0\.csv:2: column rouge1_f holds 'nan'"),
         ([f"{ITEM}candidates,1,0.5\ncompare,2,0.5"], "other items"),
         ([f"{ITEM}candidates,1,0.5\ncompare,1,0.4"], "two items or more"),
-        ([f"{ITEM}candidates,1,0.5\ncandidates,2,41.5"], r"0\.csv:3: rouge1_f is 41.5; .* 0 to 1"),
-        ([f"{ITEM}candidates,1,0.5\ncandidates,1,0.5"], r"0\.csv:3: item '1' .* line 2"),
-        ([f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,a,0.4"], r"0\.csv:3: id 'a' .* line 2"),
+        ([f"{ITEM}candidates,1,0.5\ncandidates,2,41.5"], r"0\.csv:3: column rouge1_f holds '41.5': .* 0 to 1"),
+        (
+            [f"{ITEM}candidates,1,0.5\ncandidates,1,0.5"],
+            r"0\.csv:3: column item holds '1': .*0\.csv:2, too",
+        ),
+        (
+            [f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,a,0.4"],
+            r"0\.csv:3: column id holds 'a': .*0\.csv:2, too",
+        ),
         ([f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,,0.4"], r"0\.csv:3: .* in some rows only"),
-        ([f"{ITEM}candidates,1,0.5\ncandidates,,0.4"], r"0\.csv:3: no item; write the file anew"),
-        (["system,item,rouge1_f,rouge1_f\ncandidates,1,0.5,0.4"], r"0\.csv has more than one column 'rouge1_f'"),
-        (["system,item,rouge1_f"], r"0\.csv has no row; give a file"),
+        ([f"{ITEM}candidates,1,0.5\ncandidates,,0.4"], r"0\.csv:3: column item holds '': fill it in"),
+        (["system,item,rouge1_f,rouge1_f\ncandidates,1,0.5,0.4"], r"0\.csv:1: column rouge1_f stands twice"),
+        (["system,item,rouge1_f"], r"0\.csv: only a header"),
         (
             [f"{WITH_ID}candidates,1,a,0.5\ncompare,1,a,0.5", f"{WITH_ID}candidates,1,a,0.4"],
             r"0\.csv holds two systems \(candidates, comp",
@@ -469,5 +476,5 @@ def test_files_that_are_not_per_item_files_of_the_same_items_are_named(sumcurve,
     paths = [tmp_path / f"{number}.csv" for number in range(len(contents))]
     for path, content in zip(paths, contents, strict=True):
         path.write_text(f"{content}\n")
-    with pytest.raises(CommandError, match=message):
+    with pytest.raises((CommandError, ResultsError), match=message):
         sumcurve("power", "--per-item", *paths)
