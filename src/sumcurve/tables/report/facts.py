@@ -111,9 +111,14 @@ class Corpus:
         return self.metrics[0] if self.metrics else ""
 
     @property
+    def prompted(self) -> set[str]:
+        """Systems that answer prompts (table prompts): what other rows have as records are their examples."""
+        return {row["method"] for row in self.rows("prompts")}
+
+    @property
     def trainings(self) -> list[Record]:
-        """The rows of table scores that a training made: a prompt's records are its examples (table prompts)."""
-        prompted = {row["method"] for row in self.rows("prompts")}
+        """The rows of table scores that a training made."""
+        prompted = self.prompted
         return [row for row in self.rows("scores") if learned(row) and row["method"] not in prompted]
 
     @property

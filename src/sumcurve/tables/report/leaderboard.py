@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from sumcurve.machine.counts import counted
 from sumcurve.scores.references import JACKKNIFE
+from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.tables.references import PEOPLE, people_of
 from sumcurve.tables.report.facts import Corpus, Effect, Record, effect, learned
 from sumcurve.tables.report.findings import Titles
@@ -41,16 +43,19 @@ class Entry:
 
 
 def leaderboard(corpus: Corpus, titles: Titles, baselines: int = BEST) -> list[Entry]:
-    """Trained methods at their largest size, the best first; then the best baselines, the bound, the mean of people."""
-    scores = corpus.rows("scores")
-    trained: dict[str, Record] = {}
-    for row in scores:
-        if learned(row) and row.get(corpus.column):
-            trained[row["method"]] = row
+    """Trained methods at their largest size and prompted models with the examples that suit them best, by score.
+
+    Then the best baselines, the bound, and the mean of people.
+    """
+    trained = {row["method"]: row for row in corpus.trainings if row.get(corpus.column)}
     rows = [_entry(corpus, titles, row) for row in trained.values()]
     if any(int(row["seeds"] or 1) > 1 for row in trained.values()):
         rows = [replace(row, single=trained[row.method]["seeds"] in ("", "1")) for row in rows]
-    others = [_entry(corpus, titles, row) for row in scores if not learned(row) and row.get(corpus.column)]
+    prompted, scores = corpus.prompted, [row for row in corpus.rows("scores") if row.get(corpus.column)]
+    prompts = [row for row in scores if row["method"] in prompted]
+    best = {_model(row): row for row in sorted(prompts, key=lambda row: float(row[corpus.column]))}
+    rows += [_prompt(corpus, titles, row) for row in best.values()]
+    others = [_entry(corpus, titles, row) for row in scores if not learned(row) and row not in prompts]
     blind = sorted((row for row in others if row.role in ("baseline", "outside")), key=_by_score)[:baselines]
     bound = [row for row in others if row.method == CUT]
     return _with_people(corpus, [*sorted(rows, key=_by_score), *blind, *bound])
@@ -103,6 +108,16 @@ def _entry(corpus: Corpus, titles: Titles, row: Record) -> Entry:
         template=row.get("one_frame") == "yes",
         about=about,
     )
+
+
+def _model(row: Record) -> str:
+    return row["method"].removesuffix(ZERO_SHOT)
+
+
+def _prompt(corpus: Corpus, titles: Titles, row: Record) -> Entry:
+    name = _model(row)
+    title = f"{titles[name]}, {counted(int(row['records'] or 0), 'example')}"
+    return Entry(row["method"], title, "outside", effect(row, corpus.column), about=titles.about.get(name, ""))
 
 
 def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> list[str]:

@@ -175,7 +175,7 @@ def test_the_leaderboard_has_every_method_at_its_largest_size_the_best_first(rec
         corpus = Corpus(name, recorded)
         entries = leaderboard(corpus, Titles({}))
         trained = [entry for entry in entries if entry.role == "trained"]
-        sizes = {row["method"]: int(row["records"]) for row in corpus.rows("scores") if facts.learned(row)}
+        sizes = {row["method"]: int(row["records"]) for row in corpus.trainings}
         assert {entry.method: entry.records for entry in trained} == sizes
         scores = [entry.score.value for entry in trained]
         assert scores == sorted(scores, reverse=True)
@@ -261,6 +261,18 @@ def test_single_runs_are_said_apart_from_what_a_test_found():
     said = {finding.head: finding.text for finding in findings_of(tables, Titles({}))}
     assert said["Last phases"] == untested
     assert "search" not in said["Best with 10,000 records"]
+
+
+def test_a_prompted_model_stands_with_the_examples_that_suit_it_best():
+    corpus = Corpus("aeslc", read_tables(STORED / "aeslc-axis"))
+    prompts = {
+        row["records"]: float(row["rouge1"]) for row in corpus.rows("scores") if row["method"] in corpus.prompted
+    }
+    (entry,) = [entry for entry in leaderboard(corpus, Titles({})) if entry.method.startswith("prompted")]
+    assert entry.score is not None
+    assert entry.score.value == max(prompts.values())
+    assert (entry.title, entry.records, entry.role) == ("prompted, 0 examples", None, "outside")
+    assert prompts["0"] == entry.score.value
 
 
 def test_a_short_leaderboard_keeps_the_best_of_each_kind():
