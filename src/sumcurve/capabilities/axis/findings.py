@@ -35,11 +35,12 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
 
 
 def _start(corpus: Corpus, row: Record) -> str:
-    """From where on a method is ahead: "at most" where it is so at its smallest size, which reads its source."""
+    """From where on a method is ahead: "at most" where it is so at its smallest size."""
     records = number(int(row["records"]))
-    sizes = [int(here["records"]) for here in corpus.rows("scores", method=row["method"])]
-    if row["bound"] == "≤" and min(sizes, default=int(row["records"])) < int(row["records"]):
-        return f"with {records} records (with fewer not shown to read its source)"
+    fewer = [here for here in corpus.rows("scores", method=row["method"]) if int(here["records"]) < int(row["records"])]
+    if row["bound"] == "≤" and fewer:
+        blind = all(here.get("reads_source") == "no" for here in fewer)
+        return f"with {records} records (with fewer {'not shown to read its source' if blind else 'not tested'})"
     bound = {"≤": f"from at most {records} records on", ">": f"not with up to {records} records"}
     return bound.get(row["bound"], f"from about {records} records on")
 

@@ -214,11 +214,13 @@ def test_a_poor_prompt_says_so_after_the_study_s_own_questions_with_the_interval
     assert not list(findings(Corpus("news", {"data_axis": []}), Titles({})))
 
 
-def test_sizes_that_do_not_read_are_named_where_the_first_that_does_is_ahead():
+@pytest.mark.parametrize(("reads", "why"), [("no", "not shown to read its source"), ("yes", "not tested")])
+def test_smaller_sizes_that_are_not_ranked_are_named_where_the_first_that_is_is_ahead(reads, why):
     _, tables = found(prompts=(), zero=3.0)
     axis = [row | {"records": "10000", "bound": "≤"} for row in tables["data_axis"] if row["method"] == "scratch"]
-    (finding,) = findings(Corpus("news", tables | {"data_axis": axis}), Titles({}))
-    assert "scratch with 10,000 records (with fewer not shown to read its source); " in finding.text
+    scores = [row | {"reads_source": reads} for row in tables["scores"]]
+    (finding,) = findings(Corpus("news", tables | {"data_axis": axis, "scores": scores}), Titles({}))
+    assert f"scratch with 10,000 records (with fewer {why}); " in finding.text
 
 
 def axis_and_results(**keys):
