@@ -25,6 +25,14 @@ def items_of(part: Part) -> list[Item]:
     return [Item(record, text) for record, text in part.with_text]
 
 
+def made_as(family: Family, corpus: Path, inputs: Inputs) -> tuple[bool, str]:
+    """Whether a corpus's tokens are in small letters, and its tokenizer's name, for families that read texts.
+
+    Others read tokens as they are: the corpus that a held-out part is of, which knows both, is no input of theirs.
+    """
+    return (in_small_letters(corpus, inputs), tokenizer_of(corpus, inputs)) if family.reads_texts else (False, "words")
+
+
 def log_of_program(stage: Stage) -> Path:
     return stage.home.resolve() / "logs" / "programs" / f"{stage.name}.log"
 
@@ -74,6 +82,7 @@ def decode(models: Mapping[str, Family], specification: DecodeSpecification, inp
 
         spans = read_salient(inputs[specification["entities"]], "test")
         salient = dict(zip(Corpus(corpus).part("test").ids, spans, strict=True))
+    lower, words = made_as(family, corpus, inputs)
     finished = FinishedRun(
         form=form if checkpoint == "selected" else form.before(),
         specification=run_manifest["specification"] | {"sums": specification["sums"]},
@@ -82,9 +91,9 @@ def decode(models: Mapping[str, Family], specification: DecodeSpecification, inp
         search=Search.of_specification(specification["search"]),
         device=stage.lease.device,
         inputs=inputs,
-        lower=family.reads_texts and in_small_letters(corpus, inputs),
+        lower=lower,
         salient=salient,
-        tokenizer=tokenizer_of(corpus, inputs),
+        tokenizer=words,
     )
     reading = Reading.of_specification(specification["reading"]) if "reading" in specification else None
     write_output(family, finished, corpus, reading, stage)

@@ -17,9 +17,11 @@ from sumcurve.corpora.folders import in_small_letters
 from sumcurve.harvest.fetch import sha256_of_model
 from sumcurve.store import manifest, resume
 from sumcurve.store.stage import Stage
+from sumcurve.study.doors import MODELS
 from sumcurve.study.kinds import CORPUS_PARTS, KINDS, RECIPES, STEPS
 from sumcurve.study.plan import Plan, studies
 from sumcurve.systems.family import Family
+from sumcurve.systems.folders import made_as
 from towns import write_raw
 
 ROOT = Path(__file__).parents[3]
@@ -209,11 +211,14 @@ def test_what_a_builder_writes_is_decided_by_its_three_arguments_and_is_golden(p
 
 
 @pytest.mark.parametrize("lower", [True, False])
-def test_a_part_that_is_held_out_has_the_letters_of_its_corpus(tmp_path, lower):
+def test_a_part_that_is_held_out_is_made_as_its_corpus_which_only_models_of_texts_read(tmp_path, lower):
     corpus, unseen = (tmp_path / "corpora" / name for name in ("tales", "tales-unseen"))
-    with manifest.building(corpus, {"prepare": {"lower": lower}}, {}) as stage:
+    with manifest.building(corpus, {"prepare": {"lower": lower, "tokenizer": "characters"}}, {}) as stage:
         (stage / "train.jsonl").write_text("")
     with manifest.building(unseen, {"corpus": "corpora/tales"}, {}) as stage:
         (stage / "test.jsonl").write_text("")
     inputs = {"corpora/tales": corpus}
     assert in_small_letters(corpus, {}) is in_small_letters(unseen, inputs) is lower
+    for family in MODELS.values():
+        given = inputs if family.reads_texts else {}  # as `PlannedCorpus.read_by`
+        assert made_as(family, unseen, given) == ((lower, "characters") if family.reads_texts else (False, "words"))

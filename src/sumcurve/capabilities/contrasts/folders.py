@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import NotRequired, TypedDict
 
 from sumcurve.capabilities.contrasts.settings import Contrasts
-from sumcurve.corpora.folders import in_small_letters, tokenizer_of
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine.sums import Sums
 from sumcurve.settings.study import Reading
@@ -14,7 +13,7 @@ from sumcurve.store.kind import Kind
 from sumcurve.store.records import RecordError
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
 from sumcurve.systems.family import Family
-from sumcurve.systems.folders import log_of_program, test_items
+from sumcurve.systems.folders import log_of_program, made_as, test_items
 from sumcurve.systems.system import LOG_OF, Scoring, Trainable
 from sumcurve.training.place import WEIGHTS
 
@@ -87,7 +86,7 @@ def judge(
                 stage.facts["weights"][name] = run_manifest["files"][WEIGHTS["selected"]]["sha256"]
                 family = models[run_manifest["specification"]["model"]["kind"]]
                 errors += family.errors()
-                lower, words = family.reads_texts and in_small_letters(corpus, inputs), tokenizer_of(corpus, inputs)
+                lower, words = made_as(family, corpus, inputs)
                 device = stage.lease.device
                 finished = family.selected(run, inputs, specification["sums"], device, lower, words)
                 opened = family.system(finished)
