@@ -44,7 +44,7 @@ ROOT = Path(__file__).parents[1]
 STUDY = "docstrings"  # whose tables the pages below docs/ show
 SHOWN = "docstrings-large"  # whose results README.md shows: the largest study that is recorded
 OF_DOCSTRINGS = (STUDY, "docstrings-large", "docstrings-all", "pretraining", "fairseq", "salience")
-RECORDED = (*OF_DOCSTRINGS, "aeslc", "aeslc-axis", "dialogsum", "dialogsum-salience", "debian-zh")  # or will be
+RECORDED = (*OF_DOCSTRINGS, "aeslc", "aeslc-axis", "dialogsum", "dialogsum-salience", "acl", "debian-zh")  # or will be
 ACROSS = (STUDY, "docstrings-large", "aeslc", "dialogsum", "acl")  # of one corpus each, side by side
 SIZES = (1000, 10000)  # near which the page of them says who is best
 WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
@@ -68,6 +68,7 @@ REWORDED = {  # of titles and captions of recorded tables, which keep their byte
         "(single runs: items alone), and may overlap where methods differ significantly"
     ),
     "; the pretrained one at 10 and 100 records, too; and PGRL once at two sizes": "",
+    ": six methods at four sizes with three seeds": "",
     " (recurrent, recurrent with copying and coverage, Transformer with copying)": "",
     "; what a last phase buys has three seeds": "",
     f"{PARTS} entities, which is a bound": "",

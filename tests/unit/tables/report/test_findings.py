@@ -16,6 +16,7 @@ from sumcurve.tables.results import Results
 
 STORED = Path(__file__).parents[4] / "results" / "tables"
 RECORDED = (
+    "acl",
     "aeslc",
     "aeslc-axis",
     "dialogsum",
