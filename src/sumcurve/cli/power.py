@@ -149,12 +149,15 @@ def _systems(path: Path, column: str, alone: bool) -> list[ItemScores]:
     from sumcurve.interface.sheets import read_sheet
 
     sheet = read_sheet(path)
-    if missing := [name for name in ("system", "item", column) if name not in sheet.columns]:
+    needed = ("system", "item", column)
+    if missing := [name for name in needed if name not in sheet.columns]:
         raise CommandError(f"{path} has no column {missing[0]!r}; give a file of `sumcurve rouge --per-item`")
     systems: dict[str, ItemScores] = {}
     places: dict[tuple[str, str, str], str] = {}
     for line in sheet.lines:
-        name, score = line.cells["system"], float(line.number(column))
+        for lacking in {*needed} - {*line.cells}:  # as a row of JSON lines may
+            line.cells[lacking] = ""
+        name, score = line.text("system"), float(line.number(column))
         if not 0 <= score <= 1:
             raise line.error(column, "scores of a file of `sumcurve rouge --per-item` are in 0 to 1")
         line.text("item")

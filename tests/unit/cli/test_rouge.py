@@ -358,6 +358,30 @@ def test_power_takes_its_noise_from_per_item_files(sumcurve, texts, tmp_path) ->
         assert "two trained models" in printed
 
 
+def test_power_reads_json_lines_and_names_the_row_that_lacks_a_key(sumcurve, texts, tmp_path) -> None:
+    table, lines = tmp_path / "items.csv", tmp_path / "items.jsonl"
+    sumcurve(
+        "rouge",
+        "--references",
+        texts.r_file,
+        "--candidates",
+        texts.c_file,
+        "--compare",
+        texts.d_file,
+        "--per-item",
+        table,
+    )
+    with table.open() as stream:
+        rows = list(csv.DictReader(stream))
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert sumcurve("power", "--per-item", lines) == sumcurve("power", "--per-item", table)
+    for key in ("system", "item", "rouge1_f"):
+        lacking = {name: cell for name, cell in rows[1].items() if name != key}
+        lines.write_text("".join(json.dumps(row) + "\n" for row in (rows[0], lacking, *rows[2:])))
+        with pytest.raises(ResultsError, match=rf"items\.jsonl:2: column {key} holds ''"):
+            sumcurve("power", "--per-item", lines)
+
+
 def test_power_answers_what_was_asked(sumcurve, tmp_path) -> None:
     out = tmp_path / "out.json"
     noise = Noise(12.0, pooled_sd([[31.2, 31.5, 30.9], [28.0, 28.4, 28.3]]))
