@@ -156,10 +156,15 @@ def make(*paths: Path, study: str | None = None) -> None:
 
     Where no study is named it is the first that asks for a folder.
     """
-    plan = plan_of(paths[0], study)
-    for path in paths:
-        if study is None and key_of(path) not in plan.folders:
-            plan = plan_of(path, None)
+    plans = [plan_of(paths[0], study)]
+    for path in paths[1:]:
+        plans.append(plan_of(path, None) if study is None and key_of(path) not in plans[-1].folders else plans[-1])
+    for path, plan in zip(paths[1:], plans[1:], strict=True):
+        folder = plan.folder(key_of(path))
+        if KINDS[folder.kind].gpu and "sums" in folder.specification:
+            sums.set_variables(folder.specification["sums"])  # before numpy is loaded for a folder that is made earlier
+            break
+    for path, plan in zip(paths, plans, strict=True):
         with Process() as process:
             make_one(path, plan, process)
 

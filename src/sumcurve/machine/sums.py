@@ -68,12 +68,8 @@ def deciding(variables: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in variables.items() if name.startswith(DECIDING)}
 
 
-def apply(sums: Sums) -> dict[str, Any]:
-    """Pin this process's sums before torch and numpy are loaded, and return what the libraries say of themselves.
-
-    A second call with the same `sums` changes nothing. Raises SumsError where torch or numpy was loaded under other
-    variables, and where the CPU has not what `sums` asks for.
-    """
+def set_variables(sums: Sums) -> None:
+    """Give this process the variables of `sums`. Raises SumsError where torch or numpy was loaded under others."""
     wanted = environment(sums)
     if AT_START in os.environ:
         raise SumsError(f"{AT_START} is set and chooses the C library's arithmetic: unset it and run again")
@@ -87,6 +83,15 @@ def apply(sums: Sums) -> dict[str, Any]:
         for name in deciding(os.environ):
             del os.environ[name]
         os.environ.update(wanted)
+
+
+def apply(sums: Sums) -> dict[str, Any]:
+    """Pin this process's sums before torch and numpy are loaded, and return what the libraries say of themselves.
+
+    A second call with the same `sums` changes nothing. Raises SumsError where torch or numpy was loaded under other
+    variables, and where the CPU has not what `sums` asks for.
+    """
+    set_variables(sums)
 
     import torch
 

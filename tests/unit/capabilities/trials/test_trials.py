@@ -1,5 +1,6 @@
 """Settings that trials chose: the same budget for every base, twins that share it, and how noisy the choice is."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -207,7 +208,10 @@ def train(home: Path, capsys: Any) -> str:
     """Make what the study asks for, as Snakemake has it made, and take it up; what is printed then."""
     paths = [f"results/{key}/manifest.json" for key in planned(home).folders]
     command = [sys.executable, "-m", "sumcurve", "make", "--study", "mine", *paths]
-    subprocess.run(command, cwd=home, check=True, capture_output=True)
+    # A corpus and what is trained on it, in a process whose variables would change sums.
+    here = {**os.environ, "OMP_NUM_THREADS": "1"}
+    made = subprocess.run(command, cwd=home, env=here, check=False, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
     choose(home / "config", home, "mine", [], write=False)
     return str(capsys.readouterr().out)
 
