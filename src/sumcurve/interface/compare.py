@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sumcurve.interface.items import Columns, Score, read_items, warnings_of
+from sumcurve.interface.items import Columns, Score, mixed_units, read_items, warnings_of
 from sumcurve.machine.arguments import CommandError
 from sumcurve.machine.counts import counted
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
@@ -74,9 +74,11 @@ def compare(
         _pairs_table([row for one_metric in made for row in one_metric.pairs], decimals, notes),
         _systems_table([row for one_metric in made for row in one_metric.systems], decimals),
     ]
-    sentences = [*warnings_of(names, lower_is_better), *sentences]
+    warnings = warnings_of(names, lower_is_better)
+    for name in names:
+        warnings += mixed_units(((row.system, row.values[name]) for row in rows if name in row.values), name)
     return Comparison(
-        sentences,
+        [*warnings, *sentences],
         tables,
         {name: of.by_cell for name, of in zip(names, made, strict=True)},
         taken=[*items.taken, *_smaller_sizes(rows)],

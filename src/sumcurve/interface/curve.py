@@ -11,7 +11,7 @@ from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fi
 from sumcurve.curves.runs import curves_of_runs
 from sumcurve.curves.scale import CEILING, Scale
 from sumcurve.curves.verdict import digits, verdicts
-from sumcurve.interface.items import RECORDS, SEED, SYSTEM, warnings_of
+from sumcurve.interface.items import RECORDS, SEED, SYSTEM, mixed_units, warnings_of
 from sumcurve.interface.sheets import Sheet, sheet_of
 from sumcurve.machine.arguments import CommandError
 from sumcurve.tables.reach import records_for
@@ -99,7 +99,9 @@ def curve(
         _verdicts(fits, scale, decimals),
         _needed_table(needed, decimals),
     ]
-    sentences = [*warnings_of([column], lower_is_better), *_sentences(fits, scale, ordered, decimals)]
+    warnings = warnings_of([column], lower_is_better)
+    warnings += mixed_units(((name, value) for (name, _), of in runs.items() for value in of.values()), column)
+    sentences = [*warnings, *_sentences(fits, scale, ordered, decimals)]
     if reach:
         sentences += [
             f"{row['method']} reaches {number(row['score'], decimals)} with {row['shown']} records." for row in needed

@@ -300,3 +300,17 @@ def warnings_of(names: Iterable[str], lower_is_better: bool) -> list[str]:
     if lower_is_better or not losses:
         return []
     return [f"WARNING: {', '.join(losses)}: higher counts as better; for losses say --lower-is-better."]
+
+
+def mixed_units(scores: Iterable[tuple[str, float]], metric: str) -> list[str]:
+    """A warning where the scores of one system look like shares, 0 to 1, and those of another like points, 0 to 100."""
+    highest: dict[str, float] = {}
+    for system, value in scores:
+        if value > 0:
+            highest[system] = max(value, highest.get(system, 0.0))
+    ordered = sorted(highest, key=highest.__getitem__)
+    least, most = (highest[ordered[place]] for place in (0, -1)) if ordered else (0.0, 0.0)
+    if not (least <= 1 < most <= 100 and 20 * least <= most):
+        return []
+    share, point = (f"{name}'s highest {metric} is {highest[name]:g}" for name in (ordered[0], ordered[-1]))
+    return [f"WARNING: {share}, {point}: if one is a share of 1 and the other points of 100, bring them to one unit."]

@@ -282,3 +282,21 @@ def test_systems_that_are_equal_on_every_item_share_the_best_mean() -> None:
     frame = scores({"first": 0})
     result = sc.compare(pd.concat([frame, frame.assign(system="second")]))
     assert result.sentences[0].startswith(f"first and second share the best mean over {ITEMS} items")
+
+
+@pytest.mark.parametrize(
+    ("scale", "warned"), [({}, False), ({"a": 0.01}, True), ({"a": 0.01, "b": 0.01}, False), ({"a": 0.0}, False)]
+)
+def test_shares_beside_points_are_warned_of_first(scale: dict[str, float], warned: bool) -> None:
+    items = {name: {f"i{i}": scale.get(name, 1.0) * (40 + i) for i in range(20)} for name in ("a", "b")}
+    rows = [{"item": i, "system": name, "f1": value} for name, of in items.items() for i, value in of.items()]
+    first = sc.compare(pd.DataFrame(rows)).sentences[0]
+    assert first.startswith("WARNING: a's highest f1 is 0.59, b's highest f1 is 59:") is warned
+    runs = [
+        {"method": name, "records": size, "score": scale.get(name, 1.0) * (10 + 5 * np.log2(size / 100))}
+        for name in ("a", "b")
+        for size in (100, 200, 400, 800)
+    ]
+    if scale.get("a") != 0.0:
+        first = sc.curve(pd.DataFrame(runs)).sentences[0]
+        assert first.startswith("WARNING: a's highest score is 0.25, b's highest score is 25:") is warned
