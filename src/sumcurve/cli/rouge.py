@@ -109,7 +109,7 @@ def run_rouge(arguments: argparse.Namespace) -> None:
     """Print the scores and write the files asked for."""
     read = (arguments.references, *arguments.candidates, arguments.compare)
     check_written((arguments.per_item, arguments.json), read)
-    from sumcurve.interface.rouge import outcome_of, result_of, scored, scorer_of
+    from sumcurve.interface.rouge import outcome_of, result_of, scored, scorer_of, unread_warning
 
     metrics = [metric.strip() for metric in arguments.metrics.split(",") if metric.strip()]
     scorer = scorer_of(metrics, arguments.mode, arguments.stem, arguments.multi, arguments.threads)
@@ -132,7 +132,7 @@ def run_rouge(arguments: argparse.Namespace) -> None:
         write_json(arguments.json, _result(outcome, systems))
     result = result_of(
         outcome,
-        [*_warnings(outcome, references, systems, settings)],
+        [*unread_warning(references.items, scorer.mode), *_warnings(outcome, references, systems, settings)],
         [*_notes(outcome.metrics, references, systems, settings)],
     )
     print("\n".join(result.sentences) if arguments.quiet else result)

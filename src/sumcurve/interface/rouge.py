@@ -12,6 +12,7 @@ from sumcurve.machine.arguments import CommandError
 from sumcurve.machine.counts import counted
 from sumcurve.rouge_engine.scorer import METRICS, Mode, Multi, References, Scorer, Text
 from sumcurve.rouge_engine.stemmers import MissingExceptions
+from sumcurve.rouge_engine.tokens import unread_letters
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
 from sumcurve.tables.result import Result
@@ -25,6 +26,7 @@ PARTS = ("precision", "recall", "f")
 POINTS = 100  # scores are shares in files, percent ("points") on paper
 LEVEL = 0.05
 NOT_SHOWN = "no significant difference"
+UNREAD = 0.01  # of the references' letters; English with foreign names stays below
 NAMES = ("candidates", "compare")  # of the systems
 
 
@@ -140,7 +142,7 @@ def rouge(
         raise CommandError(str(error)) from error
     if scores[0].empty_references.all():
         raise CommandError(f"no reference has a word in mode {scorer.mode}; for other scripts: mode='unicode'")
-    return result_of(outcome, [*_warnings(outcome)])
+    return result_of(outcome, [*unread_warning(references, mode), *_warnings(outcome)])
 
 
 def _as_list(texts: Any) -> Any:
@@ -237,6 +239,22 @@ def _f(outcome: Outcome, place: int, metric: str) -> tuple[float, float | None, 
     """A system's mean F in points with its interval, which one item has not."""
     ends = outcome.intervals[place][metric]
     return POINTS * float(outcome.scored[place].f[metric].mean()), points(ends.low), points(ends.high)
+
+
+def unread_warning(references: Sequence[References], mode: Mode) -> list[str]:
+    """A warning where a mode takes many letters of the references for gaps between words."""
+
+    def strings(texts: Any) -> Iterator[str]:
+        for text in texts:
+            yield from [text] if isinstance(text, str) else strings(text)
+
+    share = unread_letters(strings(references), mode)
+    if share < UNREAD:
+        return []
+    return [
+        f"WARNING: {100 * share:.0f} % of the references' letters are not a to z: mode {mode} takes them for gaps, and "
+        "words are cut or vanish; mode unicode reads them, mode characters Chinese and Japanese."
+    ]
 
 
 def _warnings(outcome: Outcome) -> Iterator[str]:

@@ -502,3 +502,15 @@ def test_files_that_are_not_per_item_files_of_the_same_items_are_named(sumcurve,
         path.write_text(f"{content}\n")
     with pytest.raises((CommandError, ResultsError), match=message):
         sumcurve("power", "--per-item", *paths)
+
+
+@pytest.mark.parametrize(("mode", "warned"), [("rouge-score", True), ("unicode", False)])
+def test_letters_that_a_mode_cannot_read_are_warned_of_first(sumcurve, tmp_path, mode, warned) -> None:
+    """A digit or a borrowed word in each item is enough for scores that look like any others."""
+    path = tmp_path / "r.txt"
+    path.write_text("кошка 1 сидит\nthe cat\n")
+    printed = sumcurve("rouge", "--references", path, "--candidates", path, "--mode", mode)
+    assert printed.startswith("WARNING: 62 % of the references' letters are not a to z") is warned
+    (path.parent / "e.txt").write_text("a cat in a café said " * 5 + "that all was well " * 60)
+    printed = sumcurve("rouge", "--references", path.parent / "e.txt", "--candidates", path.parent / "e.txt")
+    assert "not a to z" not in printed
