@@ -143,7 +143,7 @@ def _remarks(scorers: Mapping[str, "Scorer"], material: "Material") -> Iterator[
     if 0 < without < len(material.records):
         yield f"{without} of {len(material.records)} records have no source: no row human, lead, dodges"
     for name, texts in zip(material.systems, material.summaries, strict=True):
-        if empty := sum(not any(text) for text in texts):
+        if empty := sum(not "".join(text).strip() for text in texts):
             yield f"system {name}: {empty} of {len(texts)} summaries are empty"
     for scorer in scorers.values():
         for metric in scorer.metrics:
@@ -319,7 +319,7 @@ def _summaries(path: Path, records: Sequence[Record]) -> list[list[str]]:
         texts.append(text)
     if len(texts) != len(records):
         raise CommandError(f"{path}: {len(texts)} summaries of {len(records)} records; give one of each")
-    if not any(any(text) for text in texts):
+    if not any("".join(text).strip() for text in texts):
         raise CommandError(f"{path}: every summary is empty; give some, or leave the system out")
     return texts
 

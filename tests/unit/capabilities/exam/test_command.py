@@ -349,7 +349,7 @@ def test_a_folder_holds_the_items_of_one_file_of_a_name(tmp_path) -> None:
         ([{"id": "d0", "summary": "text"}], r"s.jsonl:1: no `summary` that is a list"),
         ([{"id": "d9", "summary": ["a"]}], r"s.jsonl:1: id 'd9' is not that of the corpus"),
         ([{"id": "d0", "summary": ["a"]}], "1 summaries of 4 records"),
-        ([{"id": f"d{at}", "summary": ["", ""]} for at in range(4)], "s.jsonl: every summary is empty; give some"),
+        ([{"id": f"d{at}", "summary": ["", " "]} for at in range(4)], "s.jsonl: every summary is empty; give some"),
     ],
 )
 def test_summaries_that_are_not_of_the_corpus_are_named(rows, complaint, tmp_path) -> None:
