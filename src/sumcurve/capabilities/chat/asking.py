@@ -6,16 +6,14 @@ server asks for.
 
 import hashlib
 import math
-import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sumcurve.capabilities.chat.client import Declined, Lost, Server, ServerError
 from sumcurve.capabilities.chat.ledger import Budget, Ledger, Tokens
+from sumcurve.machine.ending import ended_by_sigterm
 from sumcurve.store.records import RecordError
 
 PAUSE = 1.0  # seconds before a second attempt, twice as many before each further one
@@ -72,7 +70,7 @@ def collect(
             stop.set()
             raise
 
-    with _ended_by_sigterm(), ThreadPoolExecutor(manner.together) as pool:
+    with ended_by_sigterm(), ThreadPoolExecutor(manner.together) as pool:
         futures = [pool.submit(answer, digest) for digest in places]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
@@ -84,19 +82,6 @@ def collect(
         assert failure is not None
         raise failure
     return digests
-
-
-@contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """A signal that asks us to end becomes an exit, so that answers under way, which are paid, are still kept."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _answer(

@@ -11,20 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sumcurve.capabilities.extracts import SCORERS
 from sumcurve.machine.compiled import njit
 from sumcurve.rouge_engine.kernels import BREAK, GAP, LETTER, tokenise
 from sumcurve.rouge_engine.tokens import Mode, token_ids
 
-SCORERS = (
-    "set",
-    "multiset",
-    "rouge-score",
-    "rouge-score-stem",
-    "rouge-1.5.5",
-    "rouge-1.5.5-m",
-    "unicode",
-    "characters",
-)
 MODES: dict[str, tuple[Mode, bool]] = {  # of the ROUGE engine, and whether words are stemmed
     "rouge-score": ("rouge-score", False),
     "rouge-score-stem": ("rouge-score", True),

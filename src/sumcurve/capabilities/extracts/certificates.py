@@ -21,8 +21,8 @@ from itertools import pairwise
 from typing import Any
 
 import sumcurve
-from sumcurve.capabilities.extracts import METRICS, bigram_check, bigrams, unigrams
-from sumcurve.capabilities.extracts.article import MODES, SCORERS, Article, OracleError, instance, instances
+from sumcurve.capabilities.extracts import METRICS, SCORERS, bigram_check, bigrams, unigrams
+from sumcurve.capabilities.extracts.article import MODES, Article, OracleError, instance, instances
 from sumcurve.capabilities.extracts.evaluate import Found
 from sumcurve.capabilities.extracts.improve import f1_greedy
 from sumcurve.capabilities.extracts.optimum import Optimum, reach

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import sumcurve
-from sumcurve.capabilities.extracts import METRICS
+from sumcurve.capabilities.extracts import METRICS, SCORERS
 from sumcurve.machine.arguments import CommandError, Verbs, add_printing, check_written, natural, positive
 from sumcurve.machine.locks import locked
 from sumcurve.machine.workers import worker_pool
@@ -41,16 +41,6 @@ SOME = {  # options that some algorithms have
     "seconds": ALGORITHMS[:1],
     "nodes": ALGORITHMS[:1],
 }
-SCORERS = (
-    "set",
-    "multiset",
-    "rouge-score",
-    "rouge-score-stem",
-    "rouge-1.5.5",
-    "rouge-1.5.5-m",
-    "unicode",
-    "characters",
-)
 AHEAD = 4  # articles handed to each process in advance
 SHARE_OF_A_PROCESS = 16  # articles for which it pays to start one
 SHOWN = 20  # problems that are printed

@@ -3,18 +3,17 @@
 import os
 import selectors
 import shlex
-import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import IO, Any
 
 from sumcurve.capabilities.programs.keeper import PATIENCE
+from sumcurve.machine.ending import ended_by_sigterm
 from sumcurve.machine.sums import DECIDING
 from sumcurve.store.records import RecordError
 from sumcurve.systems.outside import sha256_of
@@ -119,7 +118,7 @@ def run(
         written = _Written(held.enter_context(target.open("wb")), command, limits.output) if target else sink
         given = held.enter_context(source.open("rb")) if source else subprocess.DEVNULL
         # A shell, since the line is what the study's author would type, pipes and all; nothing of the data is in it.
-        held.enter_context(_ended_by_sigterm())
+        held.enter_context(ended_by_sigterm())
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", str(KEEPER), str(os.getpid()), command],
             stdin=given,
@@ -210,19 +209,6 @@ def check_size(command: str, limits: Limits) -> None:
             f"`{command}` has written {size:,} bytes to $SUMCURVE_MODEL, more than the {limits.folder_bytes:,} that "
             "its `max_gigabytes` allows, and was stopped; keep there what summaries need, or raise the limit"
         )
-
-
-@contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """A signal that asks us to end becomes an exit, so that what we have started is stopped first."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
