@@ -214,7 +214,22 @@ def study_page(study: str) -> str:
     if (folder / FIGURES / f"{FIGURE}.svg").is_file():
         place = lines.index("## Tables")
         lines[place:place] = [f"![{TITLE}]({where}{FIGURES}/{FIGURE}.svg)", ""]
+    place = lines.index("## Findings")
+    if not any("exam (‡)" in finding.head for finding in every):  # there the findings say it
+        examined = [name for name, keys in settings["corpora"].items() if name in EXAMS and keys is not None]
+        lines[place:place] = [line for name in examined for line in (exam_sentence(name), "")]
     return reworded("\n".join(lines))
+
+
+def exam_sentence(corpus: str) -> str:
+    """What the exam says of the metrics that all studies have, on a corpus whose tables do not go by it."""
+    plain = {title: key for key, title in EXAMINED.items() if key[0] in PLAIN}
+    outcomes = {title: exam_outcome(corpus, *key) for title, key in plain.items()}
+    groups = [
+        f"{outcome}: {', '.join(title for title in outcomes if outcomes[title] == outcome)}"
+        for outcome in dict.fromkeys(outcomes.values())
+    ]
+    return f"**[May metrics rank](../reference/exam.md) on {corpus}?** {'; '.join(groups)}."
 
 
 def across_page() -> str:
