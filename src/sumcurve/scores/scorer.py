@@ -93,6 +93,7 @@ class Scorer(ABC):
     metrics: ClassVar[Sequence[Metric]]
     claim: ClassVar[Claim] = "description"
     claims: ClassVar[Mapping[str, Claim]] = {}
+    reads_output: ClassVar[bool] = True  # else it reads further folders alone
     keeps_answers: ClassVar[bool] = False
 
     def __init__(self, settings: Any) -> None:

@@ -35,7 +35,7 @@ from sumcurve.store import manifest
 from sumcurve.store.kind import PACKED_OF_RUNS
 from sumcurve.store.manifest import MANIFEST, ManifestError
 from sumcurve.store.records import write_bytes
-from sumcurve.study.doors import CAPABILITIES
+from sumcurve.study.doors import CAPABILITIES, SCORERS
 from sumcurve.study.kinds import KINDS, RECIPES, STEPS
 from sumcurve.study.plan import Plan
 from sumcurve.study.planning.folder import Folder
@@ -106,15 +106,15 @@ def unfinished(plan: Plan, results: Path, run: str, summaries: bool = True) -> l
     """What is not finished of a run and can be made only where its weights are: what a pack must not be without.
 
     These are the run itself, what is decoded from it, and the scores that are made from it or from log-probabilities;
-    of a pack without `summaries` all scores.
+    of a pack without `summaries` all scores of what a system wrote.
     """
     needed = (
         folder.key
         for folder in behind(plan, run)
-        if not summaries
-        or folder.kind != "score"
+        if folder.kind != "score"
         or run in folder.inputs
         or folder.specification["scorer"] in ASK_THE_MODEL
+        or (not summaries and SCORERS[folder.specification["scorer"]].reads_output)
     )
     return [key for key in needed if manifest.state(results / key) == "missing"]
 

@@ -193,7 +193,7 @@ def test_what_only_weights_can_make_is_in_a_pack_or_there_is_none(plan, made, tm
     assert packs.unfinished(plan, results, run.key) == []
 
 
-def test_summaries_may_stay_behind_where_all_scores_are_there(plan, made, tmp_path):
+def test_summaries_may_stay_behind_where_all_scores_are_there(plan, made, tmp_path, monkeypatch):
     """Then nothing that a system wrote is in the pack, and tables need none of it; the examples do without."""
     results = Path(shutil.copytree(made, tmp_path / "results"))
     run = plan.named("runs", "train")[0]
@@ -211,6 +211,8 @@ def test_summaries_may_stay_behind_where_all_scores_are_there(plan, made, tmp_pa
     shutil.rmtree(results / score.key)
     with pytest.raises(PackError, match=rf"{score.key} cannot be made from its pack, .* and no summaries"):
         packs.pack(plan, results, run.key, tmp_path / "again", summaries=False)
+    monkeypatch.setattr(packs.SCORERS[score.specification["scorer"]], "reads_output", False)
+    assert packs.pack(plan, results, run.key, tmp_path / "again", summaries=False)[1] == [score.key]
 
 
 @pytest.mark.long

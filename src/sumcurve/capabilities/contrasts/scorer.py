@@ -26,6 +26,8 @@ POINTS = 100
 class _Judging(Scorer):
     """Reads what the runs of every method were found to prefer."""
 
+    reads_output = False
+
     def inputs(
         self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
     ) -> Mapping[str, Any] | None:
