@@ -189,7 +189,9 @@ def fetch_wheel(archive: Archive, path: Path) -> None:
     for platform in tags["platform"].split("."):
         command += ["--platform", platform]
     command += ["--dest", str(path.parent), "--requirement", str(requirements)]
-    download = subprocess.run(command, capture_output=True, text=True)
+    # What a machine's settings allow to be installed is nothing to a file that is only read.
+    environment = os.environ | {"PIP_CONSTRAINT": os.devnull}
+    download = subprocess.run(command, capture_output=True, text=True, env=environment)
     if download.returncode or not path.is_file():
         output = (download.stderr.strip() or download.stdout.strip()).splitlines()[-3:]
         raise ArchiveError(

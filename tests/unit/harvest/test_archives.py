@@ -339,6 +339,9 @@ def test_pip_fetches_the_wheel_that_the_hash_pins_whatever_machine_it_is_for(tmp
     offered.mkdir()
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(offered))
+    (tmp_path / "constraints.txt").write_text("pond<1\n")
+    (tmp_path / "pip.conf").write_text(f"[global]\nconstraint = {tmp_path / 'constraints.txt'}\n")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
     tags = "cp310-cp310-macosx_11_0_arm64"  # no machine that runs this test
     foreign = wheel(offered, FILES, tags=tags, more="Requires-Python: <3\n")
     other = wheel(offered, {"pond.py": ""})
