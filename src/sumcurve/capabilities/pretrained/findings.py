@@ -25,10 +25,11 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
             for row in here
         )
         last, fact = here[-1], facts[-1]
+        twin = "the same model from scratch" + (" (†)" if last.get("scratch_method_reads_source") == "no" else "")
         if fact.outcome == "no significant difference":
-            text = f"no significant difference between {titles[method]} and the same model from scratch"
+            text = f"no significant difference between {titles[method]} and {twin}"
         else:
-            text = f"{titles[method]} is significantly {fact.outcome} than the same model from scratch"
+            text = f"{titles[method]} is significantly {fact.outcome} than {twin}"
         by = "by " if fact.outcome == "better" else ""
         text += f" with {number(fact.records[0])} records ({by}{interval(fact.effect)} {fact.metric})"
         if last["records_needed"] and fact.outcome == "better":

@@ -238,7 +238,7 @@ def _baseline(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
     if not here:
         return None
     name = titles[here[0].against[0]]
-    head = f"Against {name}, the best untrained mean"
+    head = f"Against {name}, the best baseline mean"
     groups = {outcome: [fact for fact in here if fact.outcome == outcome] for outcome in _OUTCOMES}
     better = groups["better"]
     if better:
@@ -258,30 +258,44 @@ def _baseline(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
 
 
 def _by_others(outcomes: Sequence[Fact], metrics: Sequence[str], titles: Titles) -> Said | None:
-    """Which significant outcomes of the first metric another metric significantly turns round."""
+    """Which outcomes of the first metric others do not have: whom they find best, and turns at a baseline.
+
+    That they find none best is said of the largest size.
+    """
 
     def case(fact: Fact) -> tuple[object, ...]:
         return fact.question, fact.records, fact.methods if fact.question == "baseline" else ()
 
+    def best(fact: Fact) -> str:
+        """Who is significantly best; empty where that was not tested."""
+        if fact.outcome == "better":
+            return titles.all(fact.methods)
+        return "none" if fact.outcome == "no significant difference" else ""
+
     by_first = {case(fact): fact for fact in outcomes if fact.metric == metrics[0]} if metrics else {}
-    turned: dict[Fact, dict[tuple[str, ...], list[str]]] = {}  # metrics, by the methods that they have ahead
+    largest = max((fact.records for fact in outcomes if fact.question == "best"), default=())
+    turned: dict[Fact, dict[str, list[str]]] = {}  # metrics, by whom they have as the best of a size
     behind = []
     for fact in outcomes:
         own = by_first.get(case(fact))
         if own is None or fact.metric not in metrics[1:]:
             continue
-        best = fact.question == "best" and fact.outcome == own.outcome == "better" and fact.methods != own.methods
-        if best or (fact.question == "baseline" and {fact.outcome, own.outcome} == {"better", "worse"}):
-            turned.setdefault(own, {}).setdefault(fact.methods, []).append(fact.metric)
+        if fact.question == "best":
+            first, ahead = best(own), best(fact)
+            differ = first != ahead and "" not in (first, ahead) and (ahead != "none" or fact.records == largest)
+        else:
+            ahead, differ = "", {fact.outcome, own.outcome} == {"better", "worse"}
+        if differ:
+            turned.setdefault(own, {}).setdefault(ahead, []).append(fact.metric)
             behind.append(fact)
     parts, against = [], dict[tuple[str, Outcome, str], list[str]]()
-    for own, others in turned.items():
+    for own, others in sorted(turned.items(), key=lambda item: item[0].records):
         if own.question == "best":
-            theirs = ", ".join(f"{titles.all(methods)} by {listed(names)}" for methods, names in others.items())
-            size = f"with {number(own.records[0])} records"
-            parts.append(f"{size} {titles.all(own.methods)} is significantly best by {own.metric}, {theirs}")
+            theirs = ", ".join(f"{method} by {listed(names)}" for method, names in others.items())
+            records, is_best = ("", "") if parts else (" records", " is significantly best")
+            parts.append(f"with {number(own.records[0])}{records} {best(own)}{is_best} by {own.metric}, {theirs}")
         else:
-            key = (titles[own.against[0]], own.outcome, listed(others[own.methods]))
+            key = (titles[own.against[0]], own.outcome, listed(others[""]))
             against.setdefault(key, []).append(own.methods[0])
     for (baseline, outcome, names), methods in against.items():
         ours = f"{titles.all(methods)} {_is(methods)} significantly {outcome} by {metrics[0]}"
@@ -390,7 +404,8 @@ def _beyond(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
     least = min(fact.effect.value for fact in decided if fact.effect)
     text = (
         f"by extrapolation to {number(decided[0].records[1])} records {listed(pairs[:NAMED])} "
-        f"(probability {math.floor(100 * least) / 100:.2f}{'' if len(pairs) == 1 else ' or more'})"
+        f"(probability {min(round(least, 2), 0.99) if len(pairs) == 1 else math.floor(100 * least) / 100:.2f}"
+        f"{'' if len(pairs) == 1 else ' or more'})"
     )
     unknown = [titles[name] for name in decided[0].note.split()]
     text += f"; no fit: {listed(unknown)}." if unknown else "."

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings, Shared
+from sumcurve.capabilities.pretrained.findings import findings
 from sumcurve.capabilities.pretrained.tables.pretraining import sentences
 from sumcurve.settings.study import Bootstrap, Question
 from sumcurve.study.tables import made
 from sumcurve.tables.questions import NOT_KNOWN, UNASKED
+from sumcurve.tables.report.facts import Corpus
+from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.results import Results
 
 SIZES = (200, 800, 2000)  # of 2,000 records
@@ -82,6 +85,26 @@ def test_the_csv_has_the_signs_that_people_see(results, rows) -> None:
     for row, cell in zip(told, shown["reaches it with"], strict=True):
         assert cell.rpartition(" ")[0] == row["bound"]
     assert "bound" not in shown.columns
+
+
+def test_a_small_share_of_the_records_is_never_shown_as_none(results) -> None:
+    table = made("pretraining", results)
+    shown, _ = table.shown()
+    for cell, ratio in zip(shown["of the records"], table.frame().ratio, strict=True):
+        number = float(cell.lstrip("<> ").partition(" ")[0])
+        assert number == pytest.approx(ratio, rel=0.1)
+
+
+@pytest.mark.parametrize(("reads", "twin"), [("no", "from scratch (†) with"), ("yes", "from scratch with")])
+def test_a_finding_says_where_the_model_from_scratch_ignores_its_source(results, reads, twin) -> None:
+    rows = list(csv.DictReader(io.StringIO(made("pretraining", results).csv())))
+    assert {row["scratch_method"] for row in rows} == {"scratch"}
+    told = [row | {"scratch_method_reads_source": reads} for row in rows]
+    tables = {"pretraining": told, "scores_long": [{"corpus": "notes", "metric": "rouge1", "items": "9"}]}
+    tables["answers"] = [{"corpus": "notes", "metric": "ROUGE-1"}]
+    texts = [finding.text for finding in findings(Corpus("notes", tables), Titles({}))]
+    assert len(texts) == len(AHEAD)
+    assert all(twin in text for text in texts)
 
 
 def test_seconds_and_their_growth_are_those_of_efficiency_and_the_pretraining_is_paid_once(results, rows) -> None:

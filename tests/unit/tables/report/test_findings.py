@@ -13,6 +13,7 @@ from sumcurve.tables.report.facts import Corpus, read_tables, rows_of
 from sumcurve.tables.report.findings import NAMED, NOT_READING, SHOWN, Titles, counted, headed, leader
 from sumcurve.tables.report.leaderboard import leaderboard, shortened
 from sumcurve.tables.results import Results
+from sumcurve.tables.table import listed
 
 STORED = Path(__file__).parents[4] / "results" / "tables"
 RECORDED = (
@@ -97,7 +98,32 @@ def test_what_another_metric_turns_round_is_said(study):
         turned = {by_first, first} == {method, baseline} and metric in corpus.metrics
         clauses = [part for part in text.split(";") if "against" in part and re.search(rf"\b{method}\b", part)]
         assert turned == any(metric in part.rsplit(" by ", 1)[1] for part in clauses), (method, metric, text)
-    assert ("pcov is significantly best by ROUGE-1, bart by ROUGE-2 and chrF2" in text) == (study == "aeslc")
+    assert ("pcov by ROUGE-1, bart by ROUGE-2 and chrF2" in text) == (study == "aeslc")
+
+
+@pytest.mark.parametrize("study", ["aeslc", "docstrings-large", "docstrings", "acl"])
+def test_whom_other_metrics_find_best_is_said(study):
+    """Of every size where they find another, of the largest where they find none."""
+    tables = read_tables(STORED / study)
+    corpus = Corpus(tables["scores"][0]["corpus"], tables)
+    text = next(finding.text for finding in findings_of(tables, Titles({})) if finding.head == "Depends on the metric")
+    for size in corpus.sizes:
+        best = {}
+        for metric in corpus.metrics:
+            rows = corpus.rows("answers", metric=metric, records=str(size), basis="measured")
+            places = {row["method"]: row["place"] for row in rows}
+            alone = [method for method, place in places.items() if place == "best"]
+            if alone and set(places.values()) & {"behind", "not distinguishable"}:
+                best[metric] = "none" if "not distinguishable" in places.values() else alone[0]
+        own = best.pop("ROUGE-1", None)
+        other = {metric: who for metric, who in best.items() if own not in (None, who)}
+        other = {metric: who for metric, who in other.items() if who != "none" or size == corpus.sizes[-1]}
+        clause = re.search(rf"with {size:,}(?: records)? (\w+)(?: is significantly best)? by ROUGE-1, ([^;]*)", text)
+        assert (clause is not None) == bool(other), (size, other, text)
+        if clause is not None:
+            assert clause[1] == own
+            for who in set(other.values()):
+                assert f"{who} by {listed([metric for metric in best if other.get(metric) == who])}" in clause[2]
 
 
 def test_every_number_of_an_interval_is_a_cell(recorded):

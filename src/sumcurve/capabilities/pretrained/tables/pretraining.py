@@ -3,6 +3,7 @@
 Who is ahead of whom at a size comes from the tests of table comparisons, θ from table efficiency.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ def table(results: Results) -> Table:
         Column("metric", "metric"),
         Column("records", "records", "count"),
         Column("method", "method"),
+        Column("scratch_method", None),
         Column("scratch", "from scratch", "number", results.decimals, interval=True, narrow=True),
         Column("score", "score", "number", results.decimals, interval=True, narrow=True),
         Column("difference", "difference", "number", results.decimals, interval=True),
@@ -163,6 +165,7 @@ def _row(results: Results, metric: Metric, scratch: System, system: System, curv
         "metric": metric.title,
         "records": records,
         "method": results.name(system),
+        "scratch_method": results.name(scratch),
         "scratch": value(scores[0], decimals=metric.decimals),
         "score": value(scores[1], pair.ahead == system.cell, metric.decimals),
         "difference": decided(pair, metric.decimals),
@@ -179,7 +182,9 @@ def _row(results: Results, metric: Metric, scratch: System, system: System, curv
     reached = float(records_for(sizes, means[None, places], means[[mine]])[0])
     bound = "<" if means[places[0]] >= means[mine] else ">" if (means[places] < means[mine]).all() else ""
     row["records_needed"] = Value(round(reached), sign=bound)
-    row["ratio"] = Value(reached / records, sign=bound)
+    ratio = reached / records
+    decimals = max(2, 1 - math.floor(math.log10(ratio)))  # 10 of 3,000 records are 0.0033
+    row["ratio"] = Value(ratio, sign=bound, decimals=decimals)
     row["bound"] = bound
     if not design.why:
         drawn = sign * results.draws(corpus, metric.name)
@@ -187,5 +192,5 @@ def _row(results: Results, metric: Metric, scratch: System, system: System, curv
         tail = (1 - results.settings.confidence) / 2
         low, high = np.quantile(ratios, [tail, 1 - tail]).tolist()
         if low < high:  # else all draws are at one end of the curve
-            row["ratio"] = Value(reached / records, low, high, sign=bound)
+            row["ratio"] = Value(ratio, low, high, sign=bound, decimals=decimals)
     return row
