@@ -288,7 +288,8 @@ def _by_others(outcomes: Sequence[Fact], metrics: Sequence[str], titles: Titles)
         if differ:
             turned.setdefault(own, {}).setdefault(ahead, []).append(fact.metric)
             behind.append(fact)
-    parts, against = [], dict[tuple[str, Outcome, str], list[str]]()
+    parts: list[str] = []
+    against: dict[tuple[str, Outcome, str], list[str]] = {}
     for own, others in sorted(turned.items(), key=lambda item: item[0].records):
         if own.question == "best":
             theirs = ", ".join(f"{method} by {listed(names)}" for method, names in others.items())
