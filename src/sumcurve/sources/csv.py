@@ -21,9 +21,8 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
     column among `names` that the file does not have.
     """
     refused: list[Refused] = []  # lines of the present row
-    ending = Path(path.stem).suffix if path.suffix in PACKED else path.suffix
     csv.field_size_limit(LONGEST_LINE)
-    reader = csv.reader(decoded(path, refused), delimiter=SEPARATORS.get(ending, ","), strict=True)
+    reader = csv.reader(decoded(path, refused), delimiter=separator_of(path), strict=True)
     columns: list[str] = []
     empty = True
     try:
@@ -50,6 +49,39 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         ) from error
     if empty:
         raise CorpusError(f"{path} has no row below its heads: write names of columns in line 1 and a record a row")
+
+
+def separator_of(path: Path) -> str:
+    """What parts a file's cells, by the ending of its name."""
+    return SEPARATORS.get(Path(path.stem).suffix if path.suffix in PACKED else path.suffix, ",")
+
+
+def rows_in_one(path: Path) -> list[int]:
+    """The first lines of rows that may be several: each of their lines has as many cells as there are columns.
+
+    So they look where a quote opens a cell that does not end in one, and a later one happens to. Empty where that is
+    true of half of the rows of several lines at most: lines of a text may have as many separators by chance.
+    """
+    separator, lines = separator_of(path), list[str]()
+
+    def noted() -> Iterator[str]:
+        for line in decoded(path, []):
+            lines.append(line)
+            yield line
+
+    columns, begin, suspect, several = 0, 1, list[int](), 0
+    csv.field_size_limit(LONGEST_LINE)
+    try:
+        for cells in csv.reader(noted(), delimiter=separator, strict=True):
+            columns = columns or len(cells)
+            if len(lines) > 1:
+                several += 1
+                suspect += [begin] if all(line.count(separator) == columns - 1 for line in lines) else []
+            begin += len(lines)
+            lines.clear()
+    except csv.Error:
+        pass  # `rows` says where
+    return suspect if 2 * len(suspect) > several else []
 
 
 def not_utf8(cell: str) -> bool:

@@ -29,7 +29,7 @@ from sumcurve.settings.content import Raw
 from sumcurve.settings.corpus import Prepare
 from sumcurve.sources import SOURCES, format_of
 from sumcurve.sources.content import Content, patterns
-from sumcurve.sources.csv import SEPARATORS
+from sumcurve.sources.csv import rows_in_one, separator_of
 from sumcurve.sources.jsonl import MARK, PACKED, read_lines
 from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, SPLITS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
@@ -247,8 +247,7 @@ def _check_lines(path: Path, table: bool) -> None:
             f"{path}: this is one JSON array: write its objects as JSON lines, one a line without commas between, "
             f"such as by `jq -c '.[]' {path}`"
         )
-    ending = Path(path.stem).suffix if path.suffix in PACKED else path.suffix
-    separator = SEPARATORS.get(ending, ",")
+    separator = separator_of(path)
     other = next((sign for sign in ";\t|," if sign.encode() in first and sign != separator), None)
     if table and separator.encode() not in first and other:
         program = f"import csv, sys; csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter={other!r}))"
@@ -256,6 +255,17 @@ def _check_lines(path: Path, table: bool) -> None:
             f"{path}:1: columns are parted by {other!r}; .csv is read with commas, .tsv with tabs: write it with "
             f'commas, such as by `python -c "{program}" < {path} > commas.csv`'
         )
+
+
+def quote_notes(path: Path) -> list[str]:
+    """A warning of quotes that are left open in a table."""
+    if not (lines := rows_in_one(path)):
+        return []
+    return [
+        f"WARNING: {path}:{lines[0]}: {counted(len(lines), 'row')} (this is the first) of several lines, each of which "
+        "has as many cells as there are columns: is a quote left open, and are they several records? Quote such cells, "
+        "and double the quotes inside"
+    ]
 
 
 def _check_encoding(path: Path, lines: Sequence[bytes]) -> None:
@@ -568,6 +578,10 @@ def add(
         note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
     groups = f"{counted(counts.groups, 'group')}, never divided" if counts.groups else "no groups"
     note(f"{origin.called if hub else path}: {count} records ({kind}); fields {names}; {groups}; parts {parts}")
+    if content.source is SOURCES["csv"]:
+        for shard in content.shards:
+            for warning in quote_notes(shard.path):
+                note(warning)
     for warning in test_notes(parts_of(counts, ready)["test"], bool(ready)):
         note(warning)
     shares = ", ".join(f"{size:,}" for size in corpus.get("sizes") or corpus["percents"])

@@ -6,7 +6,7 @@ import pytest
 
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import Content
-from sumcurve.sources.csv import CELLS
+from sumcurve.sources.csv import CELLS, rows_in_one
 from sumcurve.sources.raw import EMPTY_LINE, MISSING_KEY, NOT_UTF8, Dropped
 from sumcurve.store.errors import CorpusError
 
@@ -52,3 +52,19 @@ def test_a_table_that_cannot_be_read_is_an_error_with_its_line(tmp_path, text, c
     (tmp_path / "a.csv").write_text(text)
     with pytest.raises(CorpusError, match=complaint):
         list(Content(tmp_path / "a.csv", SOURCES["csv"], FIELDS).records())
+
+
+@pytest.mark.parametrize(("name", "separator"), [("a.csv", ","), ("a.tsv", "\t")])
+def test_an_open_quote_that_swallows_rows_is_seen_and_a_text_of_several_lines_is_not(tmp_path, name, separator) -> None:
+    """Rows are written without quotes, as many tools do; then by the standard library, of texts with line breaks."""
+    rows = [("article", "title"), *((f"The otter {n} dives.", f"Otter {n}") for n in range(9))]
+    rows[3], rows[6] = ('"Otter', "begins"), ("It ends", 'an otter"')
+    path = tmp_path / name
+    path.write_text("".join(separator.join(row) + "\n" for row in rows))
+    assert rows_in_one(path) == [4]  # rows 4 to 7 are one record
+    assert len(list(Content(path, SOURCES["csv"], FIELDS).records())) == len(rows) - 1 - 3
+    with path.open("w", newline="") as stream:
+        table = csv.writer(stream, delimiter=separator)
+        table.writerow(rows[0])
+        table.writerows((f"The otter, {n}:\tdives.\nTwice.\nAnd again", f"Otter {n}") for n in range(9))
+    assert rows_in_one(path) == []

@@ -204,6 +204,15 @@ def test_a_record_with_the_id_of_another_is_said_first_and_not_counted(place, mo
     assert ": 60 records (jsonl)" in second
 
 
+def test_rows_that_an_open_quote_joins_are_warned_of(place, monkeypatch, capsys):
+    lines = [",".join((row["source"].replace(",", ""), row["target"].replace(",", ""))) for row in records(120)]
+    lines[10] = '"' + lines[10]
+    lines[13] += '"'
+    (place / "mine.csv").write_text("\n".join(["source,target", *lines, ""]))
+    add(monkeypatch, "mine.csv", "--name", "mine")
+    assert "mine.csv:12: 1 row (this is the first) of several lines" in capsys.readouterr().out
+
+
 def test_repeats_are_counted_as_the_preparation_drops_them(place, monkeypatch, capsys):
     rows = list(records(120))
     for number in range(60, 110):
