@@ -26,11 +26,7 @@ def git(*arguments):
 
 @pytest.mark.parametrize("study", RECORDED)
 def test_recorded_names_are_planned_for_ever(study):
-    """Where this fails, what is recorded would be made anew, from weights that may no longer exist.
-
-    Of `pretraining` the scores `reading` have other names now: its models, all of subwords, are asked on every word.
-    They take log-probabilities alone, no weights.
-    """
+    """Where this fails, what is recorded would be made anew, from weights that may no longer exist."""
     assert golden.keys(f"names/{study}.txt") <= planned(study)
 
 

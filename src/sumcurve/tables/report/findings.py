@@ -223,12 +223,12 @@ def _sizes(best: Sequence[Fact], corpus: Corpus, titles: Titles) -> Said | None:
         parts.append("no method is significantly best" + (f" with {listed(undecided)}" if alone else ""))
     if single and parts:
         parts[0] = f"of methods with repeated runs ({titles.all(single)}: single runs, not tested), {parts[0]}"
-    for methods, sizes in alone.items():
-        parts.append(f"with {listed(sizes)} {f'only {titles.all(methods)}' if methods else 'none'} is ranked")
     most = len(corpus.at(corpus.metric, best[-1].records[0]))
     if parts and ranked and min(ranked) < most:
         ends = " to ".join(str(count) for count in sorted({min(ranked), max(ranked)}))
         parts[-1] += f" ({ends} methods ranked)"
+    for methods, sizes in alone.items():
+        parts.append(f"with {listed(sizes)} {f'only {titles.all(methods)}' if methods else 'none'} is ranked")
     return "With fewer records", f"{'; '.join(parts)}.", smaller
 
 

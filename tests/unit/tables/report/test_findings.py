@@ -226,8 +226,8 @@ def test_a_size_at_which_the_others_ignore_their_source_says_who_is_ranked(ranke
             row["reads_source"] = "no"
     tables["answers"] = [row for row in tables["answers"] if row["records"] != "380" or row["method"] in ranked]
     (finding,) = (one for one in findings_of(tables, Titles({"pcov": "PCOV"})) if one.head == "With fewer records")
-    here = "significantly best is PCOV with 1,585 and 3,170; with 761 none is"
-    assert finding.text == f"{here}; {words} (2 methods ranked)."
+    here = "significantly best is PCOV with 1,585 and 3,170; with 761 none is (2 methods ranked)"
+    assert finding.text == f"{here}; {words}."
 
 
 def test_what_a_bracket_decides_and_what_ignoring_means_is_said_where_it_stands():
