@@ -43,7 +43,7 @@ begun()
 while True: time.sleep(0.05)
 """
 )
-ONE_FAILS = BEGIN + 'begun(); print("of rank", rank, file=sys.stderr); sys.exit(3) if rank == "1" else time.sleep(60)'
+ONE_FAILS = BEGIN + 'begun(); sys.stderr.write(f"of rank {rank}\\n"); sys.exit(3) if rank == "1" else time.sleep(60)'
 
 
 def start(folder, child):
