@@ -258,13 +258,17 @@ def _baseline(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | N
 
 
 def _by_others(outcomes: Sequence[Fact], metrics: Sequence[str], titles: Titles) -> Said | None:
-    """Which outcomes of the first metric others do not have: whom they find best, and turns at a baseline.
+    """Which outcomes of the first metric others do not have: who is best at a size, and turns at a baseline."""
+    if not metrics:
+        return None
+    best, behind = _best_by_others([fact for fact in outcomes if fact.question == "best"], metrics, titles)
+    turns, turned = _turned_at_baseline([fact for fact in outcomes if fact.question == "baseline"], metrics, titles)
+    parts = [*best, *turns]
+    return ("Depends on the metric", f"{'; '.join(parts)}.", [*behind, *turned]) if parts else None
 
-    That they find none best is said of the largest size.
-    """
 
-    def case(fact: Fact) -> tuple[object, ...]:
-        return fact.question, fact.records, fact.methods if fact.question == "baseline" else ()
+def _best_by_others(outcomes: Sequence[Fact], metrics: Sequence[str], titles: Titles) -> tuple[list[str], list[Fact]]:
+    """A part for every size at which other metrics find another best, at the largest also none; and their facts."""
 
     def best(fact: Fact) -> str:
         """Who is significantly best; empty where that was not tested."""
@@ -272,36 +276,41 @@ def _by_others(outcomes: Sequence[Fact], metrics: Sequence[str], titles: Titles)
             return titles.all(fact.methods)
         return "none" if fact.outcome == "no significant difference" else ""
 
-    by_first = {case(fact): fact for fact in outcomes if fact.metric == metrics[0]} if metrics else {}
-    largest = max((fact.records for fact in outcomes if fact.question == "best"), default=())
-    turned: dict[Fact, dict[str, list[str]]] = {}  # metrics, by whom they have as the best of a size
-    behind = []
-    for fact in outcomes:
-        own = by_first.get(case(fact))
-        if own is None or fact.metric not in metrics[1:]:
-            continue
-        if fact.question == "best":
-            first, ahead = best(own), best(fact)
-            differ = first != ahead and "" not in (first, ahead) and (ahead != "none" or fact.records == largest)
-        else:
-            ahead, differ = "", {fact.outcome, own.outcome} == {"better", "worse"}
-        if differ:
-            turned.setdefault(own, {}).setdefault(ahead, []).append(fact.metric)
-            behind.append(fact)
-    parts: list[str] = []
-    against: dict[tuple[str, Outcome, str], list[str]] = {}
-    for own, others in sorted(turned.items(), key=lambda item: item[0].records):
-        if own.question == "best":
+    parts, behind = list[str](), list[Fact]()
+    largest = max((fact.records for fact in outcomes), default=())
+    for own in (fact for fact in outcomes if fact.metric == metrics[0]):
+        others: dict[str, list[str]] = {}  # metrics, by whom they find best
+        for fact in outcomes:
+            other = fact.metric in metrics[1:] and fact.records == own.records and best(fact) != best(own)
+            if other and best(own) and best(fact) and (best(fact) != "none" or own.records == largest):
+                others.setdefault(best(fact), []).append(fact.metric)
+                behind.append(fact)
+        if others:
             theirs = ", ".join(f"{method} by {listed(names)}" for method, names in others.items())
             records, is_best = ("", "") if parts else (" records", " is significantly best")
             parts.append(f"with {number(own.records[0])}{records} {best(own)}{is_best} by {own.metric}, {theirs}")
-        else:
-            key = (titles[own.against[0]], own.outcome, listed(others[""]))
-            against.setdefault(key, []).append(own.methods[0])
-    for (baseline, outcome, names), methods in against.items():
+    return parts, behind
+
+
+def _turned_at_baseline(
+    outcomes: Sequence[Fact], metrics: Sequence[str], titles: Titles
+) -> tuple[list[str], list[Fact]]:
+    """A part for methods that the first metric has significantly on one side of the baseline, others on the other."""
+    by_first = {(fact.methods, fact.records): fact for fact in outcomes if fact.metric == metrics[0]}
+    turned, behind = dict[Fact, list[str]](), list[Fact]()
+    for fact in outcomes:
+        own = by_first.get((fact.methods, fact.records))
+        if own and fact.metric in metrics[1:] and {fact.outcome, own.outcome} == {"better", "worse"}:
+            turned.setdefault(own, []).append(fact.metric)
+            behind.append(fact)
+    by_methods: dict[tuple[str, Outcome, str], list[str]] = {}
+    for own, names in turned.items():
+        by_methods.setdefault((titles[own.against[0]], own.outcome, listed(names)), []).append(own.methods[0])
+    parts = []
+    for (baseline, outcome, others), methods in by_methods.items():
         ours = f"{titles.all(methods)} {_is(methods)} significantly {outcome} by {metrics[0]}"
-        parts.append(f"against {baseline} {ours}, {'worse' if outcome == 'better' else 'better'} by {names}")
-    return ("Depends on the metric", f"{'; '.join(parts)}.", behind) if parts else None
+        parts.append(f"against {baseline} {ours}, {'worse' if outcome == 'better' else 'better'} by {others}")
+    return parts, behind
 
 
 _OUTCOMES = ("better", "no significant difference", "worse", "single run", "not tested")
