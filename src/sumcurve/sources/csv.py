@@ -11,6 +11,7 @@ from sumcurve.sources.source import Rows, Source
 from sumcurve.store.errors import CorpusError
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+MANY = 10  # lines of one row
 CELLS = "other number of cells than columns"
 
 
@@ -56,11 +57,12 @@ def separator_of(path: Path) -> str:
     return SEPARATORS.get(Path(path.stem).suffix if path.suffix in PACKED else path.suffix, ",")
 
 
-def rows_in_one(path: Path) -> list[int]:
-    """The first lines of rows that may be several: each of their lines has as many cells as there are columns.
+def rows_in_one(path: Path) -> list[tuple[int, int]]:
+    """Rows that may be several, by their first line and how many they have.
 
-    So they look where a quote opens a cell that does not end in one, and a later one happens to. Empty where that is
-    true of half of the rows of several lines at most: lines of a text may have as many separators by chance.
+    Of their lines three quarters have as many cells as there are columns: so they look where a quote opens a cell that
+    does not end in one, and a later cell happens to. Lines of a text may have as many by chance; so rows of fewer than
+    `MANY` lines count only where most rows of several lines look so.
     """
     separator, lines = separator_of(path), list[str]()
 
@@ -69,19 +71,20 @@ def rows_in_one(path: Path) -> list[int]:
             lines.append(line)
             yield line
 
-    columns, begin, suspect, several = 0, 1, list[int](), 0
+    columns, begin, suspect, several = 0, 1, list[tuple[int, int]](), 0
     csv.field_size_limit(LONGEST_LINE)
     try:
         for cells in csv.reader(noted(), delimiter=separator, strict=True):
             columns = columns or len(cells)
             if len(lines) > 1:
                 several += 1
-                suspect += [begin] if all(line.count(separator) == columns - 1 for line in lines) else []
+                whole = sum(line.count(separator) == columns - 1 for line in lines)
+                suspect += [(begin, len(lines))] if 4 * whole >= 3 * len(lines) else []
             begin += len(lines)
             lines.clear()
     except csv.Error:
         pass  # `rows` says where
-    return suspect if 2 * len(suspect) > several else []
+    return suspect if 2 * len(suspect) > several else [row for row in suspect if row[1] >= MANY]
 
 
 def not_utf8(cell: str) -> bool:

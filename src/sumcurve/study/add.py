@@ -259,12 +259,13 @@ def _check_lines(path: Path, table: bool) -> None:
 
 def quote_notes(path: Path) -> list[str]:
     """A warning of quotes that are left open in a table."""
-    if not (lines := rows_in_one(path)):
+    if not (rows := rows_in_one(path)):
         return []
+    (begin, lines), others = rows[0], f"; so do {counted(len(rows) - 1, 'other row')}" if len(rows) > 1 else ""
     return [
-        f"WARNING: {path}:{lines[0]}: {counted(len(lines), 'row')} (this is the first) of several lines, each of which "
-        "has as many cells as there are columns: is a quote left open, and are they several records? Quote such cells, "
-        "and double the quotes inside"
+        f"WARNING: {path}:{begin}: one row has {lines} lines from here, and they look like rows themselves{others}: is "
+        "a quote left open, and are they several records? Then double the quotes inside cells; where these are texts "
+        "of several lines, all is well"
     ]
 
 

@@ -210,7 +210,7 @@ def test_rows_that_an_open_quote_joins_are_warned_of(place, monkeypatch, capsys)
     lines[13] += '"'
     (place / "mine.csv").write_text("\n".join(["source,target", *lines, ""]))
     add(monkeypatch, "mine.csv", "--name", "mine")
-    assert "mine.csv:12: 1 row (this is the first) of several lines" in capsys.readouterr().out
+    assert "mine.csv:12: one row has 4 lines from here, and they look like rows" in capsys.readouterr().out
 
 
 def test_repeats_are_counted_as_the_preparation_drops_them(place, monkeypatch, capsys):
