@@ -17,12 +17,12 @@ sys.path.insert(0, SOURCE)
 os.environ.update(PYTHONPATH=SOURCE)
 
 from sumcurve.machine.devices import PER_RUN, DeviceError, per_run
-from sumcurve.watch.driver import DriverError, begin, require_accounting, say_who_locks
+from sumcurve.watch.driver import DriverError, begin, require_accounting
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study.needs import doubled, light, memory_mb, minutes
 from sumcurve.study.plan import Plan, PlanError
-from sumcurve.study.planned import announce, changes
 from sumcurve.study.kinds import KINDS, STEPS
+from sumcurve.study.written import WrittenPlan
 
 AWAY = not Path(workflow.basedir).samefile(Path.cwd())
 # Before the paths that a configuration names.
@@ -63,15 +63,11 @@ try:
 except (PlanError, DeviceError, OSError) as error:
     raise WorkflowError(str(error)) from None
 STUDY = PLAN.study
-# A job's own process reads this file again, maybe hours later: a name that it does not know then is explained.
-if workflow.is_main_process:
-    announce(PLAN)
-else:
-    for line in changes(PLAN):
-        print(line, file=sys.stderr)
+WRITTEN = WrittenPlan.of(PLAN)
+# Jobs read the plan's file, which a run writes before its first job.
+PLAN_FILE = WRITTEN.path(Path(HOME))
 RESULTS = str(Path(HOME) / "results")
 LOGS = str(Path(HOME) / "logs")
-SHARDS = str(Path(HOME) / "scratch" / "shards")
 
 
 wildcard_constraints:
@@ -86,11 +82,8 @@ include: "workflow/rules/tables.smk"
 
 localrules:
     all,
-    fetch_archives,
-    fetch_corpus,
-    fetch_lists,
-    fetch_repository,
-    fetch_model,
+    fetch,
+    fetch_file,
 
 
 if LIGHT_HERE:

@@ -23,7 +23,7 @@ from sumcurve.models.vocabulary import BOS, EOS, PAD
 from sumcurve.settings.models import TransformerSettings
 from sumcurve.settings.search import Search
 from sumcurve.store.records import Record
-from sumcurve.systems.families import build
+from sumcurve.study.doors import MODELS
 
 NAMES = {
     "attention.query": "self_attn.q_proj",
@@ -103,7 +103,7 @@ def main() -> None:
         copy_attention=False,
         output="tied",
     )
-    model = build(settings, options.words, seed=1)
+    model = MODELS[settings.kind].build(settings, options.words, seed=1)
     assert isinstance(model, TransformerSummarizer)
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():  # away from the initialisation, so that outputs differ and some end

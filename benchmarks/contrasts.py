@@ -25,8 +25,8 @@ from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import ReadoutSummarizer
 from sumcurve.models.vocabulary import BOS, EOS, MARKS
 from sumcurve.store.records import Record, write_csv
+from sumcurve.study.doors import MODELS
 from sumcurve.study.methods import read_method
-from sumcurve.systems.families import build
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"
 NAMES = ("abs", "pcov", "trans")
@@ -62,7 +62,7 @@ def example(source: Ids, target: Ids) -> Example:
 
 def model_of(name: str) -> ReadoutSummarizer:
     settings = read_method(METHODS / f"{name}.yaml").forms["small"].model
-    model = build(settings, VOCABULARY, 1)  # type: ignore[arg-type]
+    model = MODELS[settings.kind].build(settings, VOCABULARY, 1)  # type: ignore[arg-type]
     if name == "pcov" and isinstance(model, RecurrentSummarizer):
         model.enable_coverage()
     assert isinstance(model, ReadoutSummarizer)

@@ -1,7 +1,7 @@
-"""Which metrics may rank on which corpus: those that need no model sit the exam (`sumcurve exam --help`).
+"""Validation of metrics that need no model, corpus by corpus (`sumcurve validate-metric --help`).
 
 REALSumm's judgements by people, in their public layout, and the corpora of studies whose test parts and untrained
-systems stand in a checkout's results/ (`make run STUDY=dialogsum`; its first jobs make them):
+systems stand in a checkout's results/ (`make study STUDY=dialogsum`; its first jobs make them):
 
     python benchmarks/exam.py realsumm realsumm.jsonl.xz
     python benchmarks/exam.py dialogsum .           # aeslc, acl, docstrings: the study of that name
@@ -10,19 +10,19 @@ systems stand in a checkout's results/ (`make run STUDY=dialogsum`; its first jo
 exam/CORPUS.csv has every row with its interval and verdict, exam/realsumm-agreement.csv correlations with people, and
 exam/realsumm-pairs.csv two metrics' correlations with people compared, as `sumcurve correlate` does it.
 exam/items/CORPUS.tar.xz holds what verdicts are computed from, without text: documents and groups are numbers, in the
-order of the test part, values have six digits. `tar -xJf` it into a folder, and `sumcurve exam --again FOLDER` gives
-exam.csv again. At most 500 documents are drawn by a seed, one of every group first.
+order of the test part, values have six digits. `tar -xJf` it into a folder, and `sumcurve validate-metric --again
+FOLDER` gives exam.csv again. At most 500 documents are drawn by a seed, one of every group first.
 
-Systems of a study's corpus are what it does not train (`sumcurve exam --study` adds what it trains). Where people wrote
-several references, the last is no reference here but the system `human`. References of other documents are no system:
-of two unrelated texts none is worse by construction.
+Systems of a study's corpus are what it does not train (`sumcurve validate-metric --study` adds the rest). Where people
+wrote several references, the last is no reference here but the system `human`. References of other documents are no
+system: of two unrelated texts none is worse by construction.
 What was chosen when: thresholds, before any score. That groups are drawn whole, and that a verdict takes 7 systems and
 20 documents or groups, after a first run on REALSumm, whose verdicts it does not change. One document of every group
 first, after a plain draw of ACL had 19 of the 20 groups that it had then, and so no verdict. How rows are tested,
 twice: thresholds.yaml says why.
 
-Of metrics with models APES sits where the study's readers are trained in the checkout (DialogSum); BERTScore, BARTScore
-and entailment need weights, and have not sat.
+Of metrics with models APES sits where the study's readers are trained in the checkout (DialogSum);
+BERTScore needs weights, and has not sat.
 """
 
 import argparse
@@ -38,8 +38,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from sumcurve.__main__ import parser
-from sumcurve.capabilities.exam.command import write_items
 from sumcurve.capabilities.exam.judgements import Material, read_material
+from sumcurve.capabilities.exam.reading import write_items
 from sumcurve.capabilities.exam.rows import Item, claim_of, items_of
 from sumcurve.capabilities.exam.study import HUMAN, Entries
 from sumcurve.scores.needs import Needing
@@ -154,7 +154,7 @@ def decide(corpus: str) -> None:
         folder = Path(name)
         with tarfile.open(FOLDER / "items" / f"{corpus}.tar.xz") as archive:
             archive.extractall(folder, filter="data")
-        arguments = parser().parse_args(["exam", "--again", name])
+        arguments = parser().parse_args(["validate-metric", "--again", name])
         arguments.run(arguments)
         write_bytes(FOLDER / f"{corpus}.csv", (folder / "exam.csv").read_bytes())
         if (folder / "people.csv").is_file():
@@ -195,7 +195,7 @@ def main() -> None:
         command.error("name a corpus and its file or checkout, or --again")
     judged = arguments.corpus == "realsumm"
     path = arguments.path
-    material, needing = (read_material([path], "realsumm"), {}) if judged else of_study(arguments.corpus, path)
+    material, needing = (read_material(path, "realsumm"), {}) if judged else of_study(arguments.corpus, path)
     with TemporaryDirectory() as name:
         folder = Path(name) / "items"
         folder.mkdir()

@@ -35,20 +35,22 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from sumcurve.capabilities.extract_rewrite.learner import ExtractRewriteLearner, RewardedBatch, actor_critic, look_up
 from sumcurve.machine import devices
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings.forms import Form
+from sumcurve.settings.search import Search
 from sumcurve.settings.training import PhaseSettings
 from sumcurve.store.records import Record
+from sumcurve.study.doors import MODELS
 from sumcurve.study.methods import read_method
-from sumcurve.systems.families import MODELS
 from sumcurve.training import optimization
-from sumcurve.training.extract_rewrite import ExtractRewriteLearner, RewardedBatch, actor_critic, look_up
 from sumcurve.training.fit import fit
 from sumcurve.training.learner import Learner
 from sumcurve.training.run import read_state, write_state
@@ -56,11 +58,8 @@ from sumcurve.training.run import read_state, write_state
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "config" / "methods"
 PUBLISHED = ROOT / "src" / "sumcurve" / "curves" / "published" / "cano_bojar_2020_table2.csv"
-MADE_HERE = {"bart", "bart_lora", "bart_scratch", "bart_pairs"}  # of a study's pretraining
 OF_THE_HUB = {path.stem for path in CONFIG.glob("*.yaml") if "  kind: transformers\n" in path.read_text()}
-METHODS = sorted(
-    {path.stem for path in CONFIG.glob("*.yaml") if not path.stem.startswith("fairseq_")} - MADE_HERE - OF_THE_HUB
-)
+METHODS = sorted({path.stem for path in CONFIG.glob("*.yaml")} - OF_THE_HUB)
 TOLERANCE = {"single": 1e-3, "tf32": 1e-2, "bf16": 3e-2}
 CONTEXT_MIB = 500  # of every process that uses a card, beside what torch allocates
 ROOM = 0.9  # of a card's memory may be given to runs
@@ -177,21 +176,26 @@ def form_of(method: str, sizes: Sizes) -> Form:
 
 
 def without_dropout(form: Form) -> Form:
-    model = form.model.model_copy(update={"dropout": 0.0})
-    if model.kind == "extract-rewrite":
-        model = model.model_copy(update={"abstractor": model.abstractor.model_copy(update={"dropout": 0.0})})
-    return form.model_copy(update={"model": model})
+    return form.model_copy(update={"model": form.model.with_dropout(0.0)})
 
 
 def learner_for(form: Form, sizes: Sizes, count: int, device: torch.device) -> Learner:
     """A new learner over `count` generated records, the first of which it validates on, too."""
     vocabulary = Vocabulary(f"word{number}" for number in range((sizes.words or form.training.vocabulary) - 5))
     records = generated(count, sizes, vocabulary.words[5:], SEED)
-    told = {"source_tokens": sizes.source, "target_tokens": sizes.target, "seed": SEED}
     salient = [[(0, 2)] for _ in records]
-    return MODELS[form.model.kind].learner_of(
-        told, form, records, records[:2], vocabulary, device, lambda part: iter(salient)
+    run: Any = SimpleNamespace(
+        form=form,
+        specification={"seed": SEED},
+        lengths=(sizes.source, sizes.target),
+        records=records,
+        valid=records[:2],
+        vocabulary=vocabulary,
+        device=device,
+        search=Search(beam=1, max_tokens=sizes.target, block_ngram=0),
+        salient=lambda part: iter(salient),
     )
+    return MODELS[form.model.kind].learner(run)
 
 
 class Updates:

@@ -22,7 +22,7 @@ from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.vocabulary import PAD, Vocabulary
 from sumcurve.settings.models import RecurrentSettings
 from sumcurve.store.records import Record
-from sumcurve.systems.families import build
+from sumcurve.study.doors import MODELS
 from sumcurve.training.losses import coverage, example_means
 
 
@@ -118,7 +118,7 @@ def main() -> None:
         coverage=True,
     )
     vocabulary = Vocabulary(f"word{number}" for number in range(options.words - 5))
-    model = build(settings, len(vocabulary), seed=1)
+    model = MODELS[settings.kind].build(settings, len(vocabulary), seed=1)
     assert isinstance(model, RecurrentSummarizer)
     assert model.w_coverage is not None
     with torch.no_grad():

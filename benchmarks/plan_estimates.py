@@ -1,16 +1,15 @@
-"""Are the core-hours of `make plan` those that come? Recorded trainings, predicted without those that are left out.
+"""Do trainings stay below the upper bound of `make plan`? Recorded ones are predicted without those that are left out.
 
 Reads recorded tables; trains nothing. Left out are, in turn: one size of one method (with all its seeds), one study,
-one corpus, one method, and all sizes of a study that are above `--most` records. Prints of single trainings how many
-the 90 % interval holds, how wide it is (upper by lower end) and by what factor the estimate is off, both medians; and
-of the sums of what is left out at a time the same. With --jobs CHECKOUT, where a study has run, it also compares the
-wall-clock seconds of its jobs (Snakemake's own) with the constants of `sumcurve.watch.costs`.
+one corpus, one method, and all sizes of a study that are above `--most` records. Prints how many times the estimate
+95 % of them stay below, how many stay below `sumcurve.watch.costs.UPPER` times, and by what factor the estimate is off
+(median). With --jobs CHECKOUT, where a study has run, it also compares the wall-clock seconds of its jobs (Snakemake's
+own) with the constants of `sumcurve.watch.costs`.
 """
 
 import argparse
 import csv
 import json
-import math
 import statistics
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
@@ -18,37 +17,22 @@ from pathlib import Path
 import numpy as np
 
 from sumcurve.watch import costs
-from sumcurve.watch.costs import Costs, Measured, measured
+from sumcurve.watch.costs import UPPER, Measured, measured
 
 ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "results" / "tables"
 
 
-def seconds_of(model: Costs, run: Measured) -> np.ndarray:
-    """Low, middle and high of the seconds of a training's updates."""
-    return model.updates(run.training) * model.of_update(run.training)
-
-
-def left_out(
+def ratios(
     runs: Sequence[Measured], group: Callable[[Measured], Hashable], wanted: Callable[[Measured], bool] = lambda _: True
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Of single trainings, and of the sums of groups that are left out in turn: low, middle, high and what came."""
-    single, sums = [], []
-    for name in sorted({group(run) for run in runs if wanted(run)}, key=str):
+) -> np.ndarray:
+    """Seconds of the updates of each training, by their estimate from the others than its group."""
+    off = []
+    for name in {group(run) for run in runs if wanted(run)}:
         out = [run for run in runs if group(run) == name and wanted(run)]
-        model = Costs([run for run in runs if run not in out])
-        rows = [np.array([*seconds_of(model, run), run.seconds]) for run in out]
-        single += rows
-        sums.append(np.sum(rows, axis=0))
-    return single, sums
-
-
-def summary(rows: Sequence[np.ndarray]) -> str:
-    """How many intervals hold what came, how wide they are, and what estimates are off by."""
-    low, middle, high, came = np.array(rows).T
-    holds = float(np.mean((low <= came) & (came <= high)))
-    width, off = np.median(high / low), math.exp(np.median(np.abs(np.log(middle / came))))
-    return f"{len(rows)}: held {100 * holds:.0f} %, width x{width:.1f}, off x{off:.2f}"
+        basis = [run for run in runs if run not in out]
+        off += [run.seconds / costs.update_seconds(run.training, basis) for run in out]
+    return np.array(off)
 
 
 def jobs(checkout: Path) -> None:
@@ -104,8 +88,12 @@ def main() -> None:
             lambda run: run.training.records > arguments.most,
         ),
     ):
-        single, sums = left_out(runs, group, wanted)
-        print(f"left out {what}: trainings {summary(single)}; sums {summary(sums)}")
+        off = ratios(runs, group, wanted)
+        typical = np.exp(np.median(np.abs(np.log(off))))
+        print(
+            f"left out {what}: {len(off)} trainings, 95 % of them below {np.quantile(off, 0.95):.2f} times the "
+            f"estimate, {100 * np.mean(off < UPPER):.0f} % below {UPPER:g} times; off by a factor of {typical:.2f}"
+        )
     if arguments.jobs:
         jobs(arguments.jobs)
 

@@ -102,8 +102,7 @@ def seconds(*command: str) -> float:
 def copy_checkout(home: Path) -> None:
     """What Snakemake reads of this checkout, in a directory where nothing is made."""
     shutil.copytree(ROOT / "config", home / "config")
-    for name in ("recipes.yaml", "Snakefile"):
-        shutil.copyfile(ROOT / name, home / name)
+    shutil.copyfile(ROOT / "Snakefile", home / "Snakefile")
     for name in ("src", "workflow"):
         (home / name).symlink_to(ROOT / name)
     (home / "profiles").symlink_to(Path("workflow") / "profiles")

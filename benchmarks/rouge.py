@@ -22,7 +22,7 @@ from typing import Protocol
 
 from rouge_score.rouge_scorer import RougeScorer
 
-from sumcurve.rouge_engine.scorer import METRICS, Scorer
+from sumcurve.rouge_engine.scorer import METRICS, RougeEngine
 from sumcurve.rouge_engine.stemmers import nltk_stemmer
 
 Pairs = tuple[list[list[str]], list[list[str]]]  # candidates, references
@@ -85,7 +85,7 @@ def run(peer: Peer, pairs: Pairs) -> list[dict[str, Scored]]:
     return [peer.score("\n".join(reference), "\n".join(candidate)) for candidate, reference in zip(*pairs, strict=True)]
 
 
-def check(peer: Peer, name: str, ours: Scorer, pairs: Pairs) -> None:
+def check(peer: Peer, name: str, ours: RougeEngine, pairs: Pairs) -> None:
     scores = ours.score(pairs[0], [[reference] for reference in pairs[1]])
     for item, row in enumerate(run(peer, pairs)):
         for metric in METRICS:
@@ -102,11 +102,11 @@ def compare(pairs: Pairs, stem: bool, options: argparse.Namespace) -> None:
         rust = import_module("rouge_score_rs")
         peers["rouge-score-rs"] = (rust.RougeScorer(list(METRICS), use_stemmer=stem), pairs)
     for name, (peer, _) in peers.items():
-        check(peer, name, Scorer(METRICS, stem=stem), part)
+        check(peer, name, RougeEngine(METRICS, stem=stem), part)
 
     def ours(threads: int) -> None:
         nltk_stemmer.cache_clear()  # a new process knows no stems
-        Scorer(METRICS, stem=stem, threads=threads).score(pairs[0], references)
+        RougeEngine(METRICS, stem=stem, threads=threads).score(pairs[0], references)
 
     forms: dict[str, Callable[[], object]] = {name: partial(run, *arguments) for name, arguments in peers.items()}
     forms |= {"one": partial(ours, 1), "all": partial(ours, options.threads)}
@@ -148,7 +148,7 @@ def main() -> None:
         f"{options.repetitions} interleaved repetitions"
     )
     begin = time.perf_counter()
-    Scorer(METRICS, threads=1).score(["a"], [["a"]])
+    RougeEngine(METRICS, threads=1).score(["a"], [["a"]])
     print(f"start-up (loading the compiled kernels) {time.perf_counter() - begin:.2f} s")
     for stem in (False, True):
         compare(pairs, stem, options)

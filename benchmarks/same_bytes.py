@@ -17,18 +17,20 @@ import random
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, get_args
 
-from sumcurve.machine import sums
+from sumcurve.numerics import sums
 from sumcurve.settings.forms import Form
+from sumcurve.settings.search import Search
 from sumcurve.settings.training import Training
 from sumcurve.store.records import Record, write_text
-from sumcurve.systems.families import MODELS
+from sumcurve.study.doors import MODELS
 
 TABLE = Path(__file__).with_suffix(".csv")
 COLUMNS = ("cpu", "emulated", "sums", "torch", "numpy", "numba", "pcov", "trans")
 WORDS, TRAIN, VALID, UPDATES = 250, 64, 2, 2  # few: an emulator computes them in minutes
-LENGTHS = {"source_tokens": 20, "target_tokens": 20, "seed": 1}
+TOKENS = 20  # of a source and of a target
 
 
 def cpu_model() -> str:
@@ -81,7 +83,18 @@ def trained(method: str) -> str:
     rng, cpu = random.Random("same bytes"), torch.device("cpu")
     vocabulary = Vocabulary(f"w{number}" for number in range(WORDS - WORDS // 10))  # the rest is unknown
     train, valid = list(generated(TRAIN, rng)), list(generated(VALID, rng))
-    learner = MODELS[form.model.kind].learner_of(LENGTHS, form, train, valid, vocabulary, cpu)
+    run: Any = SimpleNamespace(
+        form=form,
+        specification={"seed": 1},
+        lengths=(TOKENS, TOKENS),
+        records=train,
+        valid=valid,
+        vocabulary=vocabulary,
+        device="cpu",
+        search=Search(beam=1, max_tokens=TOKENS, block_ngram=0),
+        salient=None,
+    )
+    learner = MODELS[form.model.kind].learner(run)
     fit(learner, form.training, seed=1, clock=lambda: 0.0, device=cpu)
     whole = hashlib.sha256()
     for name, tensor in sorted(learner.model.state_dict().items()):

@@ -1,13 +1,12 @@
 """One update of a method's small form by each setting of sums: processor milliseconds, side by side, and the loss.
 
 Each setting has a process of its own, since sums are pinned before torch is loaded; they take turns, a round each, so
-that what else the machine does meets all of them. `before` is `portable` in a process that gives freed memory back, as
-all did once. A part is its forward and backward pass by itself, from what the part before it gave: `encoder`, `decoder`
-(up to the readouts), `output` (vocabulary, copying, losses), `optimizer` (norm, clipping, step). `update` is all of it
-in one, and `ratio` its share of the first setting's. Every figure is the least of its rounds. Losses are of the same
-weights and batch, without dropout; they must agree to 1e-5.
+that what else the machine does meets all of them. A part is its forward and backward pass by itself, from what the part
+before it gave: `encoder`, `decoder` (up to the readouts), `output` (vocabulary, copying, losses), `optimizer` (norm,
+clipping, step). `update` is all of it in one, and `ratio` its share of the first setting's. Every figure is the least
+of its rounds. Losses are of the same weights and batch, without dropout; they must agree to 1e-5.
 
-python benchmarks/updates.py [METHOD ...] [--sums before portable compiled native] [--rounds 8 --updates 5] [--last]
+python benchmarks/updates.py [METHOD ...] [--sums portable compiled native] [--rounds 8 --updates 5] [--last]
 """
 
 import argparse
@@ -20,11 +19,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from sumcurve.machine import memory, sums
+from sumcurve.machine import memory
+from sumcurve.numerics import sums
 
 METHODS = Path(__file__).parents[1] / "config" / "methods"
 SOURCE, TARGET, WORDS = 50, 20, 4000
-SETTINGS = ("before", *get_args(sums.Sums))
+SETTINGS = get_args(sums.Sums)
 PARTS = ("encoder", "decoder", "output", "optimizer", "update")
 
 
@@ -36,8 +36,8 @@ def measured(name: str, last: bool, updates: int) -> Iterator[dict[str, float]]:
     from sumcurve.models.summarizer import Memory, ReadoutSummarizer
     from sumcurve.models.vocabulary import Vocabulary
     from sumcurve.store.records import Record
+    from sumcurve.study.doors import MODELS
     from sumcurve.study.methods import read_method
-    from sumcurve.systems.families import build
     from sumcurve.training import losses, optimization
 
     torch.set_num_threads(1)
@@ -52,7 +52,7 @@ def measured(name: str, last: bool, updates: int) -> Iterator[dict[str, float]]:
         record = Record(str(number), [" ".join(words)], [" ".join(target)])
         examples.append(encode(record, vocabulary, SOURCE, TARGET))
     batch = collate(examples)
-    model = build(form.model, len(vocabulary), seed=1)
+    model = MODELS[form.model.kind].build(form.model, len(vocabulary), seed=1)
     assert isinstance(model, ReadoutSummarizer)
     if phase.coverage:
         model.enable_coverage()
@@ -114,9 +114,8 @@ def measured(name: str, last: bool, updates: int) -> Iterator[dict[str, float]]:
 
 def child(name: str, last: bool, updates: int, chosen: str) -> None:
     """A round for every line that comes."""
-    if chosen != "before":
-        memory.keep_freed()
-    sums.apply("portable" if chosen == "before" else cast("sums.Sums", chosen))
+    memory.keep_freed()
+    sums.apply(cast("sums.Sums", chosen))
     rounds = measured(name, last, updates)
     for _ in sys.stdin:
         print(json.dumps(next(rounds)), flush=True)

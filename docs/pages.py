@@ -1,81 +1,60 @@
-"""Fill README.md and docs/**/*.md with numbers from recorded files: `make pages` (`make record` does so, too).
+"""Fill README.md and docs/**/*.md with numbers from recorded files, as `make record` does at its end.
 
 A number in prose stands between two comments that say where it comes from:
 
     <!--= scores.csv method=pcov percent=100: rouge1 .2f± -->25.94 [23.95, 27.92]<!--/-->
 
 First the file: a path from the repository's root, or, without a folder, a table of the recorded study. Then what one
-row must hold, and only one row may: `column=value`, quoted where a value has blanks (the mark of a system that does not
-read is left out). Then the column, and how to write it: a format of Python's (`.2f`, `,.0f`, `.1%` for a share in
-percent, without the sign), with `±` for the interval in the columns `…_low` and `…_high`. The first number of a cell is
-taken. Without a format the cell stands as it is. Of a page (`.md`) the row is the line that holds a text, the column
+row must hold, and only one row may: `column=value`, quoted where a value has blanks (the mark † is left out). Then the
+column, and how to write it: a format of Python's (`.2f`, `,.0f`, `.1%` for a share in percent, without the sign), with
+`±` for the interval in the columns `…_low` and `…_high`. The first number of a cell is taken. Without a format the cell
+stands as it is. Of a page (`.md`) the row is the line that holds a text, the column
 the text before the number:
 
-    <!--= extracts.md "outlines: 150 articles": "any order ROUGE-1" .2f -->80.18<!--/-->
+    <!--= benchmarks/README.md "against `transformers`' `generate`": "scores) |" .1f -->1.7<!--/-->
 
 A block stands between `<!-- NAME -->` and `<!-- /NAME -->` and is made by a function of `BLOCKS`.
 """
 
 import argparse
 import csv
+import json
 import re
 import shlex
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from sumcurve.capabilities.axis.evidence import FIGURE, TITLE
+from sumcurve.capabilities.across import report as side_by_side
+from sumcurve.capabilities.across.interface import across
 from sumcurve.capabilities.exam.thresholds import thresholds
-from sumcurve.interface.across import across
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import SYSTEMS
-from sumcurve.study.tables import FIGURES, findings_of, results_of_others
-from sumcurve.tables.report import across as side_by_side
-from sumcurve.tables.report.facts import Corpus, read_tables
+from sumcurve.study.plan import Plan
+from sumcurve.study.tables import contents_of
+from sumcurve.tables.report.facts import read_tables
 from sumcurve.tables.report.figure import write_figure
 from sumcurve.tables.report.findings import Titles
-from sumcurve.tables.report.leaderboard import leaderboard, markdown
-from sumcurve.tables.report.readme import TESTED, page
+from sumcurve.tables.report.leaderboard import markdown
+from sumcurve.tables.report.readme import page
 
 ROOT = Path(__file__).parents[1]
-STUDY = "docstrings"  # whose tables the pages below docs/ show
-SHOWN = "docstrings-large"  # whose results README.md shows: the largest study that is recorded
-OF_DOCSTRINGS = (STUDY, "docstrings-large", "docstrings-all", "pretraining", "fairseq", "salience")
-RECORDED = (*OF_DOCSTRINGS, "aeslc", "aeslc-axis", "dialogsum", "dialogsum-salience", "acl", "debian-zh")  # or will be
-ACROSS = (STUDY, "docstrings-large", "aeslc", "dialogsum", "acl")  # of one corpus each, side by side
-SIZES = (1000, 10000)  # near which the page of them says who is best
-WHOLE = "manifest-????????.json"  # of a study's tables, but not of a part of them
+TABLES = ROOT / "results" / "tables"
 METHODS, DOCS, STUDIES = ROOT / "config" / "methods", ROOT / "docs", ROOT / "docs" / "studies"
+STUDY = "docstrings"  # whose tables a marker means that names no folder
+SHOWN = "dialogsum"  # whose results README.md shows
+RECORDED = (STUDY, "aeslc", "dialogsum", "dialogsum-salience", "acl", "debian-zh")  # a page each
+ACROSS = (STUDY, "aeslc", "dialogsum", "acl")  # side by side on one page
+SIZES = (1000, 10000)  # near which that page says who is best
+MANIFEST = "manifest-????????.json"  # of a whole study's tables
 FINDINGS = 6  # sentences of README.md
 DESCRIBED = "../reference/tables.md"  # what each table has
 SMALL = "Small models: rankings say nothing about full-size methods."
-PARTS = ": the baseline, the loss, the penalty in search, both, and the penalty at the reference's own"  # in titles
-REWORDED = {  # of titles and captions of recorded tables, which keep their bytes; and what pages say in fewer words
-    "One seed at three sizes: these weights, not the methods, are compared": "Single runs at three sizes",
-    "systems that learn nothing": "untrained systems",
-    "Make it anew, from raw text on: ": "Made by ",
-    " Its tables are below.": "",
-    TESTED: "Significant: at 5 %, family-wise ([how](../explanations/error-bars.md)). Brackets at differences are ",
-    " beside their twin, by characters, at two sizes with three seeds": " beside their twin",
-    " People are compared with systems by it, since they have a reference less (table references).": (
-        " Compare people by it only."
-    ),
-    " Its text may still be made of source words.": " It may still copy.",
-    "(of single runs, items alone). Those of two methods may overlap although their paired difference is significant": (
-        "(single runs: items alone), and may overlap where methods differ significantly"
-    ),
-    "; the pretrained one at 10 and 100 records, too; and PGRL once at two sizes": "",
-    ": six methods at four sizes with three seeds": "",
-    " (recurrent, recurrent with copying and coverage, Transformer with copying)": "",
-    "; what a last phase buys has three seeds": "",
-    f"{PARTS} entities, which is a bound": "",
-    f"{PARTS}, which is a bound": "",
-    "six sizes with three seeds, two more at three sizes": "six sizes with three seeds, three more at three sizes",
-}
-MARK = "†"  # of a system that does not read its source
+MARK = "†"  # of a system without significant source sensitivity
 INLINE = re.compile(r"<!--= (?P<source>[^>]+?) -->(?P<shown>.*?)<!--/-->", flags=re.S)
 BLOCK = re.compile(r"<!-- (?P<name>[a-z-]+) -->\n(?P<shown>.*?)<!-- /(?P=name) -->", flags=re.S)
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
@@ -94,7 +73,7 @@ def pages() -> list[Path]:
 
 def path_of(file: str) -> Path:
     """A path from the root, or a file of the recorded study's tables."""
-    return ROOT / file if "/" in file else ROOT / "results" / "tables" / STUDY / file
+    return ROOT / file if "/" in file else TABLES / STUDY / file
 
 
 @cache
@@ -158,13 +137,6 @@ def value(source: str) -> str:
 # --- blocks
 
 
-def reworded(text: str) -> str:
-    """The text with today's words."""
-    for recorded_words, today in REWORDED.items():
-        text = text.replace(recorded_words, today)
-    return text
-
-
 def table(header: list[str], body: list[list[str]]) -> str:
     """A Markdown table; all columns but the first are numbers or short words."""
     lines = [header, ["---", *("---:" for _ in header[1:])], *body]
@@ -176,89 +148,107 @@ def method_titles() -> Titles:
     methods = {path.stem: yaml.safe_load(path.read_text()) for path in METHODS.glob("*.yaml")}
     about = {name: keys["about"] for name, keys in methods.items() if "about" in keys}
     about |= {name: kind.title for name, kind in SYSTEMS.items() if hasattr(kind, "title")}
-    return Titles({name: keys["title"] for name, keys in methods.items()}, about)
+    titles = {name: keys["title"] for name, keys in methods.items()}
+    return Titles(titles, about)
 
 
 def results() -> str:
     """README.md's leaderboard, with seconds."""
-    tables = read_tables(ROOT / "results" / "tables" / SHOWN)
-    corpus = Corpus(findings_of(tables, method_titles())[0].corpus, tables)
-    lines = markdown(leaderboard(corpus, method_titles(), baselines=1), corpus.metric)
-    return "\n".join(lines) + "\n"
+    contents = contents_of(SHOWN, "", read_tables(TABLES / SHOWN), method_titles())
+    board = contents.board(contents.corpora[0], baselines=1)
+    return "\n".join(markdown(board.entries, board.metric)) + "\n"
 
 
 def sentences() -> str:
     """README.md's findings, a line each."""
-    tables = read_tables(ROOT / "results" / "tables" / SHOWN)
-    every = findings_of(tables, method_titles())
+    every = contents_of(SHOWN, "", read_tables(TABLES / SHOWN), method_titles()).findings
     first = [finding for finding in every if finding.corpus == every[0].corpus][:FINDINGS]
     return "".join(f"- **{finding.head}:** {finding.text}\n" for finding in first)
 
 
+def settings_of(study: str) -> dict[str, Any]:
+    """A study's file as it is written, without what it extends."""
+    settings: dict[str, Any] = yaml.safe_load((ROOT / "config" / "studies" / f"{study}.yaml").read_text())
+    return settings
+
+
+def title_of(study: str) -> str:
+    """A study's title, on one line."""
+    return " ".join(settings_of(study)["title"].split())
+
+
+def recorded_by(study: str) -> str:
+    """Whether a study's tables are of this version of the code: their manifest is named by versions and inputs.
+
+    PageError where there is not one manifest of the whole study.
+    """
+    manifests = list((TABLES / study).glob(MANIFEST))
+    if len(manifests) != 1:
+        raise PageError(f"{(TABLES / study).relative_to(ROOT)}: {len(manifests)} manifests of the whole study, not one")
+    facts = json.loads(manifests[0].read_text())["facts"]
+    is_current = manifests[0].name == f"manifest-{Plan.read(ROOT / 'config', study).tables}.json"
+    version = "this version" if is_current else "an older version"
+    return (
+        f"Tables of {version} of the code, recorded in the newest commit that "
+        f"`git log -- results/tables/{study}` names, by Python "
+        f"{facts['python']} and torch {facts['versions']['torch']}."
+    )
+
+
 def study_page(study: str) -> str:
-    """The page of a recorded study; its figure is drawn beside it, the one of a data axis stands among the tables."""
-    folder = ROOT / "results" / "tables" / study
-    tables, titles = read_tables(folder), method_titles()
-    settings = yaml.safe_load((ROOT / "config" / "studies" / f"{study}.yaml").read_text())
-    title = " ".join(settings["title"].split())
+    """The page of a recorded study, from its tables; its figure is drawn beside it."""
+    titles, settings = method_titles(), settings_of(study)
     systems = settings.get("systems", {})
     titles.about |= {name: keys["title"] for name, keys in systems.items() if "title" in (keys or {})}
-    every = findings_of(tables, titles)
-    figure = f"{study}.svg" if write_figure(Corpus(every[0].corpus, tables), titles, STUDIES, study) else ""
-    captions = {name: "" for name in tables if (folder / f"{name}.md").is_file()}
-    where = f"../../results/tables/{study}/"
     corpora = {name: " ".join((keys or {}).get("title", "").split()) for name, keys in settings["corpora"].items()}
     corpora = {name: title for name, title in corpora.items() if title}
-    others = results_of_others()
-    lines = page(title, study, tables, every, titles, captions, figure, [SMALL], where, corpora, DESCRIBED, others)
-    if (folder / FIGURES / f"{FIGURE}.svg").is_file():
-        place = lines.index("## Tables")
-        lines[place:place] = [f"![{TITLE}]({where}{FIGURES}/{FIGURE}.svg)", ""]
+    contents = contents_of(study, title_of(study), read_tables(TABLES / study), titles, corpora)
+    figure = f"{study}.svg" if write_figure(contents.corpora[0], titles, STUDIES, study) else ""
+    lines = page(contents, {}, figure, [SMALL], f"../../results/tables/{study}/", DESCRIBED)
+    lines[1:1] = ["", recorded_by(study)]
     place = lines.index("## Findings")
-    if not any("exam (‡)" in finding.head for finding in every):  # there the findings say it
-        examined = [name for name, keys in settings["corpora"].items() if name in EXAMS and keys is not None]
-        lines[place:place] = [line for name in examined for line in (exam_sentence(name), "")]
-    return reworded("\n".join(lines))
+    if not any(finding.head.startswith("Metrics not validated") for finding in contents.findings):
+        tested = [name for name, keys in settings["corpora"].items() if name in EXAMS and keys is not None]
+        lines[place:place] = [line for name in tested for line in (validation_sentence(name), "")]
+    return "\n".join(lines)
 
 
-def exam_sentence(corpus: str) -> str:
-    """What the exam says of the metrics that all studies have, on a corpus whose tables do not go by it."""
+def validation_sentence(corpus: str) -> str:
+    """Validation of the metrics that all studies have, on a corpus whose tables rank by all of them."""
     plain = {title: key for key, title in EXAMINED.items() if key[0] in PLAIN}
     outcomes = {title: exam_outcome(corpus, *key) for title, key in plain.items()}
     groups = [
         f"{outcome}: {', '.join(title for title in outcomes if outcomes[title] == outcome)}"
         for outcome in dict.fromkeys(outcomes.values())
     ]
-    return f"**[May metrics rank](../reference/exam.md) on {corpus}?** {'; '.join(groups)}."
+    return f"**[Metric validation](../reference/metric-validation.md) on {corpus}:** {'; '.join(groups)}."
 
 
 def across_page() -> str:
     """The page of all recorded corpora side by side; its figure is drawn beside it."""
-    there = [name for name in ACROSS if is_recorded(name)]
-    missing = [name for name in ACROSS if name not in there]
     titles = method_titles()
-    result = across([ROOT / "results" / "tables" / name for name in there], SIZES)
+    result = across([TABLES / name for name in ACROSS], SIZES)
     corpora = result.corpora
     write_text(STUDIES / "across.svg", side_by_side.drawing(corpora, titles))
     body = [
-        [f"{at:,}", corpus.name, f"{size:,}", *side_by_side.ranking(corpus, size, titles)]
+        [f"{at:,}", corpus.name, f"{size:,}", *side_by_side.row_of(corpus, size, titles)]
         for at in SIZES
         for corpus in corpora
         if (size := corpus.nearest(at)) is not None
     ]
     lines = [
         "# Across corpora: who is best with few records and with many",
-        f"**{side_by_side.headline(corpora, SIZES, titles, missing)}**",
+        f"**{side_by_side.headline(corpora, SIZES, titles)}**",
         side_by_side.settings_sentence(corpora, titles),
         table(["near", "corpus", "records", "by mean ROUGE-1", "significantly best"], body).strip(),
-        "† not shown to read its source: no rank, as single runs. docstrings and docstrings_large share packages: no "
-        f"independent corpora. {SMALL}",
+        f"† no significant source sensitivity: not ranked. Single runs are not ranked either. {SMALL}",
         "![ROUGE-1 over training records, a panel a corpus, methods in the same colours](across.svg)",
-        "Bands: 95 %. Hollow: †. Levels of two corpora do not compare.",
-        "\n".join(f"- {line}" for line in side_by_side.sentences(corpora, result.tables, titles)),
-        "A ranking travels where it is significant on two corpora or more, turns where it is so both ways. Below the "
-        "largest size, tests are recorded against the best method alone. Brackets of shares: seeds drawn anew.",
-        f"More: `sumcurve across {' '.join(there)} --out FOLDER`.",
+        "Bands: 95 %. Hollow: †. Scores of two corpora are not comparable.",
+        "\n".join(f"- {line}" for line in side_by_side.sentences(result.tables, titles)),
+        "A ranking holds where it is significant on two corpora or more, and reverses where each method is "
+        "significantly better on one or more. Below the largest size, tests are recorded against the best method "
+        "alone. Brackets of shares: seeds drawn anew.",
+        f"More: `sumcurve across {' '.join(ACROSS)} --out FOLDER`.",
     ]
     return "\n\n".join(filter(None, lines)) + "\n"
 
@@ -281,9 +271,9 @@ def coverage() -> str:
 
 
 def held_back() -> str:
-    """Verdicts on the second half of LCDB: Brier scores of P(ahead)."""
+    """Forecasts on the second half of LCDB: Brier scores of P(ahead)."""
     who = {
-        "verdicts": "verdicts",
+        "verdicts": "forecasts",
         "stays ahead": "whoever is ahead stays ahead",
         "log-linear": "a line in log d",
     }
@@ -302,38 +292,10 @@ def held_back() -> str:
     return table(["Brier score of P(ahead)", "at d", "at 2d", "at 4d"], body)
 
 
-def worth_of_pretraining() -> str:
-    """ROUGE-1 of the study pretraining's methods, and with how many records each has the score from scratch."""
-    folder = "results/tables/pretraining"
-    page = ROOT / folder / "pretraining.md"
-    if not page.is_file():
-        return ""
-    lines = [line.strip("| ").split(" | ") for line in page.read_text().splitlines() if line.startswith("| ")]
-    header, *body = (line for line in lines if not line[0].startswith("---"))
-    found = [dict(zip(header, line, strict=True)) for line in body]
-    here = [row for row in found if row["metric"] == "ROUGE-1"]
-    columns = ("method", "records", "from scratch", "score", "difference", "says", "reaches it with", "seconds")
-    return table(list(columns), [[row[column].strip("*") for column in columns] for row in here])
-
-
-def is_recorded(study: str) -> bool:
-    """Whether tables of the whole study are in git."""
-    return any((ROOT / "results" / "tables" / study).glob(WHOLE))
-
-
-def recorded_studies() -> list[str]:
-    """The studies whose tables are in git."""
-    return [name for name in RECORDED if is_recorded(name)]
-
-
 def recorded() -> str:
     """The pages of recorded studies, with their titles; links from docs/."""
-    there = recorded_studies()
-    titles = {
-        name: yaml.safe_load((ROOT / "config" / "studies" / f"{name}.yaml").read_text())["title"] for name in there
-    }
-    lines = [f"- [{name}](studies/{name}.md): {' '.join(titles[name].split())}\n" for name in there]
-    return reworded("".join(["- [Across corpora](studies/across.md)\n", *lines]))
+    lines = [f"- [{study}](studies/{study}.md): {title_of(study)}\n" for study in RECORDED]
+    return "".join(["- [Across corpora](studies/across.md)\n", *lines])
 
 
 def checks() -> str:
@@ -348,7 +310,7 @@ def checks() -> str:
     return "\n".join(lines) + "\n"
 
 
-EXAMS = {  # recorded exams by file of benchmarks/exam/: what its column is called
+EXAMS = {  # recorded validations by file of benchmarks/exam/: the title of its column
     "realsumm": "REALSumm",
     "dialogsum": "DialogSum",
     "aeslc": "AESLC",
@@ -371,19 +333,19 @@ PLAIN = ("rouge", "chrf")  # scorers of EXAMINED that lines and short tables are
 
 
 def exam_rows(corpus: str, scorer: str, metric: str) -> list[Row]:
-    """The rows of a metric in a recorded exam; none where it has not sat it."""
+    """The rows of a metric in a recorded validation; none where it was not tested."""
     return [row for row in rows(f"benchmarks/exam/{corpus}.csv") if (row["scorer"], row["metric"]) == (scorer, metric)]
 
 
 def exam_outcome(corpus: str, scorer: str, metric: str) -> str:
-    """What the exam of a metric on a corpus comes to, with the number of rows passed: "–" where it has not sat."""
+    """The validation of a metric on a corpus, with the number of rows passed: "–" where it was not tested."""
     verdicts = [row["verdict"] for row in exam_rows(corpus, scorer, metric)]
-    passed = f"passed ({verdicts.count('passed')})"
-    return next((word for word in ("failed", "undecided") if word in verdicts), passed) if verdicts else "–"
+    validated = f"validated ({verdicts.count('passed')})"
+    return next((word for word in ("failed", "undecided") if word in verdicts), validated) if verdicts else "–"
 
 
 def exam() -> str:
-    """What every metric's exam comes to on every corpus; means over references where they differ."""
+    """The validation of every metric on every corpus; means over references where they differ."""
 
     def differs(scorer: str, metric: str) -> bool:
         mine = {corpus: exam_outcome(corpus, scorer, metric) for corpus in EXAMS if exam_rows(corpus, scorer, metric)}
@@ -469,7 +431,6 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "coverage": coverage,
     "held-back": held_back,
     "recorded": recorded,
-    "worth-of-pretraining": worth_of_pretraining,
     "exam": exam,
     "exam-people": exam_people,
     "exam-rows": exam_by_row,
@@ -502,8 +463,8 @@ def filled(text: str, page: str) -> str:
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--study", default=STUDY, help="do nothing unless the pages show this study's tables")
-    if arguments.parse_args().study not in (STUDY, SHOWN):
+    arguments.add_argument("--study", default=STUDY, help="do nothing unless this study has a page")
+    if arguments.parse_args().study not in RECORDED:
         return
     try:
         for path in pages():
@@ -512,10 +473,8 @@ def main() -> None:
             if new != text:
                 path.write_text(new)
                 print(f"{path.relative_to(ROOT)}: numbers as recorded")
-        for study in recorded_studies():
-            path = STUDIES / f"{study}.md"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(study_page(study))
+        for study in RECORDED:
+            (STUDIES / f"{study}.md").write_text(study_page(study))
         (STUDIES / "across.md").write_text(across_page())
     except PageError as error:
         sys.exit(f"pages: {error}")

@@ -1,4 +1,4 @@
-"""Write docs/reference/papers.md: what of five papers is here (`make pages`).
+"""Write docs/reference/papers.md: what of five papers is here (`python docs/papers.py`).
 
 A row is a table or figure of a paper (or what it prints in passing), who makes it here, and where it is recorded.
 Tables of a study that is not recorded yet say so; any other file that is missing stops the page.
@@ -26,13 +26,11 @@ Status = Literal[
 ]
 
 STUDY = "results/tables/docstrings"
-ALL = "results/tables/docstrings-all"
-DEFAULT = "results/tables/docstrings"
 SALIENCE = "results/tables/dialogsum-salience"
 CHINESE = "results/tables/debian-zh"
-UNRECORDED = (ALL,)  # studies that may not be recorded yet
 PUBLISHED_FILES = "src/sumcurve/curves/published"
-TABLES_OF_ALL = (f"{ALL}/scores.md", f"{ALL}/phases.md")
+PRINTED = "src/sumcurve/capabilities/papers/printed"
+CHECKS = "tests/unit/capabilities/papers/test_papers.py"
 
 
 @dataclass(frozen=True)
@@ -53,6 +51,7 @@ class Paper:
     reference: str
     rows: Sequence[Row]
     note: str = ""
+    check: str = ""  # its name in `sumcurve check`
 
 
 PAPERS = (
@@ -66,7 +65,7 @@ PAPERS = (
                 "two methods level at one size: who is ahead on more data",
                 SAME,
                 "make study",
-                (f"{STUDY}/verdicts.md", "tests/unit/curves/test_verdict.py"),
+                (f"{STUDY}/verdicts.csv", "tests/unit/curves/test_verdict.py"),
                 "as a probability; the figure's own case is a test",
             ),
             Row(
@@ -82,7 +81,7 @@ PAPERS = (
                 "corpora: records, lengths, vocabulary, words used",
                 SAME,
                 "make study",
-                (f"{STUDY}/corpora.md",),
+                (f"{STUDY}/corpora.csv",),
                 "CNN/DailyMail and OAGS themselves need the user's copies",
             ),
             Row(
@@ -97,15 +96,15 @@ PAPERS = (
                 "the same of methods trained here",
                 SAME,
                 "make study",
-                (f"{STUDY}/scores.md", f"{STUDY}/methods.md"),
-                "GLOBEN, NATS, PGRL and FASTRL are in the study docstrings-all",
+                (f"{STUDY}/scores.csv", f"{STUDY}/methods.csv"),
+                "PGRL is in the studies aeslc, dialogsum and acl; GLOBEN, NATS and FASTRL in none that is recorded",
             ),
             Row(
                 "Table 2",
                 "parameters of every method at the paper's vocabulary",
                 SAME,
-                "python benchmarks/parameters.py",
-                ("benchmarks/README.md",),
+                "python -m pytest tests/papers/test_parameters.py",
+                ("tests/papers/test_parameters.py",),
             ),
             Row(
                 "Table 2",
@@ -131,20 +130,63 @@ PAPERS = (
                 "and `STUDY=cnndm-paper`; θ of TRANS is then of another stopping rule",
             ),
             Row(
+                "Table 2",
+                "ABS-NNLM: the language model of 2015 and its loss, against the paper's equations",
+                SAME,
+                "make test TESTS=tests/papers/test_rush_2015.py",
+                ("tests/papers/test_rush_2015.py",),
+            ),
+            Row(
+                "Table 2",
+                "PCOV: copying and coverage, against the paper's equations",
+                SAME,
+                "make test TESTS=tests/papers/test_see_2017.py",
+                ("tests/papers/test_see_2017.py",),
+            ),
+            Row(
+                "Table 2",
+                "NATS: copying with intra-decoder attention, against the paper's equations",
+                SAME,
+                "make test TESTS=tests/papers/test_shi_2018.py",
+                ("tests/papers/test_shi_2018.py",),
+            ),
+            Row(
+                "Table 2",
+                "GLOBEN: the gated encoder, against the paper's equations",
+                SAME,
+                "make test TESTS=tests/papers/test_lin_2018.py",
+                ("tests/papers/test_lin_2018.py",),
+            ),
+            Row(
+                "Table 2",
+                "PGRL: temporal attention and the mixed loss, against the paper's equations",
+                SAME,
+                "make test TESTS=tests/papers/test_paulus_2018.py",
+                ("tests/papers/test_paulus_2018.py",),
+            ),
+            Row(
+                "Table 2",
+                "FASTRL: extractor, abstractor and actor-critic losses, against the paper's equations",
+                SAME,
+                "make test TESTS=tests/papers/test_chen_bansal_2018.py",
+                ("tests/papers/test_chen_bansal_2018.py",),
+            ),
+            Row(
                 "Tables 3 and 4",
                 "σ, θ and ε from Table 2, and the cells that do not follow from it",
                 PUBLISHED,
-                "sumcurve efficiency cano-bojar-2020 --compare cano-bojar-2020",
-                (f"{PUBLISHED_FILES}/cano_bojar_2020_tables3_4.csv",),
+                "sumcurve check cano-bojar-2020",
+                (f"{PRINTED}/cano_bojar_2020_tables3_4.csv", CHECKS),
             ),
             Row(
                 "Tables 3 and 4",
                 "the same with intervals, of methods trained here",
                 SAME,
                 "make study",
-                (f"{STUDY}/efficiency.md", f"{STUDY}/stopping.csv"),
+                (f"{STUDY}/efficiency.csv",),
             ),
         ),
+        check="cano-bojar-2020",
     ),
     Paper(
         "Akhmetov et al. 2022: how good an extract can be",
@@ -155,32 +197,34 @@ PAPERS = (
             Row(
                 "Figure 2",
                 "the reduced variable neighbourhood search in pseudo-code",
-                LOST,
-                files=("src/sumcurve/capabilities/extracts/searches.py",),
-                note="a listing: nothing is computed",
+                SAME,
+                "make test TESTS=tests/papers/test_akhmetov.py",
+                ("src/sumcurve/capabilities/extracts/searches.py", "tests/papers/test_akhmetov.py"),
+                "equals a reference written from the text, as the other four searches do",
             ),
             Row(
                 "Figure 3",
                 "box plots of ROUGE by who chose the sentences",
                 SAME,
                 "make study",
-                (f"{STUDY}/figures/extracts.svg",),
-                "with the proven optimum beside them",
+                (f"{STUDY}/extracts.csv",),
+                "the boxes' numbers, with optimal extracts",
             ),
             Row(
                 "Table 1",
                 "articles that the filter lets through: sentences and words",
                 SAME,
                 "make study",
-                (f"{STUDY}/extracts.md",),
+                (f"{STUDY}/extracts.csv",),
             ),
             Row(
                 "Table 2",
                 "descriptive statistics of ROUGE-1 and -2 of the five searches",
                 SAME,
                 "make study",
-                (f"{STUDY}/extracts.md", f"{STUDY}/oracle_pairs.csv"),
-                "each search as the paper describes it and as the published code behaves",
+                (f"{STUDY}/extracts.csv",),
+                "recorded when the genetic searches kept the best parents; a study made now follows the text, with the "
+                "paper's two countings in table `oracle_details`",
             ),
             Row(
                 "Table 2",
@@ -195,7 +239,7 @@ PAPERS = (
                 "other systems on the same items",
                 SAME,
                 "make study",
-                (f"{STUDY}/extracts.md",),
+                (f"{STUDY}/extracts.csv",),
                 "other systems are lead, SumBasic, LexRank and LSA",
             ),
             Row(
@@ -207,9 +251,11 @@ PAPERS = (
             ),
             Row(
                 "Tables 4 and 5",
-                "the same from the standard deviations of the printed Table 2",
-                TO_COME,
-                note="the printed numbers were not at hand when this was written",
+                "the same from the means and standard deviations that the authors' notebooks print",
+                PUBLISHED,
+                "sumcurve check akhmetov-2022",
+                (f"{PRINTED}/akhmetov_2022_notebooks.csv", CHECKS),
+                "the printed tables are not at hand",
             ),
             Row(
                 "in the text",
@@ -217,10 +263,11 @@ PAPERS = (
                 SAME,
                 "make study",
                 (f"{STUDY}/oracle_features.csv",),
-                "the best number is that of the proven optimum",
+                "the best number is that of the optimal extract; a study made now has them in `oracle_details`",
             ),
         ),
-        "Beyond the paper: every optimum here is proven, or bounded and said so.",
+        "Beyond the paper: every optimal extract here is proven optimal, or its upper bound is given and marked.",
+        "akhmetov-2022",
     ),
     Paper(
         "Eyal et al. 2019: questions that a summary answers (APES)",
@@ -231,8 +278,8 @@ PAPERS = (
                 "Figure 1",
                 "three summaries, three questions: 0.33, 0.33, 1.00",
                 SAME,
-                "make test",
-                ("tests/unit/capabilities/apes/test_questions.py",),
+                "make test TESTS=tests/papers/test_eyal_2019.py",
+                ("tests/papers/test_eyal_2019.py", "tests/unit/capabilities/apes/test_questions.py"),
                 "by the presence of answers, which needs no reader",
             ),
             Row("Figure 2", "how APES is computed", LOST, note="a drawing: nothing is computed"),
@@ -240,15 +287,15 @@ PAPERS = (
                 "Figure 3",
                 "one reference, its six questions and answers",
                 SAME,
-                "make test",
-                ("tests/unit/capabilities/apes/test_questions.py",),
+                "make test TESTS=tests/papers/test_eyal_2019.py",
+                ("tests/papers/test_eyal_2019.py", "tests/unit/capabilities/apes/test_questions.py"),
             ),
             Row(
                 "Figure 4",
                 "where entity attention looks, beside where the answers stand",
                 SAME,
                 "make study STUDY=dialogsum-salience",
-                (f"{SALIENCE}/entity_attention.md",),
+                (f"{SALIENCE}/entity_attention.csv",),
                 "by fifths of the source",
             ),
             Row(
@@ -256,7 +303,7 @@ PAPERS = (
                 "metrics with people's scores on TAC 2011, and with each other",
                 NEEDS,
                 "sumcurve correlate --aesop GuidedSumm2011_eval.tgz --scores metrics.csv",
-                ("docs/explanations/apes.md",),
+                ("docs/explanations/what-scores-mean.md",),
                 "NIST's data, by request",
             ),
             Row(
@@ -279,15 +326,22 @@ PAPERS = (
                 "APES, entities and salient entities of summaries, of source, gold, shuffled gold and lead, too",
                 SAME,
                 "make study STUDY=dialogsum",
-                ("results/tables/dialogsum/apes.md",),
+                ("results/tables/dialogsum/apes.csv",),
             ),
             Row(
                 "Table 4",
                 "baseline, loss, penalty, both, and gold positions, APES beside ROUGE",
                 SAME,
                 "make study STUDY=dialogsum-salience",
-                (f"{SALIENCE}/apes.md",),
+                (f"{SALIENCE}/apes.csv",),
                 "under the paper's search; the last row is a bound",
+            ),
+            Row(
+                "Table 4",
+                "ENT: distribution, joint loss and the search's penalties, against the paper's equations",
+                SAME,
+                "make test TESTS=tests/papers/test_eyal_2019.py",
+                ("tests/papers/test_eyal_2019.py",),
             ),
             Row(
                 "Table 4",
@@ -298,6 +352,7 @@ PAPERS = (
                 "in the form `paper`, by the ready-made questions",
             ),
         ),
+        check="eyal-2019",
     ),
     Paper(
         "Kumar and Cheung 2019: contrastive examples",
@@ -309,24 +364,39 @@ PAPERS = (
                 "a source, its summary, contrastive summaries",
                 SAME,
                 "make study",
-                ("docs/explanations/contrasts.md",),
+                ("docs/explanations/what-scores-mean.md",),
                 "the report shows those that fooled each method; it is other people's text and not in git",
             ),
-            Row("Table 2", "", TO_COME, note="the page was not at hand when this was written"),
+            Row("Table 2", "", TO_COME, note="the printed page is not at hand"),
             Row(
                 "Table 3",
                 "dodged by rule: four word classes, from the summary or the source",
                 SAME,
                 "make study",
-                (f"{DEFAULT}/contrast_rules.md",),
+                (f"{STUDY}/contrast_rules.csv",),
             ),
             Row(
                 "Table 4",
                 "dodged and escaped of ABS+, GTP and FAS",
                 SAME,
                 "make study",
-                (f"{DEFAULT}/contrasts.md",),
+                (f"{STUDY}/contrasts.csv",),
                 "of ABS, PCOV and TRANS",
+            ),
+            Row(
+                "Table 3",
+                "which contrasts each rule makes of a sentence",
+                SAME,
+                "make test TESTS=tests/papers/test_kumar_cheung_2019.py",
+                ("tests/papers/test_kumar_cheung_2019.py",),
+                "against a reference written from the article",
+            ),
+            Row(
+                "Table 4",
+                "sums of log-probabilities, dodged and escaped, against the definitions",
+                SAME,
+                "make test TESTS=tests/papers/test_kumar_cheung_2019.py",
+                ("tests/papers/test_kumar_cheung_2019.py",),
             ),
             Row(
                 "Table 4",
@@ -349,18 +419,25 @@ PAPERS = (
                 NEEDS,
                 "sumcurve people sheet --contrasts JUDGED --system RUN --to FOLDER",
                 ("docs/how-to/people.md",),
-                "sheets, agreement and results; nobody has judged any here",
+                "sheets, agreement and results; no person has judged any here",
             ),
         ),
-        "Rules and decisions: [contrasts.md](../explanations/contrasts.md). The printed page was not at hand: "
-        "numbers of Tables 1 and 2 are not certain.",
+        "Rules and decisions: [what the scores mean](../explanations/what-scores-mean.md). The printed page is not at "
+        "hand: numbers of Tables 1 and 2 are not certain.",
+        "kumar-cheung-2019",
     ),
     Paper(
         "Wei et al. 2018: regularised training",
         "B. Wei, X. Ren, X. Sun, Y. Zhang, X. Cai and Q. Su: Regularizing Output Distribution of Abstractive Chinese "
         "Social Media Text Summarization for Improved Semantic Consistency. ACM TALLIP, 2018; arXiv 1805.04033.",
         (
-            Row("the approach", "self-train and dual-train, drawn", LOST, note="a drawing: nothing is computed"),
+            Row(
+                "the approach",
+                "self-train and dual-train: distribution and losses, against the paper's equations",
+                SAME,
+                "make test TESTS=tests/papers/test_wei_2018.py",
+                ("tests/papers/test_wei_2018.py",),
+            ),
             Row("examples", "sources, summaries and what models wrote", NEEDS, note="LCSTS, by application"),
             Row(
                 "the data",
@@ -374,23 +451,15 @@ PAPERS = (
                 "settings",
                 "temperature, weight, epochs without the soft loss",
                 LOST,
-                note="stripped from the texts we hold",
+                note="missing from the texts at hand",
             ),
             Row(
                 "ROUGE",
-                "baseline, self-train and dual-train",
-                SAME,
-                "make study STUDY=docstrings-all",
-                TABLES_OF_ALL,
-                "the methods REG-base, REG-self and REG-dual",
-            ),
-            Row(
-                "ROUGE",
-                "the same on Chinese characters",
+                "baseline, self-train and dual-train, on Chinese characters",
                 SAME,
                 "make study STUDY=debian-zh",
-                (f"{CHINESE}/scores.md", f"{CHINESE}/phases.md"),
-                "no significant difference",
+                (f"{CHINESE}/scores.csv", f"{CHINESE}/phases.csv"),
+                "the methods REG-base, REG-self and REG-dual: no significant difference",
             ),
             Row("ROUGE", "other models on LCSTS", LOST, note="most rows were not found"),
             Row(
@@ -406,25 +475,22 @@ PAPERS = (
                 "labels",
                 "words that the output layer takes for each other",
                 SAME,
-                "make study STUDY=docstrings-all",
-                (f"{ALL}/labels.csv",),
-                "as numbers, of REG-base, REG-self and REG-dual ([contrasts.md](../explanations/contrasts.md))",
+                "",
+                ("docs/reference/tables.md",),
+                "table `labels` of a study with `labels: {methods: [reg_base, reg_self, reg_dual]}`; none is recorded",
             ),
         ),
-        "The printed pages were not at hand: rows are by content, not by number.",
+        "The printed pages are not at hand: rows are by content, not by number.",
+        "wei-2018",
     ),
 )
 
 
 def link(path: str) -> str:
-    """A link from docs/reference/, or that the study is not recorded; FileNotFoundError for any other missing file."""
-    study = next((one for one in UNRECORDED if path.startswith(f"{one}/")), None)
-    whole = study is None or list((ROOT / study).glob("manifest-????????.json"))
-    if (ROOT / path).exists() and whole:
-        return f"[{Path(path).name}]({Path('../..', path) if not path.startswith('docs/') else Path('..', path[5:])})"
-    if study is not None:
-        return "not recorded yet"
-    raise FileNotFoundError(f"docs/reference/papers.md would link to {path}, which is not there")
+    """A link from docs/reference/; FileNotFoundError for a file that is not there."""
+    if not (ROOT / path).exists():
+        raise FileNotFoundError(f"docs/reference/papers.md would link to {path}, which is not there")
+    return f"[{Path(path).name}]({Path('../..', path) if not path.startswith('docs/') else Path('..', path[5:])})"
 
 
 def cells(row: Row) -> list[str]:
@@ -446,6 +512,8 @@ def page() -> str:
     ]
     for paper in PAPERS:
         lines += [f"## {paper.title}", "", paper.reference, ""]
+        if paper.check:
+            lines += [f"Claim by claim, without data: `sumcurve check {paper.check}`.", ""]
         if paper.note:
             lines += [paper.note, ""]
         lines += ["| | what | status | command | recorded | |", "|---|---|---|---|---|---|"]

@@ -5,7 +5,6 @@ else guesses; a lenient one calls some bad summaries good.
 """
 
 import csv
-import json
 import random
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,22 +95,3 @@ def fill(path: Path, protocol, annotator: Annotator, to: Path) -> Path:
     """The sheet, filled, in folder `to`."""
     rows = [row | annotator.answers(protocol, row[protocol.judged]) for row in read_sheet(path)]
     return write_filled(to / path.name, rows)
-
-
-def exported(path: Path, protocol, annotator: Annotator, by=1):
-    """The tasks of Label Studio's import as its JSON export has them when they are labelled."""
-    exports = []
-    for number, task in enumerate(json.loads(path.read_text()), start=1):
-        answers = annotator.answers(protocol, task["data"][protocol.judged])
-        result = [
-            {"value": {"choices": [answer]}, "from_name": name, "to_name": protocol.judged, "type": "choices"}
-            for name, answer in answers.items()
-        ]
-        annotation = {"id": 1000 + number, "completed_by": by, "result": result, "was_cancelled": False}
-        exports.append({"id": number, "annotations": [annotation], "drafts": [], "data": task["data"], "meta": {}})
-    return exports
-
-
-def write_export(path: Path, tasks) -> Path:
-    path.write_text(json.dumps(tasks, ensure_ascii=False))
-    return path

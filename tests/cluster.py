@@ -70,7 +70,7 @@ class NoCluster(RuntimeError):
 def require() -> None:
     """Raise NoCluster without root or without Slurm's programs, naming Debian's packages."""
     if os.geteuid() != 0:
-        raise NoCluster("a Slurm of one's own needs root (daemons, device files): run `make slurm-test` as root")
+        raise NoCluster("a Slurm of one's own needs root (daemons, device files): run `make test KIND=slurm` as root")
     missing = sorted({package for program, package in PROGRAMS.items() if shutil.which(program) is None})
     if missing:
         raise NoCluster(

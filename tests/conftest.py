@@ -6,7 +6,10 @@ from typing import Any
 import hypothesis
 import pytest
 
-hypothesis.settings.register_profile("sumcurve", deadline=None)  # no test measures time
+from examples import AT_MOST
+
+# No test measures time; `examples` says why so many.
+hypothesis.settings.register_profile("sumcurve", deadline=None, max_examples=min(100, AT_MOST))
 hypothesis.settings.load_profile("sumcurve")
 
 # What stays together beyond a file, since it shares a dear fixture, but for files that make studies of their own; and
@@ -15,7 +18,7 @@ TOGETHER, APART = (
     ("tests/workflow/", "tests/unit/tables/"),
     ("tests/system/test_learning.py", "tests/system/test_phases.py"),
 )
-OWN = ("tests/workflow/test_programs.py", "tests/workflow/test_shards.py", "tests/workflow/test_tutorial.py")
+OWN = ("tests/workflow/test_programs.py", "tests/workflow/test_tutorial.py")
 # Dear ones first: the last ones to end are short.
 FIRST = (
     "tests/workflow/",

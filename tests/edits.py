@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from sumcurve.store.manifest import sha256_file
 
 STUDY = "config/studies/smoke.yaml"
@@ -56,16 +54,6 @@ class ChangedCorpus(Edit):
         study.write_text(study.read_text().replace(before, sha256_file(path)))
 
 
-class RaisedRecipe(Edit):
-    """The next number of a kind of folder, under which its present code is accepted."""
-
-    def apply(self, root: Path) -> None:
-        path = root / self.file
-        recipes = yaml.safe_load(path.read_text())
-        recipes[self.old]["version"] += 1
-        path.write_text(yaml.safe_dump(recipes))
-
-
 EDITS = {
     "nothing": Edit(STUDY, "", "", "nothing", tables=False),
     "comment": Edit("src/sumcurve/training/run.py", "import ", "# A comment.\nimport ", "nothing", tables=False),
@@ -85,5 +73,8 @@ EDITS = {
         STUDY, "percents: [50, 100]", "percents: [25, 50, 100]", rf".*/tales(-[a-z_]+)?-025(-.*)?|{READING}"
     ),
     "changed corpus": ChangedCorpus("tests/data/tales.jsonl", "", "", "[a-z]+/tales(-.*)?"),
-    "recipe number": RaisedRecipe("recipes.yaml", "decode", "", f"(outputs|scores)/{TRAINED}.*"),
+    "version": Edit(
+        "src/sumcurve/systems/folders.py", "        version=3,\n", "        version=4,\n",
+        f"(outputs|scores)/{TRAINED}.*",
+    ),
 }  # fmt: skip

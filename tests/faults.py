@@ -48,7 +48,7 @@ class Driver:
     """A study started in a checkout, whose processes can be ended; what it said is in `said`."""
 
     checkout: Any  # of tests/workflow/conftest.py
-    command: tuple[str, ...] = ("make", f"VENV={sys.prefix}", "run")
+    command: tuple[str, ...] = ("make", f"VENV={sys.prefix}", "study")
     old: set[Stage] = field(init=False)
     process: subprocess.Popen[bytes] = field(init=False)
 

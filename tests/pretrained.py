@@ -1,7 +1,5 @@
 """Pretrained models for tests: small random networks with small tokenizers, made here, in folders as on the hub."""
 
-import hashlib
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -130,7 +128,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-# Of records that a small BART is pretrained on: none of these words stands in tests/data/tales.jsonl.
+# Words of invented records.
 SEEN = ("ship", "cloud", "engine", "letter", "garden", "violin", "desert", "comet", "castle", "needle")
 DONE = ("crossed", "forgot", "measured", "opened", "praised", "followed")
 SAID = ("slowly", "twice", "without hurry", "again", "in winter", "by heart")
@@ -150,28 +148,3 @@ def fables(count: int, seed: int = 0) -> list[dict[str, Any]]:
             body.insert(2, line.upper())
         found.append({"id": f"fable-{number}", "source": body, "target": [line], "group": f"book-{number % 8}"})
     return found
-
-
-def pretraining(path: Path, rows: list[dict[str, Any]], **told: Any) -> dict[str, Any]:
-    """Write raw records to `path`; the block `pretraining` of a study that reads them, as small as can be."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    block = {
-        "raw": {"path": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()},
-        "split": {"valid": 10, "test": 10},
-        "subwords": 330,
-        "tokens": 40,
-        "model": {"width": 16, "heads": 2, "feedforward": 32, "positions": 90}
-        | {"encoder_layers": 1, "decoder_layers": 1},
-        "batch": 8,
-        "valid_records": 6,
-        "optimizer": {"rate": 0.005, "clip_norm": 2.0},
-        "stop": {"every_updates": 4, "every_epochs": 0.1, "patience": 2, "max_updates": 8},
-    }
-    return block | told
-
-
-def bart_method(outside: str, **told: Any) -> dict[str, Any]:
-    """The file of a method of kind bart."""
-    model = {"kind": "bart", "outside": outside, **told}
-    phases = {"nll": {"loss": "nll"}}
-    return {"title": f"BART {outside}", "paper": "Small.", "model": model, "phases": phases, "forms": {"smoke": None}}

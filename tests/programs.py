@@ -1,11 +1,11 @@
-"""The examples of docs/how-to/own-program.md, taken from the page."""
+"""The examples of docs/how-to/models-from-elsewhere.md, taken from the page."""
 
 import re
 from pathlib import Path
 
 import yaml
 
-PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "own-program.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "models-from-elsewhere.md"
 
 
 def block(language: str, holding: str) -> str:

@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sumcurve.harvest.archives import Archive, sha256_of
+from sumcurve.capabilities.harvest.archives import Archive, sha256_of
 
 
 def metadata(name: str, version: str, more: str) -> str:

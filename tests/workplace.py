@@ -10,12 +10,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from sumcurve.cli.make import make
+from sumcurve.cli import make as program
+from sumcurve.cli.places import PLACE, home_of, key_of
 from sumcurve.corpora.store import Corpus
 from sumcurve.store import manifest
 from sumcurve.store.stage import Stage
 from sumcurve.study.kinds import KINDS
-from sumcurve.study.plan import Plan
+from sumcurve.study.plan import Plan, plan_holding
+from sumcurve.study.written import WrittenPlan
 
 ROOT = Path(__file__).parents[1]
 
@@ -23,7 +25,6 @@ ROOT = Path(__file__).parents[1]
 def configured(home: Path, *studies: str) -> Path:
     """`home` with the studies of this project, or with these alone: a folder of no named study is sought in all."""
     shutil.copytree(ROOT / "config", home / "config")
-    shutil.copy(ROOT / "recipes.yaml", home)
     exams = Path("benchmarks", "exam")  # which studies name
     shutil.copytree(ROOT / exams, home / exams, ignore=shutil.ignore_patterns("items"), dirs_exist_ok=True)
     for path in (home / "config" / "studies").glob("*.yaml"):
@@ -32,12 +33,18 @@ def configured(home: Path, *studies: str) -> Path:
     return home
 
 
+def make(path: Path) -> None:
+    """Make a folder that a study of the working directory asks for."""
+    plan = plan_holding(Path("config"), key_of(path), home_of(path, PLACE))
+    program.make(path, plan=WrittenPlan.of(plan))
+
+
 def make_all(home: Path, plan: Plan, wanted: Iterable[str]) -> None:
     """Make these folders, and before them what they are made from."""
     for key in wanted:
         if not (home / "results" / key / "manifest.json").is_file():
             make_all(home, plan, plan.folder(key).inputs)
-            make(home / "results" / key)
+            program.make(home / "results" / key, plan=WrittenPlan.of(plan))
 
 
 def build(plan: Plan, key: str, home: Path, note: Callable[[str], None] = print, **facts: Any) -> Path:
@@ -77,6 +84,7 @@ def tables_of(home: Path, plan: Plan) -> dict[str, list[dict[str, str]]]:
     for key in ordered:
         if KINDS[plan.folder(key).kind].gpu or learned & {*plan.folder(key).inputs}:
             learned.add(key)
+    WrittenPlan.of(plan).write(home)
     for some in ([key for key in ordered if key not in learned], [key for key in ordered if key in learned]):
         if some:
             sumcurve(home, "make", *(f"results/{key}" for key in some))

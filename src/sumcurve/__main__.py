@@ -1,4 +1,4 @@
-"""How summarizers learn from data: scores, tests and curves of any summaries, and studies from data to report."""
+"""Measurements of how summarizers learn from data: scores, tests and curves, and studies from data to report."""
 
 import argparse
 import os
@@ -6,14 +6,14 @@ import sys
 from typing import cast
 
 import sumcurve
-from sumcurve.cli import across, efficiency, make, power, raw, results, rouge, studies, tables, tools
+from sumcurve.cli import efficiency, make, power, raw, results, rouge, studies, tables, tools
 from sumcurve.cli.messages import ERRORS, refused
-from sumcurve.machine.arguments import Parser, Verbs, silenced
+from sumcurve.machine.arguments import Parser, UsageError, Verbs, silenced
 from sumcurve.study.doors import CAPABILITIES
 
 
 def parser() -> argparse.ArgumentParser:
-    """Every verb, whose namespace holds `run`, a function of it."""
+    """Parser of every verb, whose namespace holds the function `run`."""
     arguments = Parser(
         prog="sumcurve",
         usage="%(prog)s [-h] [--version] VERB ...",
@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     )
     for group in (studies, tools, raw, make, tables, results):
         group.add_parsers(verbs)
-    for tool in (rouge, power, efficiency, across):
+    for tool in (rouge, power, efficiency):
         tool.add_parser(verbs)
     for capability in CAPABILITIES.values():
         capability.add_parsers(verbs)
@@ -39,21 +39,25 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    """Run a verb; errors whose message says all end the process with it."""
-    arguments = parser().parse_args()
+    """Run a verb, or print the list of verbs where none is named; user errors end the process with their message."""
+    words = sys.argv[1:] or ["--help"]
     try:
+        arguments = parser().parse_args(words)
         with silenced(arguments):
             arguments.run(arguments)
+    except UsageError as error:
+        print(f"sumcurve {words[0]}: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
     except ERRORS as error:
         raise SystemExit(f"sumcurve: {error}") from None
     except ModuleNotFoundError as error:
         if not error.name or error.name.startswith("sumcurve"):
             raise
         raise SystemExit(
-            f"sumcurve: `{arguments.verb}` needs the Python package {error.name}, which is not installed here: use a "
+            f"sumcurve: `{words[0]}` needs the Python package {error.name}, which is not installed here: use a "
             "study's environment (`make study` makes it), or pip install 'sumcurve[train,study,entities,pretrained]'"
         ) from error
-    except BrokenPipeError:  # of `sumcurve … | head`; what is left must not fail again at exit
+    except BrokenPipeError:  # of `sumcurve … | head`; the rest must not fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
     except OSError as error:

@@ -21,7 +21,7 @@ from transformers.utils.import_utils import is_serve_available
 
 import workplace
 from pretrained import make_tokenizer
-from sumcurve.harvest.fetch import sha256_of_model
+from sumcurve.fetch.hub import sha256_of_model
 from sumcurve.store import manifest
 from sumcurve.store.stage import BuildError
 from sumcurve.study.plan import Plan
@@ -154,8 +154,8 @@ def test_a_local_server_is_prompted_and_its_rows_are_in_tables(served, tmp_path)
     lengths = [int(rows[count]["input_tokens"]) / int(rows[count]["items"]) for count in "014"]
     assert lengths == sorted(lengths)
     assert {"prompted", "prompted-zero-shot"} <= {row["method"] for row in tables["scores"]}
-    page = (home / "results" / "tables" / "prompts" / "scores.md").read_text()
-    assert "◊" not in page
+    (page,) = (home / "results" / "tables" / "prompts" / "pages").glob("*-scores.html")
+    assert "◊" not in page.read_text()
     for row in plan.rows:
         if row.method.startswith("prompted"):
             assert manifest.read(home / "results" / row.output)["facts"]["served"]["models"]

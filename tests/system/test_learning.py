@@ -2,15 +2,17 @@
 
 import random
 from importlib.metadata import version
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 
 import invented
 from invented import CONFIG
+from sumcurve.capabilities.harvest.harvest import harvest
 from sumcurve.corpora.tokens import sentences, tokenize
 from sumcurve.decoding.search import greedy
-from sumcurve.harvest.harvest import harvest
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.summarizer import Summarizer
 from sumcurve.models.vocabulary import EOS, Vocabulary
@@ -18,8 +20,8 @@ from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
 from sumcurve.settings.training import Optimizer, Stop
 from sumcurve.store.records import Record, read_jsonl
+from sumcurve.study.doors import MODELS
 from sumcurve.study.methods import read_method
-from sumcurve.systems.families import MODELS
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.learner import Learner
 
@@ -29,7 +31,7 @@ CPU = torch.device("cpu")
 TWINS = {"ent_loss", "ent_penalty", "ent_gold", "reg_self"}  # models that other methods have too
 METHODS = sorted(set(invented.METHODS) - TWINS)
 UPDATES_TO_READ = {"abs": 400, "globen": 300, "reg_base": 400, "trans_nocopy": 800}
-LENGTHS = {"source_tokens": 30, "target_tokens": 12, "seed": 1}
+LENGTHS = 30, 12
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +69,7 @@ def widened(method: str, max_updates: int, rate: float) -> Form:
 
 
 def trained(form: Form, train: list[Record], valid: list[Record], vocabulary: Vocabulary) -> tuple[Learner, Fitted]:
-    learner = MODELS[form.model.kind].learner_of(LENGTHS, form, train, valid, vocabulary, CPU)
+    learner = invented.learner_of(form, train, valid, vocabulary, LENGTHS)
     fitted = fit(learner, form.training, seed=1, clock=lambda: 0.0, device=CPU)
     learner.model.load_state_dict(fitted.weights)
     learner.model.eval()
@@ -77,7 +79,7 @@ def trained(form: Form, train: list[Record], valid: list[Record], vocabulary: Vo
 def accuracy(model: Summarizer, records: list[Record], vocabulary: Vocabulary) -> tuple[float, float]:
     """Shares of target tokens that greedy decoding writes at their place: known words, and unknown ones."""
     right, total = [0, 0], [0, 0]
-    examples = [encode(record, vocabulary, LENGTHS["source_tokens"], LENGTHS["target_tokens"]) for record in records]
+    examples = [encode(record, vocabulary, *LENGTHS) for record in records]
     for batch in batches(examples, 50):
         found = greedy(model, batch, Search(beam=1, max_tokens=12, block_ngram=0), exempt=()).tokens[:, 0].tolist()
         for tokens, target in zip(found, batch.tgt.tolist(), strict=True):
@@ -149,13 +151,12 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
 def test_thirty_two_real_pairs_are_learned_by_heart(method: str, pairs: list[Record]) -> None:
     vocabulary = Vocabulary(sorted({word for pair in pairs for word in [*pair.source_tokens, *pair.target[0].split()]}))
     form = widened(method, 300, 0.006)
-    _, fitted = trained(form, pairs, pairs, vocabulary)
+    learner, fitted = trained(form, pairs, pairs, vocabulary)
     assert next(row["nll"] for row in fitted.history.rows()[::-1] if row["phase"] == "nll") < 0.05
     assert fitted.selected.rouge1 > 0.99
-    system = MODELS[form.model.kind].decoder_of(
-        form, Search(beam=1, max_tokens=12, block_ngram=0), LENGTHS, vocabulary, fitted.weights, "cpu"
-    )
-    examples = [encode(pair, vocabulary, LENGTHS["source_tokens"], LENGTHS["target_tokens"]) for pair in pairs]
+    run: Any = SimpleNamespace(form=form, search=Search(beam=1, max_tokens=12, block_ngram=0), lengths=LENGTHS)
+    system = MODELS[form.model.kind].searching(learner.model, vocabulary, run)
+    examples = [encode(pair, vocabulary, *LENGTHS) for pair in pairs]
     (batch,) = batches(examples, 32)
     written = [[" ".join(sentence) for sentence in summary] for summary in system.summarize(batch)]
     assert sum(summary == pair.target for summary, pair in zip(written, pairs, strict=True)) >= 31

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from invented import learner_of
 from sumcurve.models.batch import batches, encode
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings.forms import Form
 from sumcurve.settings.training import Optimizer, Stop
 from sumcurve.store.records import Record
 from sumcurve.study.methods import read_method
-from sumcurve.systems.families import MODELS
 from sumcurve.training import losses
 from sumcurve.training.fit import Checkpoint, Fitted, fit
 
@@ -77,8 +77,7 @@ def trained(
     )
     spans = None if marks is None else lambda part: map(marks, train if part == "train" else valid)
     vocabulary = Vocabulary(WORDS + NAMES)
-    told = {"source_tokens": 60, "target_tokens": 16, "seed": 1}
-    learner = MODELS[settings.model.kind].learner_of(told, settings, train, valid, vocabulary, CPU, spans)
+    learner = learner_of(settings, train, valid, vocabulary, (60, 16), salient=spans)
     fitted = fit(learner, settings.training, seed=1, clock=lambda: 0.0, device=CPU, start=start)
     if settings.model.kind != "recurrent" or not settings.model.copy_attention:
         return fitted, 0.0

@@ -8,7 +8,7 @@ import yaml
 
 from pretrained import make_folder
 from sumcurve.corpora.tokens import tokenize
-from sumcurve.harvest.fetch import sha256_of_model
+from sumcurve.fetch.hub import sha256_of_model
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store import manifest
 from sumcurve.study.collect import collect

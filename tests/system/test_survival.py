@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 import torch
 
-from invented import CONFIG, METHODS, WORDS, records
+from invented import CONFIG, METHODS, WORDS, learner_of, records
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings.forms import Form
 from sumcurve.study.methods import read_method
-from sumcurve.systems.families import MODELS
 from sumcurve.training.fit import Fitted, fit
 from sumcurve.training.run import read_state, write_state
 
@@ -48,14 +47,8 @@ def _form(method: str) -> Form:
 
 def _train(method: str, state: Path, watch: Callable[[Any], None] = lambda progress: None) -> Fitted:
     form = _form(method)
-    learner = MODELS[form.model.kind].learner_of(
-        {"source_tokens": 24, "target_tokens": 8, "seed": 5},
-        form,
-        records(30, 1),
-        records(6, 2),
-        Vocabulary(WORDS),
-        CPU,
-        lambda part: iter([[(0, 2)]] * 30),
+    learner = learner_of(
+        form, records(30, 1), records(6, 2), Vocabulary(WORDS), (24, 8), 5, lambda part: iter([[(0, 2)]] * 30)
     )
     return fit(
         learner,

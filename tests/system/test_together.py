@@ -20,12 +20,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from invented import CONFIG, METHODS, WORDS, records
+from invented import CONFIG, METHODS, WORDS, learner_of, records
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings.forms import Form
 from sumcurve.settings.training import Optimizer
 from sumcurve.study.methods import read_method
-from sumcurve.systems.families import MODELS
 from sumcurve.training import parallel
 from sumcurve.training.fit import Fitted, State, TrainingError, digest_of, fit
 from sumcurve.training.learner import Learner
@@ -58,14 +57,8 @@ def form_of(method: str, accumulate: int = 1, **stop: int) -> Form:
 
 def learner_for(form: Form) -> Learner:
     torch.set_num_threads(1)
-    return MODELS[form.model.kind].learner_of(
-        {"source_tokens": 24, "target_tokens": 8, "seed": 5},
-        form,
-        records(30, 1),
-        records(6, 2),
-        Vocabulary(WORDS),
-        CPU,
-        lambda part: iter([[(0, 2)]] * 30),
+    return learner_of(
+        form, records(30, 1), records(6, 2), Vocabulary(WORDS), (24, 8), 5, lambda part: iter([[(0, 2)]] * 30)
     )
 
 
@@ -269,7 +262,7 @@ def disturbed_training(case: str, group: Group, folder: Path) -> Fitted:
             assert (kept is None) == (group.rank > 0)
             if kept is not None:
                 write_state(folder / f"{case}.pt", kept)
-            notice.written()
+            notice.state_written()
 
         return fit(
             learner,

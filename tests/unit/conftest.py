@@ -2,7 +2,7 @@
 
 import pytest
 
-from sumcurve.machine import sums
+from sumcurve.numerics import sums
 
 
 @pytest.fixture

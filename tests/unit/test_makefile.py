@@ -1,6 +1,5 @@
 """What `make` does before any Python of ours runs: shells, environments, profiles; its programs are stand-ins."""
 
-import fcntl
 import os
 import shutil
 import subprocess
@@ -8,6 +7,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from installed import needs
+
+pytestmark = needs("make", "git")
 
 ROOT = Path(__file__).parents[2]
 # Says its version, makes an environment whose programs do nothing, and is the python of that environment.
@@ -28,7 +31,7 @@ REMOTE = 'if [ "$1 $2" = "config core.remote" ]; then echo store; exit 0; fi'
 def checkout(tmp_path: Path) -> Path:
     folder = tmp_path / "a b ü" / "sumcurve"
     folder.mkdir(parents=True)
-    for name in ("Makefile", "pyproject.toml"):
+    for name in ("Makefile", "dvc.yaml", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)
     shutil.copytree(ROOT / "envs", folder / "envs")
     (folder / "config").mkdir()
@@ -50,6 +53,14 @@ def make(folder: Path, *arguments: str, **variables: str) -> subprocess.Complete
     path = f"{folder / 'programs'}:{os.environ['PATH']}"
     command = ["make", f"PYTHON={folder / 'programs' / 'python3'}", *arguments]
     return subprocess.run(command, cwd=folder, env=own | {"PATH": path} | variables, capture_output=True, text=True)
+
+
+@pytest.fixture
+def ours(checkout: Path) -> str:
+    """An environment of somebody else, whose programs are the stand-ins."""
+    folder = checkout.parent / "ours" / "bin"
+    shutil.copytree(checkout / "programs", folder)
+    return f"VENV={folder.parent}"
 
 
 def environments(folder: Path) -> list[Path]:
@@ -74,9 +85,6 @@ def test_an_environment_is_made_beside_the_one_that_jobs_use(checkout: Path, tmp
     assert old == moved
     assert (old / "bin" / "python").is_file()
     assert link.resolve() == new.resolve()
-    assert make(checkout, "clean-env").returncode == 0
-    assert environments(checkout) == []
-    assert not link.is_symlink()
 
 
 def test_what_a_lock_names_is_installed_by_its_hashes_alone(checkout: Path) -> None:
@@ -103,13 +111,13 @@ def test_what_an_interrupted_making_left_is_never_named(checkout: Path) -> None:
 
 
 @pytest.mark.parametrize("study", ["x$(touch pwned)", "x`touch pwned`", 'x"; touch pwned; "', "x;touch pwned"])
-def test_a_study_s_name_is_never_read_as_shell(checkout: Path, study: str) -> None:
+def test_a_study_s_name_is_never_read_as_shell(checkout: Path, ours: str, study: str) -> None:
     """Whoever merges a configuration runs `make` on it."""
     (checkout / "config" / "config.yaml").write_text(f"study: {study}\n")
-    assert make(checkout, "run", "HOME_FOLDER=elsewhere").returncode != 0
+    assert make(checkout, "study", ours, "HOME_FOLDER=elsewhere").returncode != 0
     assert f"study={study}|" in (checkout / "asked").read_text()
-    for target in ("status", "verify", "partial", "trace"):
-        make(checkout, target, f"VENV={checkout / 'programs'}")
+    for target in ("status", "plan"):
+        make(checkout, target, ours)
     assert not (checkout / "pwned").exists()
 
 
@@ -118,13 +126,7 @@ def test_what_is_said_on_the_command_line_is_never_read_as_shell(checkout: Path)
     assert made.returncode == 0, made.stderr
     python = (checkout / ".venv" / "bin" / "python").resolve()
     python.write_text('#!/bin/sh\nprintf "%s|" "$@" >> asked\n')
-    said = {
-        "trace": ["CELL"],
-        "pack": ["TO", "STUDY"],
-        "merge": ["FROM", "STUDY"],
-        "add": ["CORPUS", "NAME"],
-        "plan": ["SET"],
-    }
+    said = {"add": ["CORPUS", "NAME"], "plan": ["SET", "STUDY"], "status": ["STUDY"]}
     for target, variables in said.items():
         for variable in variables:
             make(checkout, target, "CORPUS=corpus", "NAME=name", f'{variable}=x`touch pwned`"; touch pwned; "')
@@ -133,15 +135,14 @@ def test_what_is_said_on_the_command_line_is_never_read_as_shell(checkout: Path)
             make(checkout, target, "CORPUS=corpus", "NAME=name", f"{variable}=a$b$(shell touch pwned)")  # nor by make
             assert "|a$b$(shell touch pwned)|" in (checkout / "asked").read_text(), (target, variable)
             (checkout / "asked").unlink()
-    make(checkout, "trials", "TRIALS=x`touch pwned`")
     assert not (checkout / "pwned").exists()
 
 
 @pytest.mark.parametrize("said", ["mine", "mine  ", '"mine"', "'mine'  # the one", "mine # the one"])
-def test_a_study_s_name_is_what_it_is_in_yaml(checkout: Path, said: str) -> None:
+def test_a_study_s_name_is_what_it_is_in_yaml(checkout: Path, ours: str, said: str) -> None:
     (checkout / "config" / "config.yaml").write_text(f"study: {said}\n")
     assert yaml.safe_load((checkout / "config" / "config.yaml").read_text()) == {"study": "mine"}
-    make(checkout, "run", "HOME_FOLDER=elsewhere")
+    make(checkout, "study", ours, "HOME_FOLDER=elsewhere")
     assert "|study=mine|" in (checkout / "asked").read_text()
 
 
@@ -154,8 +155,10 @@ def test_a_study_s_name_is_what_it_is_in_yaml(checkout: Path, said: str) -> None
         ([], {"SNAKEMAKE_PROFILE": "/home/me/a site"}),
     ],
 )
-def test_a_profile_is_named_in_either_way(checkout: Path, arguments: list[str], variables: dict[str, str]) -> None:
-    make(checkout, "run", *arguments, **variables)
+def test_a_profile_is_named_in_either_way(
+    checkout: Path, ours: str, arguments: list[str], variables: dict[str, str]
+) -> None:
+    make(checkout, "study", ours, *arguments, **variables)
     path = variables.get("SNAKEMAKE_PROFILE", "workflow/profiles/slurm")
     assert (checkout / "asked").read_text().startswith(f"--workflow-profile|{path}|")
 
@@ -179,48 +182,23 @@ def test_a_pull_without_a_remote_says_so_and_asks_for_nothing(checkout: Path, dv
     assert not (checkout / "asked").exists()
 
 
-def test_no_pull_while_a_run_holds_the_drivers_lock(checkout: Path, dvc: str) -> None:
-    state = checkout / ".snakemake"
-    state.mkdir()
-    with (state / "drivers.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_SH)
-        done = make(checkout, "pull", dvc)
-    assert done.returncode != 0
-    assert "a study is running here" in done.stderr
-    assert not (checkout / "asked").exists()
-
-
 def test_what_did_not_arrive_is_said_and_nothing_follows(checkout: Path, dvc: str) -> None:
-    for target, says in (("pull", "not all was pulled"), ("push", "not all has arrived at the remote")):
-        done = make(checkout, target, dvc)
-        assert done.returncode != 0
-        assert says in done.stderr
-    assert (checkout / "asked").read_text() == "pull\npush\n"
+    done = make(checkout, "pull", dvc)
+    assert done.returncode != 0
+    assert "not all of study docstrings was pulled" in done.stderr
+    assert (checkout / "asked").read_text() == "pull dvc.yaml:study\n"
 
 
-def test_a_pull_tells_snakemake_of_every_recorded_study_that_came_whole_and_of_no_other(
-    checkout: Path, dvc: str
-) -> None:
+@pytest.mark.parametrize(("study", "stage"), [("", "dvc.yaml:study"), ("mine", "studies/mine/dvc.yaml:study")])
+def test_a_pull_is_of_one_study_whose_folders_are_taken_back(checkout: Path, dvc: str, study: str, stage: str) -> None:
     programs = Path(dvc.removeprefix("VENV=")) / "bin"
-    for name, text in (
-        ("dvc", REMOTE),
-        ("python", 'case "$*" in *" part") exit 1 ;; esac\n'),
-        ("snakemake", 'echo "$@" >> asked\n'),
-    ):
+    for name, text in (("dvc", f'{REMOTE}\necho "$@" >> asked'), ("python", 'echo "$@" >> asked\n')):
         (programs / name).write_text("#!/bin/sh\n" + text)
         (programs / name).chmod(0o755)
-    for study in ("docstrings", "large", "part"):
-        (checkout / "results" / "tables" / study).mkdir(parents=True)
-        (checkout / "results" / "tables" / study / "manifest-12345678.json").touch()
-    (checkout / "results" / "tables" / "unfinished").mkdir()
-    done = make(checkout, "pull", dvc)
+    done = make(checkout, "pull", dvc, *([f"STUDY={study}"] if study else []))
     assert done.returncode == 0, done.stderr
-    touch = "--touch --forceall --quiet"
-    assert (checkout / "asked").read_text() == f"{touch} all\nall {touch} --config study=large\n"
-    (programs / "dvc").write_text(f'#!/bin/sh\n{REMOTE}\ntest "$1" = pull\n')  # what is here is not what is recorded
-    (checkout / "asked").unlink()
-    assert "not as recorded" in make(checkout, "pull", dvc).stderr
-    assert not (checkout / "asked").exists()
+    taken_back = f"-m sumcurve unstore --study {study or 'docstrings'}"
+    assert (checkout / "asked").read_text() == f"pull {stage}\n{taken_back}\n"
 
 
 def test_a_demonstration_leaves_a_clone_as_it_was_and_what_can_be_recorded_is_seen(tmp_path: Path) -> None:

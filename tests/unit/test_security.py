@@ -16,7 +16,7 @@ import pytest
 import torch
 import yaml
 
-from sumcurve.harvest.fetch import reachable
+from sumcurve.fetch.hub import reachable
 from sumcurve.store.errors import CorpusError
 from sumcurve.study.plan import Plan, PlanError
 from sumcurve.training.run import read_state
@@ -24,7 +24,7 @@ from workplace import configured
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "sumcurve"
-# Its pickles are of the process that reads them, in a file without a name; the other runs in fairseq's environment.
+# Its pickles are of the process that reads them, in a file without a name.
 OWN_PICKLES = {"training/items.py"}
 UNPICKLING = ("pickle.load", "pickle.Unpickler", "joblib.", "dill.", "marshal.load", "shelve.", "pandas.read_pickle")
 NAMES = ["../x", "/tmp/x", "x$(touch pwned)", "x`touch pwned`", "a b", "-rf", "..", 'x"', "x\ny", "x" * 65, "x" * 300]

@@ -18,7 +18,7 @@ from numba.core.caching import UserProvidedCacheLocator
 
 from cluster import Cluster
 from sshd import Server, server
-from sumcurve.machine import compiled
+from sumcurve.numerics import compiled
 from sumcurve.study.kinds import STEPS
 from sumcurve.study.plan import Plan
 
@@ -72,6 +72,9 @@ class Checkout:
     def make(self, *targets: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         return self.run("make", f"VENV={sys.prefix}", *targets, check=check)
 
+    def verb(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        return self.run("python", "-m", "sumcurve", *words, check=check)
+
     def commit(self, message: str) -> None:
         self.run("git", "add", "--all")
         self.run("git", "-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "--quiet", "-m", message)
@@ -105,7 +108,9 @@ class Checkout:
         (self.path / file).write_text(text.replace(old, new, 1))
 
     def study(self, name: str) -> None:
+        """Make a study the default one, whose stages stand at the top."""
         (self.path / "config" / "config.yaml").write_text(yaml.safe_dump({"study": name}))
+        self.edit("dvc.yaml", "study: docstrings", f"study: {name}")
 
     def brief_study(self) -> None:
         """Make the smoke study the recorded one, with one corpus and two methods: what runs again and again."""
@@ -116,6 +121,8 @@ class Checkout:
         text, methods = re.subn(r"^methods: .*$", "methods: [abs, pcov]", text, flags=re.M)
         assert (corpora, own, methods) == (1, 1, 1)
         path.write_text(text)
+        # Only a final training stage that was trained to its end may be recorded.
+        self.edit("config/forms/smoke.yaml", "min_updates: 10, max_updates: 20", "min_updates: 20, max_updates: 20")
 
     def scramble_clocks(self, seed: int) -> None:
         """Give every result a modification time in no order, as a pull does."""
@@ -144,7 +151,7 @@ class Checkout:
         self.run("snakemake", *told, "--", "corpora", "annotations", *first.values())
         for sums in (True, False):
             some = [one["folder"] for one in missing if one["sums"] == sums]
-            self.run("python", "-m", "sumcurve", "make", "--study", study, *some)
+            self.run("python", "-m", "sumcurve", "make", *some)
 
     def made(self) -> set[str]:
         """The folders that were made here, without their digests, by their logs; to verify one makes nothing."""
@@ -193,7 +200,7 @@ def checkout_of_tree(tmp_path_factory):
         ).stdout.split("\0")
         for name_of_file in filter(None, listed):
             source = ROOT / name_of_file
-            if source.exists() and not name_of_file.startswith("results/") and name_of_file != "dvc.lock":
+            if source.exists() and not name_of_file.startswith(("results/", "studies/", "dvc.lock")):
                 target = path / name_of_file
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, target, follow_symlinks=False)
@@ -212,7 +219,7 @@ def brief(checkout_of_tree) -> Checkout:
     checkout = checkout_of_tree("brief")
     checkout.brief_study()
     checkout.commit("record the brief study")
-    checkout.make("run")
+    checkout.make("study")
     return checkout
 
 
@@ -256,5 +263,5 @@ def finished(checkout_of_tree) -> Checkout:
     checkout.commit("record the smoke study")
     checkout.run("git", "remote", "add", "origin", f"https://me:{SECRET}@localhost/me/sumcurve.git")
     checkout.made_together("smoke")
-    checkout.make("run")
+    checkout.make("study")
     return checkout

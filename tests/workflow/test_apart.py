@@ -23,7 +23,7 @@ STUDY = {
             "search": {"beam": 2, "min_tokens": 2, "max_tokens": 20},
         }
     },
-    "methods": ["abs", "fastrl"],
+    "methods": ["abs", "pcov"],
     "form": "smoke",
     "seeds": [1],
     "scores": {"rouge": {}, "frames": {}, "reading": {}},

@@ -24,263 +24,14 @@ from sumcurve.store.records import read_jsonl
 
 pytestmark = pytest.mark.long
 
-METRIC = '''"""The scorer `characters`: how long summaries are."""
-
-from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
-
-
-class Characters(Scorer):
-    metrics = (Metric("characters", "Length in characters", "chars", "characters", 0, higher_is_better=False),)
-
-    def score(self, output, records, inputs):
-        lengths = [len(" ".join(row["summary"])) for row in summaries_of(output, records)]
-        ids, groups = [record.id for record in records], [group_of(record) for record in records]
-        return Scores(ids, groups, {"characters": lengths}, "characters:1")
-'''
-SYSTEM = '''"""The system `first`: a shell command that prints the first sentence."""
-
-from sumcurve.capabilities.programs.command import Command, CommandSettings
-
-PRINT = "import json, sys; [print(json.loads(line)['source'][0]) for line in sys.stdin]"
-
-
-class FirstSettings(CommandSettings):
-    summarize: str = f'python -c "{PRINT}"'
-
-
-class First(Command):
-    Settings = FirstSettings
-    title = "the first sentence, by a shell command"
-'''
-SOURCE = '''"""Semicolon-separated values with a header."""
-
-import csv
-
-from sumcurve.sources.source import Source
-
-
-def rows(path, names):
-    with path.open(newline="", encoding="utf-8") as stream:
-        yield from csv.DictReader(stream, delimiter=";", strict=True)
-
-
-SOURCE = Source(suffixes=[".ssv"], unit="row", rows=rows)
-'''
-FAMILY = {
-    "__init__.py": '''"""The family of models that see a source as a bag of words."""
-
-from typing import Literal
-
-from sumcurve.settings.base import Positive
-from sumcurve.settings.models import ModelSettings
-from sumcurve.systems.families.words import OfWords
-
-
-class BagSettings(ModelSettings):
-    """The next word by the last one and the mean of the source's words."""
-
-    kind: Literal["bag"]
-    width: Positive
-    """Of a word."""
-
-
-class Bag(OfWords):
-    settings = BagSettings
-
-    def network(self):
-        from sumcurve.systems.families.bag.model import BagSummarizer
-
-        return BagSummarizer
-''',
-    "model.py": '''"""The next word by the last one and the mean of the source's words."""
-
-import torch
-from torch import nn
-
-from sumcurve.models.emission import Emission
-from sumcurve.models.summarizer import Memory, Summarizer
-
-
-class BagSummarizer(Summarizer):
-    def __init__(self, settings, vocabulary_size):
-        super().__init__()
-        self.vocabulary_size = vocabulary_size
-        self.embedding = nn.Embedding(vocabulary_size, settings.width)
-        self.output = nn.Linear(2 * settings.width, vocabulary_size)
-
-    def initialize(self, generator):
-        with torch.no_grad():
-            for parameter in self.parameters():
-                parameter.normal_(0.0, 0.1, generator=generator)
-
-    def encode(self, batch):
-        mask = torch.arange(batch.src.shape[1], device=batch.src.device) < batch.src_len.unsqueeze(1)
-        states = self.embedding(batch.src).masked_fill(~mask.unsqueeze(2), 0.0)
-        share = mask / batch.src_len.unsqueeze(1)  # [B, S]
-        return Memory(states, mask, {"share": share, "bag": (states * share.unsqueeze(2)).sum(1)})
-
-    def start(self, memory, q):
-        return {}
-
-    def step(self, tok, memory, state):
-        bag = memory.cache["bag"].unsqueeze(1).expand(-1, tok.shape[1], -1)  # [B, Q, D]
-        logits = self.output(torch.cat((self.embedding(tok), bag), 2))
-        return Emission(logits), memory.cache["share"].unsqueeze(1).expand(-1, tok.shape[1], -1), state
-''',
-}
-METHOD = {
-    "title": "BAG",
-    "paper": "None.",
-    "model": {"kind": "bag"},
-    "phases": {"nll": {"loss": "nll"}},
-    "forms": {"smoke": {"model": {"width": 16}}},
-}
-CAPABILITY = {
-    "__init__.py": '''"""How long references are."""
-''',
-    "settings.py": '''"""What a study may say of lengths."""
-
-from sumcurve.settings.base import Positive, Settings
-
-
-class Lengths(Settings):
-    """How long references are, in words."""
-
-    longest: Positive = 40
-    """Words that count of a reference, at most."""
-
-
-class StudyKeys(Settings):
-    lengths: Lengths | None = None
-    """The table of lengths; null: none."""
-''',
-    "folders.py": '''"""Folders of lengths: how the kind is made."""
-
-from typing import TypedDict
-
-from sumcurve.capabilities.lengths.counting import counted
-from sumcurve.corpora.store import Corpus
-from sumcurve.store.kind import Kind
-from sumcurve.store.records import write_json
-
-
-class LengthsSpecification(TypedDict):
-    corpus: str
-    longest: int
-
-
-def lengths(specification, inputs, stage):
-    part = Corpus(inputs[specification["corpus"]]).part("test")
-    write_json(stage.folder / "lengths.json", counted(part, specification["longest"]))
-
-
-KINDS = {
-    "lengths": Kind(
-        step="annotations",
-        stem="{corpus}-lengths",
-        specification=LengthsSpecification,
-        builder=lengths,
-        modules=("sumcurve.capabilities.lengths.counting",),
-        mem_mb=500,
-        tabled=True,
-    )
-}
-''',
-    "counting.py": '''"""How long references are, in words."""
-
-
-def counted(records, longest):
-    words = {record.id: sum(len(sentence.split(" ")) for sentence in record.target) for record in records}
-    return {name: min(longest, count) for name, count in words.items()}
-''',
-    "scorer.py": '''"""The scorer `words`: how long summaries are, in words."""
-
-from sumcurve.scores.scorer import Metric, Scorer, Scores, group_of, summaries_of
-
-
-class Words(Scorer):
-    metrics = (Metric("words", "Length in words", "words", "words", 1, ranks=False),)
-
-    def score(self, output, records, inputs):
-        counts = [sum(len(one.split(" ")) for one in row["summary"]) for row in summaries_of(output, records)]
-        ids, groups = [record.id for record in records], [group_of(record) for record in records]
-        return Scores(ids, groups, {"words": counts}, "words:1")
-''',
-    "evidence.py": '''"""What finished folders say of lengths."""
-
-import json
-from dataclasses import dataclass
-
-from sumcurve.tables.evidence import Evidence
-
-
-@dataclass(frozen=True)
-class Found(Evidence):
-    means: dict
-
-
-def read_lengths(folders):
-    means = {}
-    for folder in folders.plan.named("annotations", "lengths"):
-        counts = json.loads((folders.results / folder.key / "lengths.json").read_text()).values()
-        means[folders.plan.corpus_name(folder.specification["corpus"])] = sum(counts) / len(counts)
-    return Found(means)
-''',
-    "table.py": '''"""How long references are."""
-
-from sumcurve.capabilities.lengths.evidence import Found
-from sumcurve.tables.table import Column, Table
-
-
-def table(results):
-    found = results.study.evidence.get("lengths")
-    means = found.means if isinstance(found, Found) else {}
-    rows = [{"corpus": corpus, "words": mean} for corpus, mean in means.items()]
-    columns = [Column("corpus", "corpus"), Column("words", "words", "number", 2)]
-    return Table("lengths", results.title("Mean words of references"), columns, rows, ["Of test items."])
-''',
-    "capability.py": '''"""The capability `lengths`: how long references are."""
-
-from sumcurve.capabilities.capability import Capability
-from sumcurve.capabilities.lengths.folders import KINDS
-from sumcurve.capabilities.lengths.scorer import Words
-from sumcurve.capabilities.lengths.settings import StudyKeys
-from sumcurve.tables import Listing
-
-
-class OfLengths(Capability):
-    study_settings = StudyKeys
-    kinds = KINDS
-    scorers = {"words": Words}
-    listings = (
-        Listing("lengths", "sumcurve.capabilities.lengths.table", "corpora", folders=("lengths",), outputs=False),
-    )
-
-    def plan_annotations(self, plan, corpus):
-        if plan.settings.lengths is not None:
-            specification = {"corpus": corpus.prepared, "longest": plan.settings.lengths.longest}
-            plan.add("lengths", specification, [corpus.prepared], corpus=corpus.name)
-
-    def digest(self, plan):
-        keys = [folder.key for folder in plan.named("annotations", "lengths")]
-        return {"lengths": keys} if keys else {}
-
-    def evidence(self, folders):
-        from sumcurve.capabilities.lengths.evidence import read_lengths
-
-        return read_lengths(folders)
-
-
-CAPABILITY = OfLengths()
-''',
-}
+DATA = Path(__file__).parents[1] / "data" / "doors"
+PACKAGE = "src/sumcurve"
 
 
 @dataclass(frozen=True)
 class Door:
-    """A new file, and where a line is added: behind the `last` entry of a dict."""
+    """Where a line is added: behind the `last` entry of a dict. The new files are in tests/data/doors, by door."""
 
-    files: dict[str, str]
     dict: str
     last: str
     line: str
@@ -288,36 +39,26 @@ class Door:
 
 DOORS = {
     "metric": Door(
-        {"src/sumcurve/scores/characters.py": METRIC},
-        "src/sumcurve/scores/__init__.py",
+        "scores/__init__.py",
         '        "reading_rouge": ("reading", "ReadsByRouge"),\n',
         '        "characters": ("characters", "Characters"),\n',
     ),
     "system": Door(
-        {"src/sumcurve/systems/first.py": SYSTEM},
-        "src/sumcurve/systems/__init__.py",
-        '        "file": ("file", "File"),\n',
-        '        "first": ("first", "First"),\n',
+        "systems/__init__.py", '        "file": ("file", "File"),\n', '        "first": ("first", "First"),\n'
     ),
-    "source": Door(
-        {"src/sumcurve/sources/semicolons.py": SOURCE},
-        "src/sumcurve/sources/__init__.py",
-        '        "parquet",\n',
-        '        "semicolons",\n',
-    ),
+    "source": Door("sources/__init__.py", '        "parquet",\n', '        "semicolons",\n'),
     "family": Door(
-        {f"src/sumcurve/systems/families/bag/{name}": content for name, content in FAMILY.items()},
-        "src/sumcurve/systems/families/__init__.py",
-        '        "extract-rewrite": ("extract_rewrite", "ExtractRewrite"),\n',
+        "systems/families/__init__.py",
+        '        "ngram": ("words", "Ngram"),\n',
         '        "bag": ("bag", "Bag"),\n',
     ),
-    "capability": Door(
-        {f"src/sumcurve/capabilities/lengths/{name}": content for name, content in CAPABILITY.items()},
-        "src/sumcurve/capabilities/__init__.py",
-        '    "labels",\n',
-        '    "lengths",\n',
-    ),
+    "capability": Door("capabilities/__init__.py", '    "labels",\n', '    "lengths",\n'),
 }
+
+
+def files(door):
+    """The files that a door adds, by their paths in the package."""
+    return {str(path.relative_to(DATA / door)): path for path in sorted((DATA / door).rglob("*.py"))}
 
 
 def write_table(path, records):
@@ -377,6 +118,11 @@ class Opened:
         return found
 
     @property
+    def pages(self) -> dict[str, str]:
+        """Those of tables by their names."""
+        return {path.stem.partition("-")[2]: path.read_text() for path in (self.tables / "pages").glob("[0-9]*.html")}
+
+    @property
     def page(self) -> str:
         return (self.tables / "pages" / "report.html").read_text()
 
@@ -390,20 +136,21 @@ def opened(finished, tmp_path_factory) -> Opened:
     before = {str(found.parent.relative_to(path / "results")) for found in path.glob("results/*/*/manifest.json")}
     changed = {}
     for name, door in DOORS.items():
-        for file, content in door.files.items():
-            assert not (path / file).exists()
-            (path / file).parent.mkdir(exist_ok=True)
-            (path / file).write_text(content)
-        checkout.edit(door.dict, door.last, door.last + door.line)
+        for file, there in files(name).items():
+            added = path / PACKAGE / file
+            assert not added.exists()
+            added.parent.mkdir(exist_ok=True)
+            shutil.copy(there, added)
+        checkout.edit(f"{PACKAGE}/{door.dict}", door.last, door.last + door.line)
         checkout.commit(name)
         lines = checkout.run("git", "show", "--format=", "--numstat").stdout.splitlines()
         changed[name] = {file: (int(more), int(less)) for more, less, file in (line.split("\t") for line in lines)}
     cache = checkout.run(
-        "python", "-c", "from sumcurve.machine.compiled import cache_folder; print(cache_folder().name)"
+        "python", "-c", "from sumcurve.numerics.compiled import cache_folder; print(cache_folder().name)"
     )
     checkout.share_kernels(cache.stdout.strip())  # the new scorer has none
     write_table(path / "told.ssv", list(read_jsonl(path / "tests" / "data" / "tales.jsonl")))
-    (path / "config" / "methods" / "bag.yaml").write_text(yaml.safe_dump(METHOD, sort_keys=False))
+    shutil.copy(DATA / "bag.yaml", path / "config" / "methods")
     (path / "config" / "studies" / "doors.yaml").write_text(yaml.safe_dump(study_of(checkout), sort_keys=False))
     checkout.made_together("doors")
     checkout.run("snakemake", "--cores", "2", "--config", "study=doors")
@@ -416,9 +163,9 @@ def one_file_and_one_line(opened):
     """A function that asserts that a door took one new file, and one new line of another."""
 
     def check(name):
-        door, changed = DOORS[name], opened.changed[name]
-        added = {file: (len(content.splitlines()), 0) for file, content in door.files.items()}
-        assert changed == added | {door.dict: (1, 0)}
+        added = {file: (len(path.read_text().splitlines()), 0) for file, path in files(name).items()}
+        expected = added | {DOORS[name].dict: (1, 0)}
+        assert opened.changed[name] == {f"{PACKAGE}/{file}": lines for file, lines in expected.items()}
 
     return check
 
@@ -430,9 +177,10 @@ def test_a_metric_is_one_file_and_one_line(opened, one_file_and_one_line):
     asked = opened.where("ROUGE-1", "ROUGE-1 (points)", "rouge1")
     assert asked >= {"answers", "comparisons", "efficiency", "phases", "scores", "seeds"}
     assert opened.where(title, f"{title} (characters)", "characters") == asked
-    for name in asked & {path.stem for path in opened.tables.glob("*.md")}:
-        assert title in (opened.tables / f"{name}.md").read_text()
-        assert title in next((opened.tables / "pages").glob(f"*-{name}.html")).read_text()
+    pages = opened.pages
+    assert asked & set(pages) >= {"answers", "comparisons", "scores"}
+    for name in asked & set(pages):
+        assert title in pages[name]
     drawn = (opened.tables / "figures" / "curves.svg").read_text()
     assert drawn.count(f">{title} (characters)<") == drawn.count(">ROUGE-1 (points)<") > 0
     page = opened.page
@@ -456,7 +204,7 @@ def test_a_system_is_one_file_and_one_line(opened, one_file_and_one_line):
     for corpus in ("tales", "told"):
         rows = {row["method"]: row for row in opened.csv("scores") if row["corpus"] == corpus}
         assert rows["first"] | {"method": "lead", "role": "baseline"} == rows["lead"]
-    assert "first: the first sentence, by a shell command" in (opened.tables / "scores.md").read_text()
+    assert "first: the first sentence, by a shell command" in opened.pages["scores"]
     page = opened.page
     assert page.count('data-system="first"') == page.count('data-system="lead"') > 0
 

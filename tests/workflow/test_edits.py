@@ -1,7 +1,7 @@
 """Nothing stale, nothing repeated: what each edit of a study makes anew, and that it makes nothing else.
 
-Three edits are planned in `make test-long`, over a finished study. `make fault-test` (marker `fault`) makes all of
-them, each in a clone that has pulled, over ssh where this machine can have a server, with times of files in no order.
+Three edits are planned in `make test KIND=long`, over a finished study. `make test KIND=fault` makes all of them, each
+in a clone that has pulled, over ssh where this machine can have a server, with times of files in no order.
 """
 
 import os
@@ -13,7 +13,7 @@ from sshd import NoServer
 from sumcurve.study.plan import Plan
 
 SEED = int(os.environ.get("SUMCURVE_FAULT_SEED", "20"))
-EDITED = ("config", "src", "tests", "recipes.yaml")
+EDITED = ("config", "src", "tests")
 
 
 def stems(checkout):
@@ -42,7 +42,7 @@ def pulled(request, tmp_path):
     """A clone that has pulled: over ssh where this machine can have a server, else from a folder, which is said."""
     try:
         served = request.getfixturevalue("served")
-        served.make("push")
+        served.run("dvc", "push")
     except NoServer as error:
         print(f"results come from a folder and not over ssh: {error}")
         served = request.getfixturevalue("recorded")
@@ -70,7 +70,7 @@ def test_an_edit_makes_anew_what_it_must_and_nothing_else(pulled, name):
     assert pulled.made() == expected
     said = pulled.run("dvc", "status").stdout
     assert "study:" not in said, said
-    pulled.make("verify")
+    pulled.verb("verify")
 
     pulled.scramble_clocks(seed + 100)
     pulled.forget_logs()

@@ -1,6 +1,6 @@
 """Whatever is killed, harmed or full: what was finished stays, what was not is said and made, and bytes are the same.
 
-Two moments are in `make test-long`; `make fault-test` (marker `fault`) takes ten of each kind.
+Two moments are in `make test KIND=long`; `make test KIND=fault` (marker `fault`) takes ten of each kind.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from faults import HARMS, SEED, Driver, read_only, small_disk, stages
 from sumcurve.store import manifest, resume
 from sumcurve.study.kinds import STEPS
 from sumcurve.study.plan import Plan
+from sumcurve.study.written import WrittenPlan
 from sumcurve.watch import verify
 
 TEN = 10
@@ -125,7 +126,7 @@ def test_a_driver_and_a_job_that_are_killed_change_nothing(checkout_of_tree, fin
     driver.kill_driver()
 
     before = kill_jobs(checkout, 1, draw)
-    checkout.make("run")
+    checkout.make("study")
     assert_kept(checkout, before)
     assert_same(checkout, finished)
     assert "Nothing to be done" in checkout.run("snakemake", "-n").stdout
@@ -180,12 +181,12 @@ def test_kills_in_every_step_change_nothing(checkout_of_tree, brief):
         assert stage, f"the study ended without a folder of {unharmed} in the making: {driver.said}"
         driver.kill_all_after(draw.uniform(0.0, 0.2))
         unharmed.remove(stage[0])
-    checkout.make("run")
+    checkout.make("study")
     assert_same(checkout, brief)
     for name in COMPARED:
         left_alone, killed = (one.path / "results" / "tables" / "smoke" / name for one in (brief, checkout))
         assert killed.read_bytes() == left_alone.read_bytes(), name
-    assert "Nothing to be done" in checkout.make("run").stdout
+    assert "Nothing to be done" in checkout.make("study").stdout
 
 
 @pytest.mark.fault
@@ -201,13 +202,13 @@ def test_ten_drivers_killed_at_random_moments(checkout_of_tree, brief):
         driver.kill_driver()
         orphans |= stages(driver.results, STEPS[:-1])
         before |= kept(checkout)
-    checkout.make("run")
+    checkout.make("study")
     assert_kept(checkout, before)
     assert orphans, "no driver had a job"
     moved = {(step, name, (checkout.path / "results" / step / name).stat().st_ino) for step, name, _ in orphans}
     assert moved == orphans  # the folder that each of them was writing is the finished one
     assert_same(checkout, brief)
-    assert "Nothing to be done" in checkout.make("run").stdout
+    assert "Nothing to be done" in checkout.make("study").stdout
 
 
 @pytest.mark.fault
@@ -216,7 +217,7 @@ def test_ten_jobs_killed_at_random_moments(checkout_of_tree, brief):
     checkout = checkout_of_tree("jobs")
     checkout.brief_study()
     before = kill_jobs(checkout, TEN, random.Random(SEED))
-    checkout.make("run")
+    checkout.make("study")
     assert_kept(checkout, before)
     assert_same(checkout, brief)
 
@@ -233,7 +234,7 @@ def test_jobs_of_trainings_that_are_killed_go_on_from_their_states(checkout_of_t
     going_on = {name for name in killed if resume.state(checkout.path, name).exists()}
     assert going_on, "no training was killed between its first state and its end"
     before = kept(checkout)
-    checkout.make("run")
+    checkout.make("study")
     assert_kept(checkout, before)
     for name in going_on:
         assert f"{name}: resuming from" in (checkout.path / "logs" / "runs" / f"{name}.log").read_text(), name
@@ -282,7 +283,7 @@ def test_a_clock_that_is_wrong_by_a_year_trains_nothing(spoiled, brief, years):
 @pytest.mark.fault
 def test_bare_snakemake_in_a_pulled_clone_trains_nothing_and_changes_no_record(recorded, tmp_path):
     clone = recorded.clone(tmp_path / "clone")
-    clone.run("dvc", "pull", "--quiet")
+    clone.make("pull")
     clone.scramble_clocks(SEED)
     clone.run("snakemake", "--cores", "2")
     assert clone.trainings() == set()
@@ -314,7 +315,7 @@ def test_two_drivers_that_start_at_once_make_the_study_once(checkout_of_tree, br
         if not any(driver.process.returncode for driver in drivers):
             break
     assert any(began), "no driver began a job"
-    checkout.make("run")
+    checkout.make("study")
     assert_kept(checkout, before)
     assert_same(checkout, brief)
 
@@ -328,6 +329,7 @@ def prepared(brief, tmp_path):
     def prepare(home):
         for key in run.inputs:
             shutil.copytree(brief.path / "results" / key, home / "results" / key)
+        WrittenPlan.of(plan).write(home)
         return home / "results" / run.key
 
     return prepare
@@ -418,10 +420,12 @@ def test_a_training_killed_while_its_folder_is_sealed_is_not_trained_again(prepa
     folder = prepared(tmp_path / "home")
     state = resume.state(tmp_path / "home", folder.name)
     ends = (
-        "import os, sys, pathlib; from sumcurve.cli.make import make; from sumcurve.store import manifest; "
+        "import os, sys, pathlib; from sumcurve.cli.make import make; from sumcurve.study import written; "
+        "from sumcurve.store import manifest; "
         "end = lambda *given: os._exit(137); "
     )
-    makes = "; make(pathlib.Path(sys.argv[1]))"
+    plan = "plan = written.holding(path.parents[2], '/'.join(path.parts[-2:]))"
+    makes = f"; path = pathlib.Path(sys.argv[1]); {plan}; make(path, plan=plan)"
     sealing = [sys.executable, "-c", f"{ends}manifest.write_sealed = end{makes}", str(folder)]
     assert brief.run(*sealing, check=False).returncode == 137
     assert state.exists()

@@ -1,4 +1,4 @@
-"""Programs of docs/how-to/own-program.md in a study of their own: trained, decoded, scored, drawn."""
+"""Programs of docs/how-to/models-from-elsewhere.md in a study of their own: trained, decoded, scored, drawn."""
 
 import csv
 import json
@@ -76,7 +76,8 @@ def test_programs_and_files_have_curves_as_a_method_has(studied):
         assert len({row["records"] for row in here}) == 2
     records = {row["method"]: row["records"] for row in rows if row["percent"] == "50"}
     assert len(set(records.values())) == 1
-    assert "nearest: summary of the training source" in (studied.tables / "scores.md").read_text()
+    (page,) = (studied.tables / "pages").glob("*-scores.html")
+    assert "nearest: summary of the training source" in page.read_text()
 
 
 def test_what_is_not_known_is_a_dash_and_costs_are_measured(studied):

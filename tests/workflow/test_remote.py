@@ -1,9 +1,8 @@
-"""Results over a real ssh remote, by `make remote-test`: collaborators, remotes that go away, pulls that keep off."""
+"""Results over a real ssh remote (KIND=remote): collaborators, remotes that go away, pulls that keep off."""
 
 import os
 import random
 import subprocess
-import sys
 import time
 
 import pytest
@@ -41,7 +40,7 @@ def test_a_remote_that_goes_away_in_the_middle_of_a_push_is_said_and_the_next_pu
     draw = random.Random(seed)
     for least in sorted(draw.sample(range(1, wanted // 2), 2)):
         push = subprocess.Popen(
-            ["make", f"VENV={sys.prefix}", "push"],
+            ["dvc", "push"],
             cwd=served.path,
             env=served.environment,
             stdin=subprocess.DEVNULL,
@@ -55,18 +54,17 @@ def test_a_remote_that_goes_away_in_the_middle_of_a_push_is_said_and_the_next_pu
         ssh_server.go_away()
         said, _ = push.communicate(timeout=PATIENCE_SECONDS)
         assert push.returncode, said
-        assert "not all has arrived at the remote" in said
-        assert least <= len(recorded_files(ssh_server)) + 16 < wanted  # several files are under way at a time
+        assert least - 16 <= len(recorded_files(ssh_server)) < wanted  # several files are under way at a time
         assert served.run("git", "status", "--porcelain").stdout == ""
         ssh_server.start()
-    served.make("push")
+    served.run("dvc", "push")
     assert len(recorded_files(ssh_server)) >= wanted
     assert "in sync" in served.run("dvc", "status", "--cloud").stdout
-    served.make("verify")
+    served.verb("verify")
 
 
 def test_a_remote_that_is_not_there_is_said_by_push_and_pull(served, ssh_server, tmp_path):
-    served.make("push")
+    served.run("dvc", "push")
     clone = served.clone(tmp_path / "clone")
     ssh_server.go_away()
     try:
@@ -74,7 +72,7 @@ def test_a_remote_that_is_not_there_is_said_by_push_and_pull(served, ssh_server,
     finally:
         ssh_server.start()
     assert pulled.returncode
-    assert "not all was pulled" in pulled.stdout
+    assert "not all of study smoke was pulled" in pulled.stdout
     assert not (clone.path / "results" / "runs").exists()
     clone.make("pull")
     assert "folders are finished" in clone.make("status").stdout
@@ -82,7 +80,7 @@ def test_a_remote_that_is_not_there_is_said_by_push_and_pull(served, ssh_server,
 
 def test_a_collaborator_needs_three_commands(served, tmp_path):
     """Clone, pull, repro: nothing to do, nothing modified, everything there and as it was recorded."""
-    served.make("push")
+    served.run("dvc", "push")
     clone = served.clone(tmp_path / "clone")
     clone.make("pull")
     said = clone.run("dvc", "repro").stdout
@@ -90,7 +88,7 @@ def test_a_collaborator_needs_three_commands(served, tmp_path):
     assert "Running stage 'study'" not in said
     finished = clone.make("status").stdout.splitlines()[-1]
     assert finished.split(" folders")[0].split(" of ")[0] == finished.split(" folders")[0].split(" of ")[1]
-    assert "are not made yet" not in clone.make("verify").stdout
+    assert "are not made yet" not in clone.verb("verify").stdout
     assert clone.planned() == (set(), False)
     assert clone.run("git", "status", "--porcelain").stdout == ""
 
@@ -99,36 +97,26 @@ def test_a_collaborator_needs_three_commands(served, tmp_path):
     assert clone.planned() == (set(), False)  # its bytes are the same
     pages = clone.path / "results" / "tables" / "smoke" / "pages"
     assert not pages.exists()  # not in git
-    clone.make("run")  # which makes the tables anew for them, and changes nothing
+    clone.make("study")  # which makes the tables anew for them, and changes nothing
     assert pages.is_dir()
     assert clone.run("git", "status", "--porcelain").stdout == ""
     assert "study:" not in clone.run("dvc", "status").stdout
     assert clone.run("dvc", "metrics", "diff").stdout.strip() == ""
 
 
-def test_a_pull_touches_nothing_that_is_not_as_recorded(served, tmp_path):
-    served.make("push")
+def test_a_pull_writes_over_nothing_that_lies_in_results(served, tmp_path):
+    served.run("dvc", "push")
     clone = served.clone(tmp_path / "clone")
     clone.make("pull")
     (scores,) = (clone.path / "results" / "scores").glob("tales-lead-rouge-*")
     items, mine = scores / "items.csv", clone.path / "results" / "runs" / "tales-mine-100-s9-12345678" / "weights"
-    original = items.read_bytes()
     mine.parent.mkdir()
     mine.write_text("hours of work")
-    items.write_bytes(original + b"edited\n")
+    items.write_bytes(items.read_bytes() + b"edited\n")
+    edited = items.read_bytes()
     clone.scramble_clocks(SEED)
     times = {path: path.stat().st_mtime for path in (clone.path / "results").rglob("*") if path.is_file()}
-    done = clone.make("pull", check=False)
-    assert done.returncode
-    assert "nothing that is not recorded was written over" in done.stdout
-    assert mine.read_text() == "hours of work"
-    assert items.read_bytes() == original + b"edited\n"
+    clone.make("pull")
+    assert (mine.read_text(), items.read_bytes()) == ("hours of work", edited)
     assert {path: path.stat().st_mtime for path in times} == times
-
-    mine.unlink()
-    mine.parent.rmdir()
-    items.write_bytes(original)
-    clone.edit("config/studies/smoke.yaml", "scores: {rouge: {}", "scores: {rouge: {stemmer: true}")
-    times = {path: path.stat().st_mtime for path in times if path.is_file()}
-    assert "no times were touched" in clone.make("pull").stdout
-    assert {path: path.stat().st_mtime for path in times} == times
+    assert "is not what its manifest records" in clone.verb("verify", check=False).stdout

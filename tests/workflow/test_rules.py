@@ -13,6 +13,7 @@ import yaml
 from sumcurve.study import needs
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
+from sumcurve.study.written import WrittenPlan
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / "workflow"
@@ -68,7 +69,7 @@ def test_slurm_is_asked_where_there_is_no_accounting_and_memory_is_the_plan_s():
 
 @pytest.mark.long
 def test_a_site_s_own_profile_lies_outside_of_the_checkout_and_decides_what_jobs_ask_for(tmp_path):
-    """As docs/how-to/slurm.md says: a copy with the site's partition, account and limit. Nothing is submitted."""
+    """As docs/how-to/machines.md says: a copy with the site's partition, account and limit. Nothing is submitted."""
     text = (WORKFLOW / "profiles" / "slurm" / "config.yaml").read_text()
     for old, new in (
         ("slurm_partition: \"'cpu'\"", "slurm_partition: \"'ours'\""),
@@ -104,22 +105,14 @@ def test_accounting_that_slurm_does_not_keep_is_an_error_before_the_first_job(tm
     assert not (tmp_path / "results").exists()
 
 
-def test_where_jobs_run_is_nothing_that_dvc_s_stage_depends_on():
-    stage = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]["study"]
-    locked = yaml.safe_load((ROOT / "dvc.lock").read_text())["stages"]["study"]["deps"]
-    assert sorted(stage["deps"]) == [one["path"] for one in locked]
-    depends = [ROOT / path for path in stage["deps"]]
-    files = [path for path in WORKFLOW.rglob("*") if path.is_file()]
-    apart = {path for path in files if not any(path.is_relative_to(one) for one in depends)}
-    assert apart == {path for path in files if path.is_relative_to(WORKFLOW / "profiles")}
-
-
+@pytest.mark.long
 def test_snakemake_gives_each_kind_what_its_row_says():
     """Asked of Snakemake itself: the rules that it has, and what a job of each needs by the plan."""
     plan = Plan.read(ROOT / "config", "smoke")
     told = snakemake("-n", "-p", "--config", "study=smoke", "home=scratch/none")
     assert told.returncode == 0, told.stdout + told.stderr
     jobs = re.split(r"^rule ", told.stdout + told.stderr, flags=re.M)[1:]
+    written = WrittenPlan.of(plan).path(Path("scratch/none"))
     standing = {keys[-1] for keys in plan.together.values()}  # for all folders that one process makes
     seen, made_here = set(), []
     for job in jobs:
@@ -134,13 +127,14 @@ def test_snakemake_gives_each_kind_what_its_row_says():
             assert resources["runtime"] == str(needs.minutes(plan, folder))
             assert resources.get("gpu") == ("1" if KINDS[name].gpu else None)
             together = "--together " if made in standing else ""
-            assert f"make --study smoke {together}scratch/none/" in " ".join(job.split())
+            assert f"make --plan {written} {together}scratch/none/" in " ".join(job.split())
     assert seen == {folder.kind for folder in plan.folders.values()}
     apart = set(plan.folders) - {key for keys in plan.together.values() for key in keys}
     assert sorted(made_here) == sorted(apart | standing)
 
 
-@pytest.mark.parametrize("as_profile", [pytest.param(False, marks=pytest.mark.long), True])
+@pytest.mark.long
+@pytest.mark.parametrize("as_profile", [False, True])
 def test_a_training_of_two_gpus_asks_for_both_and_for_what_two_processes_need(monkeypatch, tmp_path, as_profile):
     """By the variable that `sumcurve make` reads, or by a key of the profile, which sets it; decoding has one GPU."""
     settings = ["study=smoke", "home=scratch/none"]
@@ -179,6 +173,7 @@ def test_slurm_is_asked_for_as_many_gpus_as_the_resource_says():
     assert set_gres_string(job).split() == ["--gpus=a100:2"]
 
 
+@pytest.mark.long
 def test_a_number_of_gpus_that_is_none_is_an_error_before_the_first_job():
     told = snakemake("-n", "--config", "study=smoke", "home=scratch/none", "gpus_per_run=two")
     assert told.returncode != 0

@@ -1,4 +1,4 @@
-"""Studies through a real Slurm: `make slurm-test`. Each test names what clusters do to jobs, to drivers and to code."""
+"""Studies through a real Slurm (KIND=slurm). Each test names what clusters do to jobs, to drivers and to code."""
 
 import os
 import re
@@ -222,7 +222,7 @@ def edited(checkout, file: str, old: str, new: str) -> Iterator[None]:
 
 def test_a_job_killed_for_memory_asks_for_twice_as_much(study, slurm):
     checkout, folder = study[0], study[1][2]
-    kinds = "src/sumcurve/training/folders.py"
+    kinds = "src/sumcurve/systems/folders.py"
     (row,) = re.findall(r'    "train": Kind\((?:.|\n)*?mem_mb=3000', (checkout.path / kinds).read_text())
     with (
         edited(checkout, kinds, row, row.replace("3000", "350")),
@@ -234,31 +234,11 @@ def test_a_job_killed_for_memory_asks_for_twice_as_much(study, slurm):
     assert all(later == 2 * earlier for earlier, later in pairwise(asked))
 
 
-def test_a_job_whose_code_was_edited_while_it_waited_refuses_naming_both_and_the_rest_goes_on(study, slurm):
-    checkout, folder = study[0], study[1][3]
-    (other,) = Plan.read(checkout.path / "config", "smoke").named("annotations", "contrasts")
-    setting = "torch.set_num_threads("
-    slurm.ask("scontrol", "update", "PartitionName=gpu", "State=DOWN")
-    try:
-        with driver(checkout, "--retries", "0", target(folder), target(other)) as process:
-            until("a waiting job", lambda: jobs_of(slurm, folder), process)
-            with edited(checkout, "src/sumcurve/training/run.py", setting, f"edited = 1\n    {setting}"):
-                slurm.ask("scontrol", "update", "PartitionName=gpu", "State=UP")
-                said = done(process, checkout, 1)
-    finally:
-        slurm.ask("scontrol", "update", "PartitionName=gpu", "State=UP")
-    refused = log_of(checkout, folder)
-    assert re.search(r"has fingerprint [0-9a-f]{16}, and had [0-9a-f]{16} when this job was planned", refused)
-    assert refused.strip() in said  # a failing job's log is shown
-    assert [job["JobState"] for job in jobs_of(slurm, other)] == ["COMPLETED"]
-    assert (checkout.path / target(other)).is_file()
-
-
 def test_the_smoke_study_goes_through_slurm_and_gives_the_local_bytes(checkout_of_tree, slurm, brief):
     """With one of its corpora and two methods: a job takes nine seconds of a core to start, whatever it does."""
     checkout = replace(checkout_of_tree("slurm-study"), cluster=slurm)
     checkout.brief_study()
-    checkout.run("make", f"VENV={sys.prefix}", "PROFILE=slurm", "run")
+    checkout.run("make", f"VENV={sys.prefix}", "PROFILE=slurm", "study")
     plan = Plan.read(checkout.path / "config", "smoke")
     decoded = {keys[-1] for (_, by, _), keys in plan.together.items() if by == "run"}  # a job for each run
     for folder in plan.folders.values():
@@ -272,5 +252,5 @@ def test_the_smoke_study_goes_through_slurm_and_gives_the_local_bytes(checkout_o
     for name in ("corpora.csv", "scores.csv", "comparisons.csv"):
         ours, local = (one.path / "results" / "tables" / "smoke" / name for one in (checkout, brief))
         assert ours.read_bytes() == local.read_bytes(), name
-    again = checkout.run("make", f"VENV={sys.prefix}", "PROFILE=slurm", "run")
+    again = checkout.run("make", f"VENV={sys.prefix}", "PROFILE=slurm", "study")
     assert "Nothing to be done" in again.stdout

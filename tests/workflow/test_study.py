@@ -9,6 +9,7 @@ import pytest
 
 from sumcurve.store import manifest
 from sumcurve.study.plan import Plan
+from sumcurve.study.written import WrittenPlan
 from traced import trace_drawn_cells
 
 pytestmark = pytest.mark.long
@@ -116,15 +117,15 @@ def test_a_study_leaves_resume_states_behind_for_no_finished_run(finished):
 
 def test_trace_walks_a_number_back_and_sees_a_changed_file(finished, plan, tables):
     row = next(row for row in rows(tables / "seeds.csv") if row["method"] == "pcov" and row["part"] == "study")
-    cell = f"CELL=seeds:run={row['run']}:rouge1"
-    said = finished.make("trace", cell, "STUDY=smoke").stdout
+    cell = f"seeds:run={row['run']}:rouge1"
+    said = finished.verb("trace", cell, "--study", "smoke").stdout
     assert said.count(": yes") >= 10
     assert plan.folder(f"runs/{row['run']}").specification["fraction"] in said
     weights = finished.path / "results" / "runs" / row["run"] / "weights.safetensors"
     original = weights.read_bytes()
     try:
         weights.write_bytes(original[:-1] + bytes([original[-1] ^ 1]))
-        done = finished.make("trace", cell, "STUDY=smoke", check=False)
+        done = finished.verb("trace", cell, "--study", "smoke", check=False)
         assert done.returncode != 0
         assert "weights.safetensors is not what its manifest records" in done.stdout
     finally:
@@ -172,6 +173,7 @@ def test_a_users_corpus_that_cannot_be_used_stops_with_its_name(finished, plan, 
     original = raw.read_bytes()
     (folder,) = (f for f in plan.named("corpora", "corpus") if f.name.startswith("tales-"))
     place = finished.path / "elsewhere" / "results" / folder.key
+    WrittenPlan.of(plan).write(finished.path / "elsewhere")
     try:
         if content is None:
             raw.unlink()

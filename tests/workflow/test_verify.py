@@ -12,15 +12,15 @@ from sumcurve.study.plan import Plan
 
 pytestmark = pytest.mark.slow  # whole studies, again and again
 
-COMMANDS = (["make", f"VENV={sys.prefix}", "run"], ["dvc", "repro"], ["snakemake", "--cores", "2"])
+COMMANDS = (["make", f"VENV={sys.prefix}", "study"], ["snakemake", "--cores", "2"])
 
 
 @pytest.fixture(scope="module")
 def checkout(recorded, tmp_path_factory):
     """A clone of the recorded study, with results that this module may spoil."""
     clone = recorded.clone(tmp_path_factory.mktemp("spoiled") / "sumcurve")
-    clone.run("dvc", "pull", "--quiet")
-    clone.run("make", f"VENV={sys.prefix}", "run")
+    clone.make("pull")
+    clone.make("study")
     return clone
 
 
@@ -55,7 +55,7 @@ def change_a_byte(path, keep_time):
 
 
 def record(checkout):
-    """What is recorded of the study: dvc.lock, and what git holds of its tables."""
+    """What is recorded of the study: its lock, and what git holds of its tables."""
     tables = sorted((checkout.path / "results" / "tables" / "smoke").glob("*.*"))
     return {path.name: path.read_bytes() for path in [checkout.path / "dvc.lock", *tables] if path.suffix != ".html"}
 
@@ -122,7 +122,8 @@ def test_a_folder_that_was_deleted_is_made_again_and_all_keep_their_names(checko
     for path in spoiled.values():
         change_a_byte(path, keep_time=True)
         shutil.rmtree(path.parent)
-    checkout.make("run")
+    shutil.rmtree(checkout.path / "studies" / "smoke" / "store")  # which has them
+    checkout.make("study")
     assert folders(results) == names
     after = record(checkout)
     assert set(after) == set(before)

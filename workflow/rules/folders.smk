@@ -11,13 +11,12 @@ def verified(wildcards=None):
     executes = workflow.executor_plugin is not None and not (
         workflow.dryrun or workflow.touch
     )
-    if workflow.is_main_process:
-        say_who_locks(workflow.persistence)
     if executes and workflow.is_main_process:
         try:
             if asks_accounting():
                 require_accounting()
             begin(PLAN, Path(RESULTS), Path(workflow.persistence.path))
+            WRITTEN.write(Path(HOME))
         except (DriverError, ManifestError, OSError) as error:
             raise WorkflowError(str(error)) from None
     return []
@@ -40,7 +39,7 @@ def inputs_of(key):
     folder = PLAN.folder(key)
     keys = dict.fromkeys(STANDS.get(one, one) for one in folder.inputs)
     made = [f"{RESULTS}/{one}/manifest.json" for one in keys]
-    return made + places(folder) + pieces(folder)
+    return made + places(folder)
 
 
 def places(folder):
@@ -61,34 +60,6 @@ def made_from(step):
         return list(dict.fromkeys(made))
 
     return inputs
-
-
-def pieces(folder):
-    """What the shards of a corpus are asked for; nothing where it is finished and was made elsewhere, without them."""
-    count = PLAN.shards.get(folder.name)
-    if count is None:
-        return []
-    elsewhere = not Path(SHARDS, f"{folder.name}-of-{count}").exists()
-    if elsewhere and Path(RESULTS, folder.key, "manifest.json").exists():
-        return []
-    near = folder.specification["prepare"]["near_duplicates"] is not None
-    return steps("near" if near else "map", folder.name, count)
-
-
-def steps(step, name, shards):
-    """What a step of all shards of a corpus leaves."""
-    work = f"{SHARDS}/{name}-of-{shards}"
-    return [f"{work}/{step}-{number:05d}.json" for number in range(int(shards))]
-
-
-def mapped(wildcards):
-    """What all shards of a corpus were read to."""
-    return steps("map", wildcards.name, wildcards.shards)
-
-
-def raw_files(wildcards):
-    """The raw content of a corpus."""
-    return places(PLAN.folder(f"corpora/{wildcards.name}"))
 
 
 def only(kind):
@@ -133,10 +104,8 @@ STANDS = {key: standing for standing, keys in LAST.items() for key in keys}
 
 
 def arguments(step):
-    """What tells a job of this step its study, and to make a set where its folder stands for one."""
-    return lambda wildcards: f"--study {STUDY}" + (
-        " --together" if f"{step}/{wildcards.name}" in LAST else ""
-    )
+    """What tells a job of this step to make a set where its folder stands for one."""
+    return lambda wildcards: "--together" * (f"{step}/{wildcards.name}" in LAST)
 
 
 def needs(kind, rule=None):
@@ -178,14 +147,3 @@ def cost(wildcards):
     fraction = PLAN.folder(run["fraction"]).specification
     size = fraction.get("percent") or fraction["records"]
     return run["source_tokens"] * run["target_tokens"] * size
-
-
-def fetched(wildcards):
-    """The lists of archives, fetched, that a file is harvested from; none where its packages are installed."""
-    names = {
-        raw.harvest.archives
-        for raw in PLAN.raws
-        if raw.harvest and str(raw.sha256).startswith(wildcards.name)
-    }
-    folder = Path(HOME) / "data/raw/archives"
-    return [str(folder / f"{name}.csv") for name in names if name]

@@ -1,5 +1,5 @@
 # One rule for every kind of folder, of one body, called as the kind is: what differs stands in the kind's row
-# (`sumcurve.study.kinds`). A training has the priority of its cost; others have that of their row.
+# (`sumcurve.study.kinds`). A training has the priority of its cost.
 for KIND, ROW in KINDS.items():
 
     rule:
@@ -13,14 +13,15 @@ for KIND, ROW in KINDS.items():
             f"{LOGS}/{ROW.step}/{{name}}.log",
         wildcard_constraints:
             **only(KIND),
-        priority: cost if KIND == "train" else ROW.priority
+        priority: cost if KIND == "train" else 0
         threads: processes(KIND) * PLAN.settings.threads if ROW.gpu else 1
         resources:
             **needs(KIND),
         params:
+            plan=PLAN_FILE,
             arguments=arguments(ROW.step),
         shell:
-            "python -m sumcurve make {params.arguments} {output:q} --log {log:q}"
+            "python -m sumcurve make --plan {params.plan:q} {params.arguments} {output:q} --log {log:q}"
 
 
 # All outputs of a corpus, where the scorer asks for it: what it reads of the corpus is read once.

@@ -1,4 +1,4 @@
-"""A verb that rules call: it makes what lies at a path, and its log is a file."""
+"""Verbs that rules call: they make the file or folder at a path, and write their log to a file."""
 
 import argparse
 import os
@@ -12,13 +12,19 @@ from textwrap import fill
 from sumcurve.cli.messages import ERRORS
 from sumcurve.machine.arguments import INTERNALS, Verbs
 
-TO_MAKE = "the folder to make, or its manifest; harvest, fetch: what is to be made"
+TO_MAKE = "the folder to make, or its manifest; of fetch the file or folder below data/raw"
 
 
 def add_job(
-    verbs: Verbs, verb: str, text: str, work: Callable[[argparse.Namespace], None], example: str, epilog: str = ""
+    verbs: Verbs,
+    verb: str,
+    text: str,
+    work: Callable[[argparse.Namespace], None],
+    example: str,
+    epilog: str = "",
+    group: str = INTERNALS,
 ) -> argparse.ArgumentParser:
-    """Add a verb whose `path` is what `work` makes, in the checkout and with a log beside stderr where they are named.
+    """Add a verb whose `path` `work` makes, in the checkout and with a log beside stderr where they are named.
 
     Snakemake runs in another folder than the checkout, and gives whole paths.
     """
@@ -30,7 +36,7 @@ def add_job(
             arguments.path = named(arguments.path)
             work(arguments)
 
-    command = verbs.add_parser(verb, group=INTERNALS, help=text, epilog=fill(epilog, 100), example=example)
+    command = verbs.add_parser(verb, group=group, help=text, epilog=fill(epilog, 100), example=example)
     command.add_argument("path", type=Path, help=TO_MAKE)
     command.add_argument("--log", type=Path, help="a file for what would go to stderr")
     command.set_defaults(run=run)
@@ -39,7 +45,7 @@ def add_job(
 
 @contextmanager
 def logged(path: Path | None) -> Iterator[None]:
-    """Send what is written to stderr to a log file as well; a terminal keeps what only a terminal should see."""
+    """Copy stderr to a log file as well, without the output that is for terminals alone."""
     if path is None:
         yield
         return
@@ -52,7 +58,7 @@ def logged(path: Path | None) -> Iterator[None]:
         except ERRORS as error:
             print(f"sumcurve: {error}", file=stream)
             raise
-        except SystemExit:  # whoever ends it has said why
+        except SystemExit:  # its raiser has printed the reason
             raise
         except BaseException:
             traceback.print_exc(file=stream)

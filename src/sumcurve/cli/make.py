@@ -1,36 +1,35 @@
-"""`sumcurve make` and `shard`: a folder of the plan, made by the builder of its kind.
+"""`sumcurve make`: a folder of the plan, made by the builder of its kind.
 
 A folder that is finished and verified is left as it is; another is written beside its place by its kind's builder
-(`sumcurve.study.kinds`). Heavy packages are imported by what needs them, after that look.
+(`sumcurve.study.kinds`). Heavy packages are imported where they are needed, after that check.
 """
 
+import argparse
 import os
-import shutil
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from re import fullmatch
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from sumcurve.cli.jobs import add_job, logged, named
 from sumcurve.cli.messages import ERRORS, note
-from sumcurve.cli.places import CONFIG, PLACE, home_of, key_of, lock, plan_of
-from sumcurve.corpora.folders import CorpusSpecification
-from sumcurve.machine import devices, launch, memory, sums, torchrun
+from sumcurve.cli.places import PLACE, home_of, key_of, lock
+from sumcurve.machine import devices, launch, memory, torchrun
 from sumcurve.machine.arguments import Verbs
 from sumcurve.machine.devices import Lease
-from sumcurve.share import packs
+from sumcurve.numerics import sums
 from sumcurve.sources.pinned import File
 from sumcurve.store import manifest, resume
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.manifest import ManifestError
 from sumcurve.store.provenance import facts
 from sumcurve.store.stage import Stage
-from sumcurve.study import planned
+from sumcurve.study import written
 from sumcurve.study.kinds import KINDS
-from sumcurve.study.plan import Folder, Plan, PlanError, plan_holding
+from sumcurve.study.plan import Folder, PlanError
+from sumcurve.study.written import WrittenPlan
 
 
 def add_parsers(verbs: Verbs) -> None:
@@ -38,33 +37,25 @@ def add_parsers(verbs: Verbs) -> None:
         verbs,
         "make",
         "a folder of corpora, annotations, runs, outputs or scores, from the folders that it is made from",
-        lambda arguments: (
-            make_together(arguments.path, arguments.study, arguments.log)
-            if arguments.together
-            else make(arguments.path, *map(named, arguments.further), study=arguments.study)
-        ),
-        example="results/runs/docstrings-pcov-100-s1-1c72ccea --study docstrings",
+        made,
+        example="results/runs/docstrings-pcov-100-s1-1c72ccea",
         epilog=torchrun.EXPERIMENTAL,
     )
-    command.add_argument("--study", help="that asks for it [the first that does]")
+    command.add_argument(
+        "--plan",
+        type=Path,
+        help="that asks for it, as `snakemake` or `sumcurve plan --write` wrote it [the newest]",
+    )
     command.add_argument("further", nargs="*", type=Path, help="more of them, made after it in this process")
     command.add_argument(
         "--together",
         action="store_true",
         help="before it what its study makes with it in one process: scores of a method, decodings of a run",
     )
-    command = add_job(
-        verbs,
-        "shard",
-        "one step of a corpus's preparation by shards",
-        lambda arguments: shard(arguments.path, arguments.study),
-        example="scratch/shards/xsum-01234567-of-16/plan.json --study xsum",
-    )
-    command.add_argument("--study", help="that asks for it [the first that does]")
 
 
 class Process:
-    """What folders share that one process makes in turn: contents of inputs, hashed once, and a device, leased once."""
+    """State shared by folders that one process makes in turn: contents of inputs, hashed once, and one device lease."""
 
     def __init__(self) -> None:
         self.contents: dict[str, str] = {}  # by key, of folders whose files were hashed
@@ -78,14 +69,14 @@ class Process:
 
     @cached_property
     def lease(self) -> Lease:
-        """Taken when a folder first asks for it, before torch is imported, and held until the process is done."""
+        """Device lease, taken when a folder first needs it, before torch is imported, held until the process ends."""
         return self._held.enter_context(devices.device(dict(os.environ), Path("/tmp"), note))
 
 
 class Task:
-    """One folder to make: where it lies, what the plan says of it, what it is made from."""
+    """One folder to make: its path, its entry in the plan, and its inputs."""
 
-    def __init__(self, path: Path, plan: Plan, process: Process) -> None:
+    def __init__(self, path: Path, plan: WrittenPlan, process: Process) -> None:
         self.path = path
         self.home = home_of(path, PLACE)
         self.results = path.parents[1]
@@ -93,13 +84,9 @@ class Task:
         self.folder: Folder = plan.folder(key_of(path))
         self.process = process
 
-    @property
-    def specification(self) -> dict[str, Any]:
-        return self.folder.specification
-
     @cached_property
     def contents(self) -> dict[str, str]:
-        """What each folder says that it is made from, by key, once all their files were hashed."""
+        """Contents of the folder's inputs by key, after all their files were hashed."""
         known = self.process.contents
         for key in self.folder.inputs:
             if key in known:
@@ -114,7 +101,7 @@ class Task:
 
     @property
     def inputs(self) -> dict[str, Path]:
-        """Where all lies that it is made from, folders by key and files by sha256; nothing unverified is read."""
+        """Paths of all inputs, folders by key and files by sha256; nothing unverified is read."""
         folders = {key: self.results / key for key in self.contents}
         return folders | {str(file.sha256): self._verified(file) for file in self.folder.files}
 
@@ -124,58 +111,61 @@ class Task:
         return file.at(self.home)
 
     def build(self, folder: Path, observed: dict[str, Any]) -> None:
-        """Let the builder of its kind write into `folder`; `observed` gets what the manifest says beside the files."""
+        """Let the builder of its kind write into `folder`; `observed` gets the manifest's entries beside the files."""
         kind = KINDS[self.folder.kind]
         stage = Stage(folder, self.path.name, self.home, note, facts=observed)
         if kind.gpu:
             memory.keep_freed()
-            if "sums" in self.specification:  # not of outside programs
-                observed["sums"] = sums.apply(self.specification["sums"])  # before torch is imported
+            if "sums" in self.folder.specification:  # not of outside programs
+                observed["sums"] = sums.apply(self.folder.specification["sums"])  # before torch is imported
             stage = replace(stage, lease=self.process.lease)
             observed["device"] = stage.lease.device
         with ExitStack() as held:
             if torchrun.place(os.environ).size > 1:
                 held.push(leave_group)
             try:
-                kind.builder(self.specification, self.inputs, stage)
+                kind.builder(self.folder.specification, self.inputs, stage)
             except (OSError, *ERRORS) as error:
                 self._require_whole(str(error))
                 raise
 
     def _require_whole(self, message: str) -> None:
-        """ManifestError where what failed speaks of a file that stayed behind when an input was packed."""
+        """Raise ManifestError where an error names a file that an input, restored from committed results, lacks."""
         for key in self.folder.inputs:
             path = self.results / key
             absent = manifest.lacking(path)
             if any(str(path / name) in message for name in absent):
-                raise ManifestError(packs.without(path, absent))
+                raise ManifestError(manifest.without(path, absent))
 
 
-def make(*paths: Path, study: str | None = None) -> None:
-    """Make folders of a study, one after another, but those that are finished and verified.
+def made(arguments: argparse.Namespace) -> None:
+    """Make the folders that are named, by the plan of the given file, or the newest one that has the first."""
+    path = arguments.path
+    plan = written.read(arguments.plan) if arguments.plan else written.holding(home_of(path, PLACE), key_of(path))
+    if arguments.together:
+        make_together(path, plan, arguments.log)
+    else:
+        make(path, *map(named, arguments.further), plan=plan)
 
-    Where no study is named it is the first that asks for a folder.
-    """
-    plans = [plan_of(paths[0], study)]
+
+def make(*paths: Path, plan: WrittenPlan) -> None:
+    """Make folders of a plan, one after another, but those that are finished and verified."""
     for path in paths[1:]:
-        plans.append(plan_of(path, None) if study is None and key_of(path) not in plans[-1].folders else plans[-1])
-    for path, plan in zip(paths[1:], plans[1:], strict=True):
         folder = plan.folder(key_of(path))
         if KINDS[folder.kind].gpu and "sums" in folder.specification:
             sums.set_variables(folder.specification["sums"])  # before numpy is loaded for a folder that is made earlier
             break
-    for path, plan in zip(paths, plans, strict=True):
+    for path in paths:
         with Process() as process:
             make_one(path, plan, process)
 
 
-def make_together(path: Path, study: str | None, log: Path | None) -> None:
-    """Make a folder of a study, and before it all others that one process makes with it (`Plan.together`).
+def make_together(path: Path, plan: WrittenPlan, log: Path | None) -> None:
+    """Make a folder of a plan, and before it all others that one process makes with it (`Plan.together`).
 
-    Each has a log of its own, beside `log`. One that cannot be made keeps none but the last from being made.
+    Each has a log of its own, beside `log`. One that cannot be made prevents only the last from being made.
     """
-    plan = plan_of(path, study)
-    others = [key for keys in plan.together.values() if key_of(path) in keys for key in keys if key != key_of(path)]
+    others = [key for keys in plan.together if key_of(path) in keys for key in keys if key != key_of(path)]
     failed: list[Exception] = []
     with Process() as process:
         for key in others:
@@ -190,7 +180,7 @@ def make_together(path: Path, study: str | None, log: Path | None) -> None:
         make_one(path, plan, process)
 
 
-def make_one(path: Path, plan: Plan, process: Process) -> None:
+def make_one(path: Path, plan: WrittenPlan, process: Process) -> None:
     """Make one folder of the plan, unless it is finished and verified."""
     task = Task(path, plan, process)
     if torchrun.place(os.environ).rank:
@@ -199,7 +189,7 @@ def make_one(path: Path, plan: Plan, process: Process) -> None:
     if spread(task):
         return
     with lock(task.home, task.path.name):
-        if (sealed := manifest.verify(path, task.specification)) is not None:
+        if (sealed := manifest.verify(path, task.folder.specification)) is not None:
             manifest.require(manifest.changed_inputs(path, sealed["inputs"], task.contents))
             manifest.touch(path)
             resume.forget(task.home, path.name)
@@ -207,68 +197,32 @@ def make_one(path: Path, plan: Plan, process: Process) -> None:
             return
         if (processes := torchrun.place(os.environ).size) > 1:
             note(f"{path}: {processes} processes; {torchrun.EXPERIMENTAL}")
-        planned.require(task.folder)
-        observed = facts(*task.folder.code)
-        with manifest.building(path, task.specification, observed, task.contents) as stage:
+        observed = facts()
+        with manifest.building(path, task.folder.specification, observed, task.contents) as stage:
             task.build(stage, observed)
         resume.forget(task.home, path.name)
-        for pieces in (task.home / "scratch" / "shards").glob(f"{path.name}-of-*/*"):
-            if pieces.is_dir():  # the small files beside them stay: for Snakemake what is missing is not made
-                shutil.rmtree(pieces)
         note(f"{path} is finished")
 
 
-def shard(path: Path, study: str | None = None) -> None:
-    """Make one step of a preparation by shards: a JSON file in scratch/shards/<corpus>-of-<shards>/, and its folder.
-
-    Where no study is named it is the first that asks for the corpus.
-    """
-    from sumcurve.corpora.folders import preparation
-    from sumcurve.corpora.shards.cutting import cut
-    from sumcurve.corpora.shards.mapping import map_shard
-    from sumcurve.corpora.shards.nearness import near_shard
-    from sumcurve.corpora.shards.work import Work
-
-    parts = fullmatch(r"(.+)-of-(\d+)/(plan|map|near)(?:-(\d{5}))?\.json", f"{path.parent.name}/{path.name}")
-    if parts is None:
-        raise PlanError(f"{path} is no step of a preparation by shards: scratch/shards/<corpus>-of-<shards>/plan.json")
-    name, count, step, number = parts.groups()
-    home, key = home_of(path, "scratch/shards/CORPUS-of-SHARDS/STEP.json"), f"corpora/{name}"
-    plan = Plan.read(CONFIG, study) if study else plan_holding(CONFIG, key, home)
-    folder = plan.folder(key)
-    (file,) = folder.files
-    content, settings = preparation(cast(CorpusSpecification, folder.specification), file.at(home))
-    work = Work(path.parent, int(count))
-    with lock(home, f"{path.parent.name}-{path.stem}"):
-        if step == "plan":
-            if not file.at(home).exists() or cut(content, settings, work) != file.sha256:
-                work.plan.unlink(missing_ok=True)
-                raise CorpusError(f"{folder.stem}: {file.problem(home, plan.study)}")
-        else:
-            {"map": map_shard, "near": near_shard}[step](content, settings, work, int(number))
-        path.touch()  # whoever compares times counts the step as done
-    note(f"{path} is finished")
-
-
 def leave_group(_: object, error: BaseException | None, __: object) -> None:
-    """Leave the processes of `torchrun` that trained together; called where a block ends, with what it raised."""
+    """Leave the processes of `torchrun` that trained together; called where a block ends, with its exception."""
     from sumcurve.training.parallel import leave
 
     leave(failed=error is not None)
 
 
 def spread(task: Task) -> bool:
-    """Whether processes of this one's made the folder, a training that is to have several cards.
+    """Run a training that needs several GPUs in child processes; returns whether they made the folder.
 
-    They are leased here, at once, before any process starts. SystemExit with the status of a process that failed.
+    The GPUs are leased together, before any process starts. SystemExit with the status of a process that failed.
     """
     number, _ = devices.per_run(os.environ)
     if number == 1 or not KINDS[task.folder.kind].together or torchrun.place(os.environ).size > 1:
         return False
-    if manifest.verify(task.path, task.specification) is not None:
+    if manifest.verify(task.path, task.folder.specification) is not None:
         return False
-    planned.require(task.folder)
-    words = ["-m", "sumcurve", "make", str(task.path), "--study", task.plan.study]
+    plan = task.plan.write(task.home)
+    words = ["-m", "sumcurve", "make", str(task.path), "--plan", str(plan)]
     with devices.several(dict(os.environ), Path("/tmp"), note) as cards:
         status = launch.run(words, cards, os.environ, sys.stderr)
     if status:
@@ -277,9 +231,9 @@ def spread(task: Task) -> bool:
 
 
 def follow(task: Task) -> None:
-    """Take part in what another process of `torchrun` leads; it alone locks and writes the folder."""
+    """Take part in a training led by another process of `torchrun`, which alone locks and writes the folder."""
     if not KINDS[task.folder.kind].together:
         together = ", ".join(f"`{name}`" for name, kind in KINDS.items() if kind.together)
         raise PlanError(f"torchrun is for folders of kind {together}; make {task.path} in one process")
-    if manifest.verify(task.path, task.specification) is None:
+    if manifest.verify(task.path, task.folder.specification) is None:
         task.build(task.path, {})

@@ -1,15 +1,14 @@
-"""What verbs say: lines for whoever listens, and errors whose message is all there is to say."""
+"""Messages of verbs: lines on stderr, and errors of which only the message is printed."""
 
 import errno
 import sys
 
-from sumcurve.curves.errors import ResultsError
 from sumcurve.machine.arguments import CommandError
 from sumcurve.machine.devices import DeviceError
 from sumcurve.machine.locks import LockError
-from sumcurve.machine.sums import SumsError
 from sumcurve.machine.torchrun import TorchrunError
-from sumcurve.share.packs import PackError
+from sumcurve.numerics.sums import SumsError
+from sumcurve.share.committed import CommitError
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.manifest import ManifestError
 from sumcurve.store.records import RecordError
@@ -28,19 +27,18 @@ ERRORS = (
     SumsError,
     BuildError,
     CommandError,
-    ResultsError,
-    PackError,
+    CommitError,
 )
 NO_ROOM = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "your quota of the disk is used up"}
 
 
 def note(text: str) -> None:
-    """One line for the person or the log that listens."""
+    """Write one line for the user or the log."""
     print(text, file=sys.stderr, flush=True)
 
 
 def refused(error: OSError) -> str:
-    """What the system refused, of which file, and why."""
+    """Message of an error of the operating system: the failed operation, the file, and the reason."""
     if error.errno in NO_ROOM:
         return (
             f"{NO_ROOM[error.errno]} ({error.filename or 'while writing'}): free some space and run again; nothing "

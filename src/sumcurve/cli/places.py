@@ -1,4 +1,4 @@
-"""Where verbs find settings and folders, and the arguments that name them."""
+"""Places of settings and folders for verbs, and the arguments that name them."""
 
 import argparse
 from collections.abc import Callable, Iterator
@@ -9,10 +9,11 @@ from sumcurve.cli.messages import note
 from sumcurve.machine.arguments import STUDIES, Verbs
 from sumcurve.machine.locks import locked
 from sumcurve.study.kinds import STEPS
-from sumcurve.study.plan import Plan, PlanError, plan_holding
+from sumcurve.study.plan import PlanError
 
 CONFIG = Path("config")
-STUDY = "a file of config/studies without its ending [config.yaml's]"  # what the option --study takes
+RECORDS = Path("studies")  # of each study what is kept of it in git
+STUDY = "a file of config/studies without its ending [config.yaml's]"  # help of the option --study
 PLACE = "results/STEP/FOLDER"  # of a folder, below a study's home
 
 
@@ -29,14 +30,9 @@ def home_of(path: Path, form: str) -> Path:
     return above[form.count("/")]
 
 
-def plan_of(path: Path, study: str | None) -> Plan:
-    """The plan of a study; without a name of the first that asks for the folder, as a person may want it."""
-    return Plan.read(CONFIG, study) if study else plan_holding(CONFIG, key_of(path), home_of(path, PLACE))
-
-
 @contextmanager
 def lock(home: Path, name: str) -> Iterator[None]:
-    """Hold the folder's lock, so that what an interrupted scheduler left running is waited for, not doubled."""
+    """Hold the folder's lock, so that a job of an interrupted scheduler is waited for, not doubled."""
     path = home / "scratch" / "locks" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path, lambda: note(f"{name}: waiting for another process that makes this folder (it holds {path})")):
@@ -44,7 +40,7 @@ def lock(home: Path, name: str) -> Iterator[None]:
 
 
 def results_of(text: str) -> Path:
-    """A results folder, which a fresh study lacks; neither one of the folders in it nor a name of anything else."""
+    """A results folder, which a fresh study lacks; an error for one of the folders in it and for other names."""
     path = Path(text)
     inside = path.name in STEPS or (path.parent.name in STEPS and path.name != "results")
     if inside or (path / "manifest.json").is_file() or (not path.is_dir() and path.name != "results"):

@@ -1,105 +1,59 @@
-"""`sumcurve compare` and `sumcurve curve`: anybody's results, by the statistics of a study's tables."""
+"""`sumcurve compare` and `curve`: any results, by the statistics of a study's tables."""
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sumcurve.machine.arguments import CommandError, Verbs, add_printing, check_written, natural
+import sumcurve
+from sumcurve.machine.arguments import CommandError, Verbs, check_written
+from sumcurve.machine.parameters import add_function, given
 from sumcurve.store.records import write_json
 
 if TYPE_CHECKING:
     from sumcurve.tables.result import Result
 
 COMPARE = """\
-Compares systems on the same items: who is significantly better, by how much, and what would have been detected.
-
-FILE is a CSV (.tsv, .jsonl; .gz, .zst) in one of three forms: long, with columns for item, system and one or more
-scores; wide, with a column of items and a column of scores for each system; or a file for each system, named after it
-or as NAME=FILE. Samples of lm-evaluation-harness (--log_samples) are taken as they are, each named after its folder.
-
-Differences are paired; items of one --group are drawn together; with a --seed column, systems are methods, and the
-intervals cover other trainings of them. All pairs under a metric are one family of tests.
+FILE is a table or JSON (CSV of any delimiter, .jsonl; .gz, .zst, .xz) in one of three forms: long, with columns for
+item, system and one or more scores; wide, with a column of items and a column of scores for each system; or a file for
+each system, named after it or as NAME=FILE. Samples of lm-evaluation-harness (--log_samples) are taken as they are,
+each named after its folder.
 """
 EXAMPLES = """\
 scores.csv --metric accuracy --group document
 base=out/gpt2/samples_boolq.jsonl tuned=out/mine/samples_boolq.jsonl"""
 CURVE = """\
-Continues learning curves to four times the data: bands, records needed for a score, who is ahead and how sure.
-
-FILE is a CSV (.tsv, .jsonl; .gz, .zst) with a row for each training: columns for method, size, score and, where there
-are several, seed. A curve takes four sizes. Without seeds the noise is estimated from how rough the curves are.
+FILE is a table or JSON (CSV of any delimiter, .jsonl; .gz, .zst, .xz) with a row for each training: columns for
+method, size, score and, where there are several, seed.
 """
 
 
 def add_parsers(verbs: Verbs) -> None:
-    """Add both verbs; `arguments.run(arguments)` raises CommandError, or ResultsError, for what cannot be used."""
+    """Add the verbs; `arguments.run(arguments)` raises CommandError for unusable results."""
     compare = verbs.add_parser(
-        "compare", help="per-item scores of systems -> who is better", description=COMPARE, example=EXAMPLES
+        "compare",
+        help="per-item scores of systems -> who is better",
+        example=EXAMPLES,
+        further=lambda command: add_function(command, sumcurve.compare, COMPARE),
     )
     compare.add_argument("files", nargs="+", metavar="FILE", help="a table, or [NAME=]FILE for each system")
-    for name, what in (
-        ("item", "column of items (default: item, id, doc_id)"),
-        ("system", "column of systems (default: system, model, method)"),
-        ("group", "column of groups, which are drawn together (default: group, cluster)"),
-        ("seed", "column of seeds (default: seed)"),
-        ("records", "column of training records: the largest size is compared (default: records)"),
-    ):
-        compare.add_argument(f"--{name}", metavar="COLUMN", help=what)
-    compare.add_argument(
-        "--metric",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="of scores; may stand again (default: all numbers)",
-    )
-    compare.add_argument("--lower-is-better", action="store_true", help="as of losses")
-    compare.add_argument("--common", action="store_true", help="keep the items that all systems have")
-    compare.add_argument("--random-seed", type=natural, default=1, metavar="S", help="of the test (default: 1)")
-    add_printing(compare, "write the answer and all tables")
     compare.set_defaults(run=run_compare)
-
     curve = verbs.add_parser(
         "curve",
         help="sizes and scores -> what more data would bring",
-        description=CURVE,
         example="results.csv --size records --score accuracy --reach 0.9",
+        further=lambda command: add_function(command, sumcurve.curve, CURVE),
     )
-    curve.add_argument("file", metavar="FILE")
-    for name, what in (
-        ("method", "column of methods (default: method, model, system; none: one curve)"),
-        ("size", "column of training sizes (default: records, size, train_records, samples)"),
-        ("score", "column of scores (default: the only number left)"),
-        ("seed", "column of seeds (default: seed)"),
-    ):
-        curve.add_argument(f"--{name}", metavar="COLUMN", help=what)
-    curve.add_argument("--reach", type=float, action="append", default=[], metavar="S", help="a score to be reached")
-    curve.add_argument("--best", type=float, metavar="S", help="the best possible score (default: 1, or 100)")
-    curve.add_argument("--lower-is-better", action="store_true", help="as of losses")
-    curve.add_argument("--random-seed", type=natural, default=1, metavar="S", help="of the draws (default: 1)")
-    add_printing(curve, "write the answer and all tables")
+    curve.add_argument("file", type=Path, metavar="FILE")
     curve.set_defaults(run=run_curve)
 
 
 def run_compare(arguments: argparse.Namespace) -> None:
-    """Print who is better, and the tables; write the file asked for."""
+    """Print who is better, and the tables; write the requested file."""
     sources = _sources(arguments.files)
     check_written([arguments.json], sources.values() if isinstance(sources, dict) else sources)
-    from sumcurve.interface.compare import compare
-
-    result = compare(
-        sources,
-        item=arguments.item,
-        system=arguments.system,
-        metric=arguments.metric,
-        group=arguments.group,
-        seed=arguments.seed,
-        records=arguments.records,
-        lower_is_better=arguments.lower_is_better,
-        common=arguments.common,
-        random_seed=arguments.random_seed,
-    )
-    _print(result, arguments)
+    result = sumcurve.compare(sources, **given(arguments, sumcurve.compare))
+    _print(result, result.sentences, arguments)
 
 
 def _sources(files: Sequence[str]) -> dict[str, Path] | list[Path]:
@@ -114,25 +68,13 @@ def _sources(files: Sequence[str]) -> dict[str, Path] | list[Path]:
 
 
 def run_curve(arguments: argparse.Namespace) -> None:
-    """Print who is ahead and what more data would bring; write the file asked for."""
-    check_written([arguments.json], [Path(arguments.file)])
-    from sumcurve.interface.curve import curve
-
-    result = curve(
-        Path(arguments.file),
-        method=arguments.method,
-        size=arguments.size,
-        score=arguments.score,
-        seed=arguments.seed,
-        reach=arguments.reach,
-        best=arguments.best,
-        lower_is_better=arguments.lower_is_better,
-        random_seed=arguments.random_seed,
-    )
-    _print(result, arguments)
+    """Print who is ahead and the forecast gain from more data; write the requested file."""
+    check_written([arguments.json], [arguments.file])
+    result = sumcurve.curve(arguments.file, **given(arguments, sumcurve.curve))
+    _print(result, result.sentences, arguments)
 
 
-def _print(result: "Result", arguments: argparse.Namespace) -> None:
+def _print(result: "Result", brief: Sequence[str], arguments: argparse.Namespace) -> None:
     if arguments.json:
         write_json(arguments.json, result.to_dict())
-    print("\n".join(result.sentences) if arguments.quiet else result)
+    print("\n".join(brief) if arguments.quiet else result)

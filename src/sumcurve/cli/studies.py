@@ -1,26 +1,28 @@
-"""Verbs of a whole study: what it would cost, what of it is finished, whether it is whole, how it is shared."""
+"""Verbs of a whole study: its cost, its progress, its verification, its committed results."""
 
 import argparse
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sumcurve.cli.messages import note
-from sumcurve.cli.places import CONFIG, STUDY, add_verb, lock
+from sumcurve.cli.places import CONFIG, RECORDS, STUDY, add_verb, lock
 from sumcurve.corpora.store import PARTS
 from sumcurve.machine import devices
-from sumcurve.machine.arguments import INTERNALS, Verbs, positive
+from sumcurve.machine.arguments import INTERNALS, Verbs, listed, positive
 from sumcurve.machine.counts import counted
-from sumcurve.share import packs
-from sumcurve.share.packs import PackError
+from sumcurve.share import committed
 from sumcurve.sources.raw import FIELDS
 from sumcurve.store import manifest
-from sumcurve.study.plan import Plan, PlanError, plan_holding, studies
+from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.written import WrittenPlan
 
 if TYPE_CHECKING:
-    from sumcurve.watch.costs import Costs
+    from sumcurve.watch.costs import Measured
     from sumcurve.watch.panel import Progress
 
 MINE = "articles.csv --name mine --source text --target summary"
@@ -46,46 +48,45 @@ def _add_results_verbs(verbs: Verbs) -> None:
         verbs,
         "verify",
         "hash all that a study asks for and name what is damaged",
-        lambda arguments: verify_study(arguments.path, arguments.study, arguments.record),
+        verified,
         results=True,
         study=STUDY,
         example="--study docstrings --record",
     )
+    command.add_argument("--recorded", action="store_true", help="a line for each recorded study instead, unhashed")
     command.add_argument("--record", action="store_true", help="and refuse what is missing or made by uncommitted code")
+    command.add_argument(
+        "--against", type=Path, metavar="RESULTS", help="compare the recorded study with its rebuild in this folder"
+    )
     command = add_verb(
         verbs,
         "plan",
         "what a study would cost before it starts: jobs, records, hours, disk",
-        lambda arguments: show_plan(arguments.path, arguments.study, arguments.set, arguments.records),
+        planned,
         results=True,
         study=STUDY,
         example='--study docstrings --set "seeds=[1,2]" form=small',
     )
     command.add_argument("--records", type=positive, help="of a training part, where nothing says how many it has")
     command.add_argument("--set", nargs="+", metavar="KEY=VALUE", help="of the study with these keys; no file is left")
+    command.add_argument("--write", action="store_true", help="write it for `sumcurve make`, and print where")
     command = add_verb(
         verbs,
-        "pack",
-        "what tables need of trainings, without weights, in small archives",
-        lambda arguments: pack(
-            arguments.runs, arguments.study, arguments.to, arguments.results, not arguments.without_summaries
-        ),
+        "commit",
+        "write what tables need of finished trainings, without weights, into studies/STUDY, for git",
+        lambda arguments: commit(arguments.study, arguments.results),
         study=STUDY,
-        example="--study docstrings --to packs",
+        example="--study docstrings",
     )
-    command.add_argument("runs", nargs="*", type=Path, metavar="RUN", help="results/runs/… [all of the study]")
-    command.add_argument("--to", type=Path, required=True, help="the folder that gets an archive of each training")
-    command.add_argument("--without-summaries", action="store_true", help="of a corpus whose text may not be passed on")
     command.add_argument("--results", type=Path, default=Path("results"))
     command = add_verb(
         verbs,
-        "merge",
-        "take up packs that were made elsewhere",
-        lambda arguments: merge(arguments.path, arguments.study, arguments.results),
-        study="that asks for them [any]",
-        example="packs --study docstrings",
+        "restore",
+        "take up the committed trainings of a study, and go on from there",
+        lambda arguments: restore(arguments.study, arguments.results),
+        study=STUDY,
+        example="--study docstrings",
     )
-    command.add_argument("path", type=Path, help="the folder of the packs")
     command.add_argument("--results", type=Path, default=Path("results"))
     command = add_verb(
         verbs,
@@ -99,9 +100,10 @@ def _add_results_verbs(verbs: Verbs) -> None:
     command = add_verb(
         verbs,
         "reproduce",
-        "compare a study that was rebuilt elsewhere with the recorded one",
+        "the spelling of `verify --against` until version 0.3",
         lambda arguments: reproduced(arguments.path, arguments.study),
         study=STUDY,
+        group=INTERNALS,
         example="scratch/reproduce/results",
     )
     command.add_argument("path", type=Path, help="the results folder of the rebuilt study")
@@ -114,6 +116,15 @@ def _add_results_verbs(verbs: Verbs) -> None:
     command = add_verb(verbs, "watch", text, watched, study=STUDY, group=INTERNALS, example=example)
     command.add_argument("command", nargs="+", metavar="COMMAND", help="behind --: snakemake and its arguments")
     command.add_argument("--results", type=Path, default=Path("results"))
+    text = "the names of all that a study is made of, into studies/STUDY/names.txt"
+    add_verb(verbs, "names", text, named, results=True, study=STUDY, group=INTERNALS, example="--study docstrings")
+    text = "the finished folders of a study, into the archives of studies/STUDY/store"
+    example = "--study demo -- make study STUDY=demo"
+    command = add_verb(verbs, "store", text, stored, study=STUDY, group=INTERNALS, example=example)
+    command.add_argument("command", nargs="*", metavar="COMMAND", help="behind --: is run first, and its end is ours")
+    command.add_argument("--results", type=Path, default=Path("results"))
+    text = "the folders of a study that results/ lacks, out of the archives of studies/STUDY/store"
+    add_verb(verbs, "unstore", text, taken_back, results=True, study=STUDY, group=INTERNALS, example="--study demo")
     text = "what `dvc metrics diff` compares of a study, beside its tables"
     add_verb(verbs, "metrics", text, metrics, results=True, study=STUDY, group=INTERNALS, example="--study docstrings")
 
@@ -143,23 +154,13 @@ def _add_settings_verbs(verbs: Verbs) -> None:
         command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
     command.add_argument("--form", help="in which methods are trained [small; of --models finetune]")
     text = "a study that is another but for a few keys: its file is written, its name printed"
-    command = add_verb(
-        verbs, "override", text, overridden, study=STUDY, example='"seeds=[1,2]" form=small --study docstrings'
-    )
+    example = '"seeds=[1,2]" form=small --study docstrings'
+    command = add_verb(verbs, "override", text, overridden, study=STUDY, group=INTERNALS, example=example)
     command.add_argument("set", nargs="+", metavar="KEY=VALUE", help="corpora.NAME.percents=[50] for inner keys")
-    command = add_verb(
-        verbs,
-        "recipes",
-        "versions of what code writes, and whether the code here is known to write it",
-        lambda arguments: recipes(arguments.write),
-        group=INTERNALS,
-        example="--write",
-    )
-    command.add_argument("--write", action="store_true", help="list the code here; its bytes must be the golden ones")
 
 
 def overridden(arguments: "argparse.Namespace") -> None:
-    """Write the study with keys set, which is one of its own, and print its name."""
+    """Write the study with keys set as a new study, and print its name."""
     from sumcurve.study.overrides import derived
 
     name, path = derived(CONFIG, arguments.study, arguments.set)
@@ -168,31 +169,21 @@ def overridden(arguments: "argparse.Namespace") -> None:
 
 
 def status(results: Path, study: str | None, folders: bool) -> None:
-    """Print what of a study is finished, at work, in a queue, failed, and the hours left; or each folder's state."""
-    from sumcurve.watch import status as standing
+    """Print a study's progress, waiting, failed and damaged folders, and hours left; or each folder's state, too."""
+    from sumcurve.watch.status import queued, standing
 
     plan = Plan.read(CONFIG, study)
-    print(progress_of(plan, results).text(time.time()), end="\n\n")
-    progress = standing.standing(plan, results, standing.queued(Path(".snakemake")))
+    progress = progress_of(plan, results)
+    progress.standing = standing(plan, results, queued(Path(".snakemake")))
+    progress.at_work = progress.standing.of("running")
     if folders:
-        for key, state in progress.states.items():
+        for key, state in progress.standing.states.items():
             print(f"{state:8}  {results / key}")
-    for line in standing.lines(plan, progress):
-        print(line)
-    if any(state not in ("finished", "packed") for state in progress.states.values()):
-        try:
-            known, recorded, _ = measured_costs()
-            print(standing.time_left(plan, results, progress, known, recorded))
-        except PlanError as error:
-            print(f"hours left: not known ({error})")
-    done = sum(state in ("finished", "packed") for state in progress.states.values())
-    packed = sum(state == "packed" for state in progress.states.values())
-    without = f", {packed} of them packed, without weights" if packed else ""
-    print(f"{done} of {len(plan.folders)} folders are finished{without} (`verify` also hashes their files)")
+    print(progress.text(time.time()))
 
 
 def watched(arguments: "argparse.Namespace") -> None:
-    """Run Snakemake on a study, show how far it is, and end with its status."""
+    """Run Snakemake on a study, show its progress, and end with its status."""
     from sumcurve.watch.panel import watch
 
     plan = Plan.read(CONFIG, arguments.study)
@@ -201,20 +192,27 @@ def watched(arguments: "argparse.Namespace") -> None:
 
 
 def progress_of(plan: Plan, results: Path) -> "Progress":
-    """How far a study is; hours are those of recorded studies, where there are any."""
+    """Progress of a study; hours are those of recorded studies, where there are any."""
     from sumcurve.watch.panel import Progress, last_run, snakemakes
 
-    try:
-        costs, recorded, _ = measured_costs()
-    except PlanError:
-        costs, recorded = None, {}
-    progress = Progress.of(plan, results, costs, recorded)
+    basis, recorded, _ = measured_costs()
+    progress = Progress.of(plan, results, basis, recorded)
     progress.run = last_run(snakemakes(results.parent, plan.study))
     return progress
 
 
+def planned(arguments: "argparse.Namespace") -> None:
+    """Print the estimated cost of a study, or write its plan for jobs and print the path."""
+    if not arguments.write:
+        show_plan(arguments.path, arguments.study, arguments.set, arguments.records)
+        return
+    if arguments.set:
+        raise PlanError("--write takes no --set: `sumcurve override` writes a study with these keys, name that one")
+    print(WrittenPlan.of(Plan.read(CONFIG, arguments.study)).write(arguments.path.parent))
+
+
 def show_plan(results: Path, study: str | None, keys: list[str] | None, records: int | None) -> None:
-    """Print what of a study, or of one with these keys set, is to be done, and what it would cost; nothing is made."""
+    """Print the remaining work of a study, or of one with these keys set, and its cost; nothing is made."""
     from sumcurve.study.overrides import plan_with
 
     if not keys:
@@ -225,42 +223,59 @@ def show_plan(results: Path, study: str | None, keys: list[str] | None, records:
 
 
 def _show_plan(plan: Plan, results: Path, records: int | None) -> None:
-    from sumcurve.watch.estimate import Gpus, estimate, lines, missing_files, records_of
+    from sumcurve.watch.estimate import Gpus, estimate, lines, missing_files
+    from sumcurve.watch.sizes import records_of
 
-    costs, recorded, kind = measured_costs()
+    basis, recorded, kind = measured_costs()
     if records is not None and None not in records_of(plan, results, None, recorded).values():
         raise PlanError(
             f"--records {records} changes nothing: how many records each corpus of study {plan.study} has is known; "
             "leave it out"
         )
     absent = list(missing_files(plan, results))
-    whole = estimate(plan, results, costs, records, recorded)
+    estimated = estimate(plan, results, basis, records, recorded)
     for line in absent:
         print(line)
     gpus = Gpus(len(devices.pool(dict(os.environ))), *devices.per_run(os.environ))
-    for line in lines(plan, whole, costs, os.cpu_count() or 1, kind, gpus):
+    for line in lines(plan, estimated, basis, os.cpu_count() or 1, kind, gpus):
         print(line)
 
 
-def measured_costs() -> "tuple[Costs, dict[str, int], str]":
-    """What trainings cost, from the recorded studies, and their sizes; "a GPU" or "a CPU", on which."""
-    from sumcurve.watch.costs import Costs, measured
-    from sumcurve.watch.estimate import recorded_sizes
+def measured_costs() -> "tuple[list[Measured], dict[str, int], str]":
+    """The trainings of recorded studies, the sizes of their corpora, and their device: "a GPU" or "a CPU"."""
+    from sumcurve.watch.costs import measured
+    from sumcurve.watch.sizes import recorded_sizes
 
     tables = Path("results") / "tables"
     here = "a GPU" if devices.pool(dict(os.environ)) else "a CPU"
-    runs = measured(CONFIG, tables)
+    left_out: list[str] = []
+    runs = measured(CONFIG, tables, left_out=left_out.append)
+    if left_out:
+        print(f"note: what trainings cost rests on fewer of them: {', '.join(left_out)} cannot be read here")
     basis = [run for run in runs if run.device != "cpu"] if here == "a GPU" else []
     if here == "a GPU" and not basis:
         print("note: this machine has a GPU, but no training was measured on one: these hours are of a CPU")
-    costs = Costs(basis or [run for run in runs if run.device == "cpu"])
-    return costs, recorded_sizes(tables), "a GPU" if basis else "a CPU"
+    on = "a GPU" if basis else "a CPU"
+    return basis or [run for run in runs if run.device == "cpu"], recorded_sizes(tables), on
+
+
+def verified(arguments: "argparse.Namespace") -> None:
+    """Hash a study, compare it with its rebuild, or print a line for each recorded one."""
+    if arguments.recorded:
+        from sumcurve.share.recorded import recorded
+
+        for line in recorded(CONFIG, arguments.path):
+            print(line)
+    elif arguments.against:
+        reproduced(arguments.against, arguments.study)
+    else:
+        verify_study(arguments.path, arguments.study, arguments.record)
 
 
 def verify_study(results: Path, study: str | None, record: bool) -> None:
-    """Hash all that the study asks for; ManifestError names all that is damaged, with `record` all that hinders it.
+    """Hash all folders of the study; ManifestError names all damages, with `record` all that hinders recording.
 
-    Trainings whose last phase moved nothing are named, too.
+    Trainings whose last phase changed almost nothing are named, too.
     """
     from sumcurve.watch import verify
 
@@ -273,46 +288,37 @@ def verify_study(results: Path, study: str | None, record: bool) -> None:
         verify.require_recordable(plan, results, verified)
 
 
-def pack(runs: list[Path], study: str | None, to: Path, results: Path, summaries: bool) -> None:
-    """Write the packs of these runs, or of all finished trainings of a study, with what they wrote or without."""
-    if not runs:
-        plan = Plan.read(CONFIG, study)
-        keys = [folder.key for folder in plan.folders.values() if folder.kind in packs.FIRST]
-        trained = [key for key in keys if manifest.state(results / key) != "missing"]
-        named = [(plan, key) for key in trained if not packs.unfinished(plan, results, key, summaries)]
-        if waiting := len(trained) - len(named):
-            print(f"{waiting} trained, but not decoded and {'asked' if summaries else 'scored'} yet: not packed")
-        if not named:
-            raise PackError(f"{results}: nothing of study {plan.study} is finished that could be packed")
-    else:
-        keys = [f"runs/{path.resolve().name}" for path in runs]
-        named = [(Plan.read(CONFIG, study) if study else plan_holding(CONFIG, key), key) for key in keys]
-    total = 0
-    for plan, key in named:
-        path, missing = packs.pack(plan, results, key, to, summaries)
-        total += (size := path.stat().st_size)
-        print(f"{path}: {size / 1000:.0f} kB" + (f"; not finished yet: {', '.join(missing)}" if missing else ""))
-    print(f"{counted(len(named), 'pack')}, {total / 1000:.0f} kB; take them up elsewhere with `make merge FROM={to}`")
+def commit(study: str | None, results: Path) -> None:
+    """Write the finished trainings of a study below its folder in studies/, without weights."""
+    plan = Plan.read(CONFIG, study)
+    if not committed.trainings(plan):
+        print(f"study {plan.study} trains nothing: there is nothing to commit")
+        return
+    paths, missing = committed.commit(plan, results, RECORDS / plan.study)
+    for path in paths:
+        print(f"{path}: {path.stat().st_size / 1000:,.0f} kB")
+    if missing:
+        print(f"{counted(len(missing), 'folder')} of other trainings are not finished yet, {missing[0]} first")
+    print("add these to git; elsewhere `sumcurve restore` takes them up")
 
 
-def merge(source: Path, study: str | None, results: Path) -> None:
-    """Take up the packs of a folder, for a study or for all of them."""
-    plans = [Plan.read(CONFIG, name) for name in ([study] if study else studies(CONFIG))]
-    merged = packs.merge(plans, results, source, lambda name: lock(results.parent, name))
-    for key in merged.taken:
-        print(f"{results / key}")
-    if merged.left:
+def restore(study: str | None, results: Path) -> None:
+    """Take up the committed results of a study."""
+    plan = Plan.read(CONFIG, study)
+    restored = committed.restore(plan, results, RECORDS / plan.study, lambda name: lock(results.parent, name))
+    if restored.not_planned:
         print(
-            f"{counted(len(merged.left), 'score')} left: of a study with other systems beside; `make study` makes them"
+            f"{counted(len(restored.not_planned), 'folder')} left: study {plan.study} does not ask for them now, "
+            f"{restored.not_planned[0]} first"
         )
     print(
-        f"{len(merged.taken)} folders were taken up, {len(merged.here)} were here already. Weights stayed behind: "
-        "`sumcurve status` calls these folders packed"
+        f"{len(restored.taken)} folders were restored, {len(restored.here)} were here already. Weights stayed behind: "
+        "`sumcurve status` calls these folders committed"
     )
 
 
 def prune(results: Path, yes: bool) -> None:
-    """List what no study needs, and delete it where that is said, beforehand or when asked for at a terminal."""
+    """List folders that no study needs, and delete them on confirmation, by option or at a terminal."""
     from sumcurve.watch.prune import delete, needless
 
     folders = needless(CONFIG, results)
@@ -328,32 +334,66 @@ def prune(results: Path, yes: bool) -> None:
 
 
 def reproduced(rebuilt: Path, study: str | None) -> None:
-    """Print that a study rebuilt elsewhere is the recorded one; Difference names what is not."""
-    from sumcurve.watch.reproduce import compare, require_lock
+    """Print that a study rebuilt elsewhere is the recorded one; Difference names all that differ."""
+    from sumcurve.watch.reproduce import compare
 
-    plan = Plan.read(CONFIG, study)
-    results = Path("results")
-    if plan.study == Plan.read(CONFIG).study:  # the one that dvc.yaml records
-        require_lock(results / "tables" / plan.study)
-    print(compare(plan, results, rebuilt))
+    print(compare(Plan.read(CONFIG, study), Path("results"), rebuilt))
 
 
 def traced(arguments: "argparse.Namespace") -> None:
-    """Print how a cell of a study's tables came about."""
+    """Print the origin of a cell of a study's tables."""
     from sumcurve.watch.trace import trace
 
     trace(Plan.read(CONFIG, arguments.study), arguments.results, arguments.cell)
 
 
+def named(arguments: "argparse.Namespace") -> None:
+    """Write the names of all that a study is made of."""
+    from sumcurve.study import names
+
+    note(str(names.write(Plan.read(CONFIG, arguments.study), arguments.path.parent)))
+
+
+def stored(arguments: "argparse.Namespace") -> None:
+    """Run the command, if there is one, store what is finished however that ended, and end with its status."""
+    from sumcurve.watch.archives import store
+
+    status = 0
+    if arguments.command:
+        with subprocess.Popen(arguments.command) as command:
+            before = {
+                signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None),  # Ctrl-C reaches the command, too
+                signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: command.terminate()),
+            }
+            try:
+                status = command.wait()
+            finally:
+                for number, handler in before.items():
+                    signal.signal(number, handler)
+    plan = Plan.read(CONFIG, arguments.study)
+    print(f"store of {plan.study}: {store(plan, arguments.results, note)}")
+    if status:
+        raise SystemExit(status if status > 0 else 128 - status)
+
+
+def taken_back(arguments: "argparse.Namespace") -> None:
+    """Take back the folders that only the store has, and print how many."""
+    from sumcurve.watch.archives import place, take_back
+
+    plan = Plan.read(CONFIG, arguments.study)
+    if taken := take_back(plan, arguments.path, note):
+        print(f"{counted(len(taken), 'folder')} taken back from {place(plan.study, arguments.path.parent)}")
+
+
 def metrics(arguments: "argparse.Namespace") -> None:
-    """Write what `dvc metrics diff` compares of a study."""
+    """Write the metrics of a study for `dvc metrics diff`."""
     from sumcurve.study.metrics import write
 
     note(str(write(Plan.read(CONFIG, arguments.study), arguments.path / "tables")))
 
 
 def configuration(study: str | None, schema: bool) -> None:
-    """Print a study resolved, or write what editors and people read of the settings' schema."""
+    """Print a study resolved, or write the settings' schema for editors and people."""
     if schema and study is not None:
         raise PlanError(f"{study!r} changes nothing: --schema writes what every study may hold; leave one of them out")
     if schema:
@@ -370,15 +410,10 @@ def configuration(study: str | None, schema: bool) -> None:
 
 
 def added(arguments: "argparse.Namespace") -> None:
-    """Write a study of a corpus of one's own."""
+    """Write a study of a user's corpus."""
     from sumcurve.study.add import add
 
     add(arguments, CONFIG, costs=cost_lines)
-
-
-def listed(text: str) -> list[str]:
-    """Names with commas between them."""
-    return [name for name in text.split(",") if name]
 
 
 def sizes(text: str) -> list[int]:
@@ -390,33 +425,10 @@ def sizes(text: str) -> list[int]:
 
 
 def cost_lines(plan: Plan) -> list[str]:
-    """What a study would cost, as far as recorded studies tell: what has no price first."""
-    from sumcurve.watch.costs import amount
-    from sumcurve.watch.estimate import estimate, not_estimated
+    """Lines on the cost of a study by recorded studies: work without an estimate first."""
+    from sumcurve.watch.estimate import amount, estimate, not_estimated
 
-    try:
-        costs, recorded, device = measured_costs()
-    except PlanError as error:
-        return [f"NOT ESTIMATED: {error}"]
-    whole = estimate(plan, Path("results"), costs, None, recorded)
-    return [*not_estimated(whole), f"core-hours to do, on {device}: {amount(whole.total, bool(whole.unpriced))}"]
-
-
-def recipes(write: bool) -> None:
-    """Print each row of recipes.yaml, its version and whether the code that is here is known to write it.
-
-    With `write` that code is listed where it is not.
-    """
-    from sumcurve.store.fingerprint import fingerprint
-    from sumcurve.study.kinds import OWNERS, RECIPES
-    from sumcurve.study.recipes import list_code, read_recipes
-
-    path = Path("recipes.yaml")
-    known = read_recipes(path, RECIPES)
-    here = {name: fingerprint(*modules) for name, modules in RECIPES.items()}
-    if write:
-        list_code(path, known, here, OWNERS)
-        known = read_recipes(path, RECIPES)
-    for name, recipe in known.items():
-        state = "known" if here[name] in recipe.code else "NOT KNOWN"
-        print(f"{name}: version {recipe.version}, code {here[name]} {state}")
+    basis, recorded, device = measured_costs()
+    estimated = estimate(plan, Path("results"), basis, None, recorded)
+    hours = amount(estimated.total, bool(estimated.unpriced))
+    return [*not_estimated(estimated), f"core-hours to do, on {device}: {hours}"]

@@ -7,11 +7,11 @@ from pathlib import Path
 from sumcurve.cli.jobs import add_job
 from sumcurve.cli.messages import note
 from sumcurve.cli.places import CONFIG, home_of, lock
-from sumcurve.machine.arguments import Verbs
+from sumcurve.machine.arguments import STUDIES, Verbs
 from sumcurve.store import manifest
 from sumcurve.store.provenance import facts
-from sumcurve.study.kinds import TABLES_MODULES
 from sumcurve.study.plan import Plan, PlanError
+from sumcurve.tables import VERSION
 
 
 def add_parsers(verbs: Verbs) -> None:
@@ -23,17 +23,18 @@ def add_parsers(verbs: Verbs) -> None:
             tables_in(arguments.form, arguments.path) if arguments.form else tables(arguments.path, arguments.partial)
         ),
         example="results/tables/docstrings --partial",
+        group=STUDIES,
     )
     command.add_argument("--partial", action="store_true", help="of what is finished, and say so")
     command.add_argument("--form", choices=("tex", "html"), help="in this form, into scratch/tables/<study>/")
 
 
 def tables(path: Path, partial: bool = False) -> None:
-    """Make a study's tables and figures anew, into a folder of the study's name.
+    """Make a study's tables and figures again, in a folder of the study's name.
 
-    They are cheap, and must never differ from what they are made of: every folder that the study asks for is verified
-    first. With `partial` they are made of what is finished, say so, and have a manifest that no one takes for that of
-    the whole study.
+    They are cheap, and must never differ from their evidence: every folder that the study requires is verified
+    first. With `partial` they are made from the finished folders, state so, and have a manifest that differs from that
+    of a whole study.
     """
     from sumcurve.study.collect import collect
     from sumcurve.study.tables import write_study
@@ -67,8 +68,9 @@ def tables(path: Path, partial: bool = False) -> None:
                     for name, sha256 in manifest.hashes(stage).items()
                     if not name.startswith(f"{verify.PAGES}/")
                 },
-                "facts": {key: value for key, value in facts(*TABLES_MODULES).items() if key != "commit"}
-                | ({verify.WITHOUT_WEIGHTS: sorted(verified.packed)} if verified.packed else {}),
+                "facts": {key: value for key, value in facts().items() if key != "commit"}
+                | {"version": VERSION}
+                | ({verify.WITHOUT_WEIGHTS: sorted(verified.restored)} if verified.restored else {}),
             },
         )
         for old in path.glob("manifest-*.json"):
@@ -80,7 +82,7 @@ def tables(path: Path, partial: bool = False) -> None:
 
 
 def tables_in(form: str, path: Path) -> None:
-    """Write a study's tables in another form, beside its other temporary files; what is recorded stays as it is."""
+    """Write a study's tables in another form, beside its other temporary files; recorded tables stay as they are."""
     from sumcurve.study.collect import collect
     from sumcurve.study.doors import TABLES
     from sumcurve.study.tables import made
@@ -96,5 +98,5 @@ def tables_in(form: str, path: Path) -> None:
     folder = home / "scratch" / "tables" / path.name
     folder.mkdir(parents=True, exist_ok=True)
     for name in TABLES:
-        write_table(made(name, evidence), folder, forms=(form,))
+        write_table(made(name, evidence), folder, form)
     note(f"{folder}: tables as {form}")

@@ -9,24 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve.cli.messages import note
-from sumcurve.cli.places import CONFIG, PLACE, add_verb, home_of, key_of, plan_of
+from sumcurve.cli.places import CONFIG, add_verb
 from sumcurve.corpora.store import PARTS, Corpus
-from sumcurve.machine import devices, memory, sums
+from sumcurve.machine import devices, memory
 from sumcurve.machine.arguments import Verbs, percent, positive, seed
+from sumcurve.numerics import sums
 from sumcurve.store import manifest
 from sumcurve.store.errors import CorpusError
-from sumcurve.study.plan import PlanError
 
 USE = "--run results/runs/docstrings-pcov-100-s1-1c72ccea < texts.txt"
 SHARE = "results/runs/docstrings-pcov-100-s1-1c72ccea --to exported/pcov"
-OF = "results/corpora/docstrings-7a5861d9"
 
 
 def add_parsers(verbs: Verbs) -> None:
     text = "any text, by a run of a study or what was exported of one"
     command = add_verb(verbs, "summarize", text, lambda arguments: summarize(arguments.path), example=USE)
     command.add_argument("--run", dest="path", type=Path, required=True, help="results/runs/…, or an exported folder")
-    text = "a run as safetensors with a card, and for transformers where it can be"
+    text = "a run as safetensors with a card"
     command = add_verb(verbs, "export", text, lambda arguments: export(arguments.path, arguments.to), example=SHARE)
     command.add_argument("path", metavar="RUN", type=Path, help="results/runs/…")
     command.add_argument("--to", type=Path, required=True, help="the folder to write, which must not be there")
@@ -42,13 +41,10 @@ def add_parsers(verbs: Verbs) -> None:
     command.add_argument("--percent", type=percent, help="of the training part [100]")
     command.add_argument("--records", type=positive, help="of the training part, where the study's sizes are records")
     command.add_argument("--seed", type=seed, help="that draws them [1]")
-    text = "what each package gave to harvested corpora, as CSV"
-    command = add_verb(verbs, "packages", text, lambda arguments: packages(arguments.paths), example=OF)
-    command.add_argument("paths", type=Path, nargs="+", help="the folders of the corpora, below results/corpora")
 
 
 def summarize(path: Path) -> None:
-    """Print summaries of the lines of standard input by a run, or by what `export` made of one."""
+    """Print summaries of the lines of standard input by a run, or by an export of one."""
     from sumcurve.share import use
 
     run = use.read(path, CONFIG)
@@ -60,7 +56,7 @@ def summarize(path: Path) -> None:
 
 @contextmanager
 def device_of(specification: Mapping[str, Any]) -> Iterator[str]:
-    """What a run's system computes on, with the run's sums, before torch is imported."""
+    """Lease the device of a run's system, with the run's sums, before torch is imported."""
     memory.keep_freed()
     if "sums" in specification:
         sums.apply(specification["sums"])
@@ -69,7 +65,7 @@ def device_of(specification: Mapping[str, Any]) -> Iterator[str]:
 
 
 def export(path: Path, folder: Path) -> None:
-    """Write a run into a folder of its own."""
+    """Export a run into a separate folder."""
     from sumcurve.share import use
 
     run = use.read(path, CONFIG)
@@ -111,23 +107,3 @@ def records(path: Path, part: str, percent: int | None, seed: int | None, many: 
     for row in rows_of(content, drawn):
         shown = row if part != "test" else {"id": row["id"], "source": row["source"]}
         print(json.dumps(shown, ensure_ascii=False))
-
-
-def packages(folders: Sequence[Path]) -> None:
-    """Print as CSV what each package gave to harvested corpora."""
-    from sumcurve.harvest.packages import yields, yields_csv
-
-    rows: list[dict[str, Any]] = []
-    for place, folder in enumerate(folders):
-        if folder.resolve() in [earlier.resolve() for earlier in folders[:place]]:
-            raise PlanError(f"{folder} is named twice; name it once")
-        corpus = plan_of(folder, None).folder(key_of(folder))
-        if corpus.step != "corpora":
-            raise PlanError(f"{folder} is no folder of a corpus: name one of {folder.parents[1] / 'corpora'}")
-        if corpus.kind != "corpus":
-            what = "a fraction" if corpus.kind == "fraction" else "a part"
-            whole = folder.parents[1] / corpus.specification["corpus"]
-            raise PlanError(f"{folder} is {what} of a corpus: name the whole corpus, {whole}")
-        (raw,) = corpus.files
-        rows += [{"corpus": corpus.stem} | row for row in yields(Corpus(folder), raw.at(home_of(folder, PLACE)))]
-    print(yields_csv(rows), end="")

@@ -1,1 +1,1 @@
-"""From raw text to an ordered, split, tokenised corpus."""
+"""Preparation of raw text as an ordered, split, tokenised corpus."""

@@ -1,15 +1,15 @@
 """Ordered regular expressions as one automaton, run by compiled code: a text becomes its tokens.
 
-Rules are written in Python's syntax and mean what they mean to `re`, as the alternatives of one expression in their
-order (`Rules.expression`): the first that matches wins, repetitions are greedy or lazy as they say. What the automaton
-can: characters, sets, groups, alternatives, repetitions, one character of lookahead, and the end of the text.
+Rules are written in Python's syntax and have the meaning of `re`, as the alternatives of one expression in their
+order (`Rules.expression`): the first that matches wins, repetitions are greedy or lazy as written. The automaton
+supports characters, sets, groups, alternatives, repetitions, one character of lookahead, and the end of the text.
 
-A state is an ordered list of threads, as in RE2's matching without captures (Cox 2010): a thread behind one that has
+A state is an ordered list of threads, as in RE2's matching without captures (Cox 2010): a thread after one that has
 matched is cut off. States are made when a text first needs them.
 
-No engine at hand comes near with the rules of `ptb` (one core, characters a second, 35.6 million here): `re` takes 119
-times as long, tokenizers' `Split` 148 times, `regex` 613 times, google-re2 without lookahead and without telling which
-rule matched 40 times.
+Speed with the rules of `ptb` on one core: 35.6 million characters a second. `re` takes 119 times as long, tokenizers'
+`Split` 148 times, `regex` 613 times, and google-re2, without lookahead and without the number of the rule that
+matched, 40 times.
 """
 
 # Python's own parser of regular expressions has no public name.
@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sumcurve.machine.compiled import njit
+from sumcurve.numerics.compiled import njit
 
-# Classes of characters: 0 is not known yet.
+# Classes of characters: 0 is a character without a class so far.
 _UNKNOWN, _END = 0, 1
-# What stands in a row of transitions where there is no state.
+# Entries in a row of transitions without a state.
 _MISSING, _DEAD = -1, -2
 # Why the kernel came back.
 _FINISHED, _NEW_CHARACTER, _NEW_TRANSITION, _NO_RULE = 0, 1, 2, 3
@@ -35,10 +35,10 @@ _FINISHED, _NEW_CHARACTER, _NEW_TRANSITION, _NO_RULE = 0, 1, 2, 3
 
 @dataclass(frozen=True)
 class Rule:
-    """What a token looks like.
+    """Rule of one kind of token.
 
-    The token is what `pattern` matches, without the last `back` characters; the next one begins `again` characters
-    before its end. `text` is what is written for it: None itself, "" nothing.
+    The token is the match of `pattern` without its last `back` characters; the next one begins `again` characters
+    before its end. `text` is written in its place; None: the token itself, "": nothing.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Rule:
 class Rules:
     """Rules in their order, compiled; `letters` are characters that are written as others inside tokens.
 
-    Raises ValueError for a pattern that uses what the automaton does not know.
+    Raises ValueError for a pattern with a construct that the automaton does not support.
     """
 
     def __init__(self, rules: Sequence[Rule], letters: Mapping[str, str] | None = None) -> None:
@@ -116,7 +116,7 @@ class Rules:
                 raise ValueError(f"no rule matches {text[int(place[0]) : int(place[0]) + 20]!r}")
 
     def beginning_with(self, letter: str) -> list[int]:
-        """The numbers of the rules that a token may be of that begins with this letter."""
+        """The numbers of the rules that match tokens beginning with this letter."""
         return [
             number
             for number, start in enumerate(self._starts)
@@ -139,7 +139,7 @@ class Rules:
         return self._sets[items]
 
     def _compile(self, nodes: Sequence[tuple[Any, Any]], then: int) -> int:
-        """The program of a sequence in front of `then`; returns where it begins."""
+        """The program of a sequence in front of instruction `then`; returns its first instruction."""
         for kind, value in reversed(nodes):
             then = self._node(kind, value, then)
         return then
@@ -192,7 +192,7 @@ class Rules:
     # --- from the program to states
 
     def _closure(self, starts: Sequence[int]) -> tuple[int, ...]:
-        """The threads at these instructions and behind their splits, in order."""
+        """The threads at these instructions and after their splits, in order."""
         threads: dict[int, None] = {}
         passed: set[int] = set()
         stack = list(reversed(starts))
@@ -229,7 +229,7 @@ class Rules:
         self._classes[point] = self._class_of[holds]
 
     def _add_transition(self, state: int, kind: int) -> None:
-        """What follows a state on a class: the next state, and the rule that has matched before this character."""
+        """Add a state's transition on a class: the next state, and the rule that matched before this character."""
         holds = self._holds[kind]
         follow: list[int] = []
         matched = -1
@@ -260,7 +260,7 @@ class Rules:
 
 
 def reference(rules: Rules) -> Callable[[str], str]:
-    """`rules.tokenize` by Python's `re`: what the automaton is compared with, in tokens and in speed.
+    """`rules.tokenize` with Python's `re`: the reference for the automaton's tokens and speed.
 
     At each place the expression has only the rules that can begin with the character there, in their order: one
     expression of all of them finds the same and takes ten times as long.
@@ -351,9 +351,9 @@ def _run(
     texts: NDArray[np.uint32],
     letters: NDArray[np.uint32],
 ) -> None:
-    """Write tokens from `place` on, until the end, or until something is needed that is not known.
+    """Write tokens from `place` on, to the end or to a transition or class that is still missing.
 
-    Calls no kernel of another file: what numba keeps of it holds as long as this file is the same.
+    Calls no kernel of another file: numba's cache of it stays valid as long as this file is the same.
     """
     begin, out = place[0], place[1]
     blank = out > 0 and written[out - 1] != 10

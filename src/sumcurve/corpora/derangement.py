@@ -1,4 +1,4 @@
-"""Derangements: for every record one of another group, to ask what a system does with a source not its own."""
+"""Derangements: for every record another one of a different group, to run a system on a mismatched source."""
 
 import hashlib
 from collections import Counter
@@ -11,15 +11,15 @@ from sumcurve.store.records import Record
 
 
 class GroupError(ValueError):
-    """Records that hold no two groups."""
+    """Records that do not have two groups."""
 
 
 def derangement(ids: Sequence[str], groups: Sequence[str], key: str) -> list[int]:
-    """For every record the position of one of another group; no record serves twice where that can be.
+    """Assign to every record the position of one of another group; no record serves twice where possible.
 
-    It can where no group holds more than half of the records: these are laid out group by group in the order of a keyed
-    hash and shifted round by at least the largest group. Otherwise the largest group and all others serve each other.
-    GroupError if there is one group only.
+    This is possible where no group holds more than half of the records: these are laid out group by group in the order
+    of a keyed hash and shifted round by at least the largest group. Otherwise the largest group and all others serve
+    each other. GroupError if there is one group only.
     """
     sizes = Counter(groups)
     if len(sizes) < 2:

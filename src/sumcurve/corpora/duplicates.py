@@ -2,54 +2,19 @@
 
 import hashlib
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sumcurve.machine.compiled import njit
+from sumcurve.numerics.compiled import njit
 
-SHINGLE = 3  # tokens
 HASHES = 24
 BANDS = 8
 WIDTH = HASHES // BANDS  # hashes of a band
 _NUMBERS = np.frombuffer(hashlib.shake_128(b"sumcurve near-duplicates").digest(16 * HASHES), "<u8").astype(np.uint64)
 FACTORS, OFFSETS = _NUMBERS[:HASHES] | np.uint64(1), _NUMBERS[HASHES:]
-
-
-class NearDuplicates:
-    """Finds the earlier text that a text nearly repeats.
-
-    Candidates share one of 8 bands of 3 minimum hashes (Broder, 1997), and are verified: what is found has a
-    Jaccard similarity of at least `threshold`. A pair of similarity s is a candidate with probability 1 - (1
-    - s³)⁸: .66 at .5, .97 at .7, .9997 at .9.
-    """
-
-    def __init__(self, threshold: float) -> None:
-        self.threshold = threshold
-        self.shingles: list[np.ndarray] = []  # of every text that was added: sorted 64-bit hashes
-        self.buckets: list[dict[bytes, list[int]]] = [{} for _ in range(BANDS)]
-
-    def find_or_add(self, text: str, counts: Callable[[int], bool] = lambda number: True) -> int | None:
-        """The number of the first added text that `text`, blank-separated tokens, nearly repeats; or None, and `text`
-        is added.
-
-        Texts are numbered from 0 as they are added; those for which `counts` is false are passed over.
-        """
-        shingles = shingles_of(text)
-        bands = bands_of(shingles)
-        candidates: set[int] = set()
-        for bucket, band in zip(self.buckets, bands, strict=True):
-            candidates.update(bucket.get(band, ()))
-        for candidate in sorted(candidates):
-            if counts(candidate) and similar(shingles, self.shingles[candidate], self.threshold):
-                return candidate
-        number = len(self.shingles)
-        self.shingles.append(shingles)
-        for bucket, band in zip(self.buckets, bands, strict=True):
-            bucket.setdefault(band, []).append(number)
-        return None
 
 
 def shingles_of(text: str) -> np.ndarray:
@@ -66,25 +31,24 @@ def bands_of(shingles: np.ndarray) -> list[bytes]:
 
 
 def keys_of(shingles: np.ndarray) -> list[int]:
-    """A 64-bit number of each band, equal where the band is, evenly spread; divided by BANDS it leaves the band's
-    place."""
+    """A 64-bit number of each band, equal for equal bands, evenly spread; modulo BANDS it is the band's place."""
     numbers = (int.from_bytes(hashlib.blake2b(band, digest_size=8).digest()) for band in bands_of(shingles))
     return [number - number % BANDS + place for place, number in enumerate(numbers)]
 
 
 def near_pairs(shingles: Sequence[np.ndarray], keys: np.ndarray, threshold: float, border: int = 0) -> np.ndarray:
-    """[pairs, 2], rising: texts, by their places, that NearDuplicates would find for one another.
+    """[pairs, 2], rising: texts, by their places, that share a band of minimum hashes and are `similar`.
 
-    `shingles` are those of the texts, `keys` one key of each (`keys_of`), those of one key side by side. Only texts of
-    one key are compared, and of several keys that they share it must be that of the first band: among all keys of two
-    texts they are found once. Bands are compared themselves: other texts of the same key are not. With a border, each
-    text before it is compared with those from it on alone.
+    `shingles` are those of the texts, `keys` one key of each (`keys_of`), sorted so that equal keys are adjacent. Only
+    texts of one key are compared, and where two texts share several keys, only under the key of the first band, so that
+    a pair is found once. The bands themselves are compared, too, since different bands may have the same key. With a
+    border, each text before it is compared only with those from it on.
     """
     ends = np.cumsum([0, *map(len, shingles)])
     return _near_pairs(np.concatenate(shingles), ends, keys, border, threshold, FACTORS, OFFSETS)
 
 
-# What zlib.crc32 adds for the last byte of a state
+# Terms that zlib.crc32 adds for the last byte of a state
 _CRC32 = np.array([zlib.crc32(bytes([byte])) ^ zlib.crc32(b"\0") for byte in range(256)], np.uint32)
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -114,7 +78,7 @@ def _shingles(data: NDArray[Any], tokens: int, crc32: NDArray[np.uint32]) -> NDA
 
 @njit(cache=True, nogil=True)
 def _distinct(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Of sorted numbers each once."""
+    """Distinct values of sorted numbers."""
     kept = 0
     for index in range(len(numbers)):
         if index == 0 or numbers[index] != numbers[kept - 1]:
@@ -139,7 +103,7 @@ def _signature(
 
 @njit(cache=True, nogil=True)
 def similar(first: NDArray[np.uint64], second: NDArray[np.uint64], threshold: float) -> bool:
-    """Whether of two sets of numbers, each sorted, what they share is at least this part of all that they have."""
+    """Tell whether the Jaccard similarity of two sorted sets of numbers is at least the threshold."""
     total, most = len(first) + len(second), min(len(first), len(second))
     least = min(int(threshold * total / (1 + threshold)), most)  # numbers that they have to share; about, then exactly
     while least > 0 and (least - 1) / (total - least + 1) >= threshold:
@@ -175,7 +139,7 @@ def _near_pairs(
     factors: NDArray[np.uint64],
     offsets: NDArray[np.uint64],
 ) -> NDArray[np.int64]:
-    """`near_pairs` of shingles one behind the other; those of text t end before ends[t + 1]."""
+    """`near_pairs` of concatenated shingles; those of text t end before ends[t + 1]."""
     signatures = np.empty((len(keys), HASHES), np.uint64)
     for text in range(len(keys)):
         signatures[text] = _signature(shingles[ends[text] : ends[text + 1]], factors, offsets)

@@ -1,14 +1,13 @@
-"""Folders of corpora, and of what is known of them: how each kind is made."""
+"""Folders of corpora, their fractions and their annotations."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from sumcurve.corpora.store import Corpus
 from sumcurve.settings.corpus import Preparation
-from sumcurve.sources import SOURCES
-from sumcurve.store.errors import CorpusError
+from sumcurve.sources.source import Source
 from sumcurve.store.kind import Kind
 from sumcurve.store.records import write_json
 from sumcurve.store.stage import Block, Inputs, Stage, sealed
@@ -17,37 +16,26 @@ if TYPE_CHECKING:
     from sumcurve.sources.content import Content
 
 
-def _source(specification: Mapping[str, Any]) -> tuple[str, ...]:
-    return (SOURCES[specification.get("form", "jsonl")].rows.__module__,)
-
-
 class CorpusSpecification(TypedDict):
     raw: str  # sha256 of the raw content
     form: NotRequired[str]  # of sources; without it JSON lines
-    fields: NotRequired[Block]  # what they are called; without it as ours
+    fields: NotRequired[Block]  # their names; without it ours
     least: NotRequired[dict[str, int]]  # of further fields; without it all rows are read
     compose: Block | None
     prepare: Block
     split: Block
-    revisions: NotRequired[dict[str, int | str]]  # of what it uses; without it what it uses is as it first was
+    revisions: NotRequired[dict[str, int]]  # of its components; without it the first revisions
 
 
-def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write a prepared corpus; from the pieces of its shards, where these are finished."""
+def corpus(sources: Mapping[str, Source], specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write a prepared corpus."""
     from sumcurve.corpora.prepare import prepare
-    from sumcurve.corpora.shards.assembly import assemble
-    from sumcurve.corpora.shards.work import Work
 
     raw = inputs[specification["raw"]]
-    content, settings = preparation(specification, raw)
+    content, settings = preparation(sources, specification, raw)
     several = f", {len(content.shards)} files" if content.several else ""
     stage.note(f"{raw}: {specification.get('form', 'jsonl')}{several}")
-    work = Work.complete(stage.home, stage.name, settings.prepare.near_duplicates is not None)
-    if work is None:
-        statistics = prepare(content, settings, stage.folder)
-    else:
-        stage.note(f"{work.folder}: {work.shards} shards")
-        statistics = assemble(content, settings, work, stage.folder)
+    statistics = prepare(content, settings, stage.folder)
     counts = raw.with_suffix(".counts.json")  # beside what a harvest made
     if counts.is_file():
         write_json(Corpus(stage.folder).harvest_path, json.loads(counts.read_text()))
@@ -61,12 +49,13 @@ def corpus(specification: CorpusSpecification, inputs: Inputs, stage: Stage) -> 
         stage.note(f"{part}: kept {counts['kept']}, dropped {sum(counts['dropped'].values())}: {counts['dropped']}")
 
 
-def preparation(specification: CorpusSpecification, raw: Path) -> tuple["Content", Preparation]:
-    """The raw content of a corpus, and how it is prepared."""
-    from sumcurve.sources import SOURCES
+def preparation(
+    sources: Mapping[str, Source], specification: CorpusSpecification, raw: Path
+) -> tuple["Content", Preparation]:
+    """The raw content of a corpus, and the settings of its preparation."""
     from sumcurve.sources.content import Content
 
-    source, fields = SOURCES[specification.get("form", "jsonl")], specification.get("fields")
+    source, fields = sources[specification.get("form", "jsonl")], specification.get("fields")
     ready, least = specification["split"].get("ready"), specification.get("least", {})
     settings = Preparation.of_specification(
         {"compose": specification["compose"], "prepare": specification["prepare"], "split": specification["split"]}
@@ -75,7 +64,7 @@ def preparation(specification: CorpusSpecification, raw: Path) -> tuple["Content
 
 
 def in_small_letters(corpus: Path, inputs: Inputs) -> bool:
-    """Whether a corpus's tokens are in small letters; of a part that is held out, its corpus's, which is an input."""
+    """Tell whether a corpus's tokens are in small letters; a held-out part has those of its corpus, an input."""
     return bool(_preparation(corpus, inputs)["lower"])
 
 
@@ -96,7 +85,7 @@ class UnseenSpecification(TypedDict):
 
 
 def unseen(specification: UnseenSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write what a corpus holds out as a corpus of its own."""
+    """Write the held-out groups of a corpus as a corpus of their own."""
     from sumcurve.corpora.unseen import write_unseen
 
     write_unseen(Corpus(inputs[specification["corpus"]]), stage.folder)
@@ -113,7 +102,7 @@ class FractionSpecification(Sized):
 
 
 def fraction(specification: FractionSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write word counts and statistics of some percent of a corpus, or of some of its records."""
+    """Write word counts and statistics of a percentage of a corpus, or of a number of its records."""
     from sumcurve.corpora.fraction import write_fraction
     from sumcurve.corpora.sizes import write_records
 
@@ -135,37 +124,14 @@ def annotate(specification: AnnotateSpecification, inputs: Inputs, stage: Stage)
     annotate(inputs[specification["corpus"]], stage.folder)
 
 
-class EntitiesSpecification(TypedDict):
-    corpus: str
-    pipeline: str  # "rules", or a spaCy pipeline's name
-    versions: Block  # of spaCy and the pipeline
-    hyphenated: NotRequired[Literal["whole", "parts"]]  # without it whole
-
-
-def entities(specification: EntitiesSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write the entities of every part of a corpus: what its references name, and where its sources name it."""
-    from sumcurve.corpora.entities import EntityError, annotate
-
-    try:
-        corpus, hyphenated = inputs[specification["corpus"]], specification.get("hyphenated", "whole")
-        annotate(corpus, stage.folder, specification["pipeline"], hyphenated)
-    except EntityError as error:
-        raise CorpusError(f"{stage.name}: {error}") from error
-
-
 KINDS: dict[str, Kind] = {
     "corpus": Kind(
+        of_sources=True,
         step="corpora",
         stem="{corpus}",
         specification=CorpusSpecification,
         builder=corpus,
-        modules=(
-            "sumcurve.corpora.prepare",
-            "sumcurve.corpora.shards.assembly",
-            "sumcurve.corpora.shards.nearness",
-            *(f"sumcurve.sources.{name}" for name in ("jsonl", "parquet")),
-        ),
-        further=_source,
+        version=3,
         mem_mb=3000,
         minutes=240,
     ),
@@ -174,7 +140,7 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}",
         specification=UnseenSpecification,
         builder=unseen,
-        modules=("sumcurve.corpora.unseen",),
+        version="7f23844b941e6697",
         version_key="fingerprint",
         mem_mb=1000,
         light=True,
@@ -184,7 +150,7 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}-{size}{variant}",
         specification=FractionSpecification,
         builder=fraction,
-        modules=("sumcurve.corpora.fraction", "sumcurve.corpora.sizes"),
+        version=3,
         mem_mb=1000,
         light=True,
     ),
@@ -193,17 +159,9 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}-extraction",
         specification=AnnotateSpecification,
         builder=annotate,
-        modules=("sumcurve.corpora.extraction",),
+        version="d9235926b2b14537",
         version_key="fingerprint",
         mem_mb=1000,
         light=True,
-    ),
-    "entities": Kind(
-        step="annotations",
-        stem="{corpus}-entities",
-        specification=EntitiesSpecification,
-        builder=entities,
-        modules=("sumcurve.corpora.entities",),
-        mem_mb=2000,
     ),
 }

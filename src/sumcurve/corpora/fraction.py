@@ -1,4 +1,4 @@
-"""p % of a corpus's training records, drawn by a seed, and their words, which a model knows before it starts.
+"""p % of a corpus's training records, drawn by a seed, and their words, from which vocabularies are made.
 
 Seed 1 draws the first p %, since the training part is in the order of a keyed hash already; any other seed orders it by
 a hash that has the seed for its key. So one seed's fractions are nested, and every seed's are a random sample.
@@ -19,14 +19,14 @@ WORDS, STATISTICS = "words.tsv", "statistics.json"
 
 
 def records_of(percent: int, total: int) -> int:
-    """How many of `total` records `percent` % are: rounded half up, at least 1."""
+    """The number of records in `percent` % of `total`: rounded half up, at least 1."""
     if not 1 <= percent <= 100 or total < 1:
         raise ValueError(f"{percent} % of {total} records: percent must lie in 1..100, records be 1 or more")
     return max(1, (total * percent + 50) // 100)
 
 
 def draw(ids: Sequence[str], percent: int, seed: int) -> Sequence[int]:
-    """Which of the training records, by position, are the fraction, in its order; a larger one begins with it."""
+    """Positions of the training records in the fraction, in its order; a larger fraction begins with them."""
     count = records_of(percent, len(ids))
     if seed == 1:
         return range(count)
@@ -37,19 +37,9 @@ def draw(ids: Sequence[str], percent: int, seed: int) -> Sequence[int]:
     return sorted(range(len(ids)), key=rank)[:count]
 
 
-def positions(folder: Path, train: Part, seed: int) -> Sequence[int]:
-    """`draw` of a finished fraction's folder, which was made with this seed."""
-    return draw(train.ids, read_statistics(folder)["percent"], seed)
-
-
 def read_statistics(folder: Path) -> dict[str, Any]:
-    """What `write_fraction` returned when it made this folder."""
+    """Statistics that `write_fraction` wrote to this folder."""
     return json.loads((folder / STATISTICS).read_text())
-
-
-def is_written(folder: Path) -> bool:
-    """Whether `write_fraction` came to its end here."""
-    return (folder / STATISTICS).is_file()
 
 
 def write_fraction(train: Part, percent: int, seed: int, folder: Path) -> dict[str, Any]:
@@ -70,7 +60,7 @@ def write_fraction(train: Part, percent: int, seed: int, folder: Path) -> dict[s
     )
     write_text(folder / WORDS, "".join(f"{word}\t{source}\t{target}\n" for word, source, target in rows))
     statistics = {"percent": percent, "of_records": len(ids), **counts.as_dict()}
-    write_json(folder / STATISTICS, statistics)  # last, see `is_written`
+    write_json(folder / STATISTICS, statistics)
     return statistics
 
 

@@ -1,13 +1,14 @@
 """Tokens of the Penn Treebank as CoreNLP's PTBTokenizer writes them with -preserveLines and -options ptb3Escaping.
 
-What See et al. (2017) and most who use CNN/DailyMail have run, and Čano and Bojar (2020) on OAGS. The rules are our
-own, after the Treebank's conventions and the tokenizer's documented options: brackets are -LRB-, quotation marks `` and
-'', clitics stand alone, an abbreviation keeps its full stop and repeats it at the end of a sentence, £ is #. Text is
-tokenised as it was written and put in small letters afterwards, because capitals say where sentences begin.
+See et al. (2017) and most papers on CNN/DailyMail use this tokenizer, and so do Čano and Bojar (2020) on OAGS. The
+rules are our own, after the Treebank's conventions and the tokenizer's documented options: brackets are -LRB-,
+quotation marks `` and '', clitics stand alone, an abbreviation keeps its full stop and repeats it at the end of a
+sentence, £ is #. Text is tokenised as it was written and put in small letters afterwards, because capitals mark where
+sentences begin.
 
 One expression, run by `automaton`. Where versions differ it follows the later one, with two exceptions as in the
-versions before 4: hyphenated words stay whole, and so do words with a slash. Signs that CoreNLP deletes because it does
-not know them, as emoji, are kept.
+versions before 4: hyphenated words stay whole, and so do words with a slash. Signs that CoreNLP deletes as unknown,
+such as emoji, are kept.
 """
 
 import re
@@ -29,13 +30,13 @@ WORD = rf"{L}{AS}(?:[.!?]{L}{AS})*"
 APOSTROPHE = "['’]"
 NO_LETTER = rf"(?!{L})"
 NO_WORD = rf"(?!{A})"
-NO_WORD_NOR_STOP = rf"(?!{A}|\.)"  # behind a full stop: an ellipsis is none of an abbreviation
+NO_WORD_NOR_STOP = rf"(?!{A}|\.)"  # after a full stop: an ellipsis is not the full stop of an abbreviation
 END = r"(?=\n|\Z)"
 SPACE = r"[^\S\n]"
 
 
 def any_case(word: str) -> str:
-    """A pattern for a word whose letters are small or capital; other signs are themselves."""
+    """A pattern for a word whose letters are small or capital; other signs match themselves."""
     return "".join(f"[{letter.upper()}{letter.lower()}]" if letter.isalpha() else letter for letter in word)
 
 
@@ -43,9 +44,9 @@ def one_of(words: str) -> str:
     return "(?:" + "|".join(map(any_case, sorted(words.split(), key=len, reverse=True))) + ")"
 
 
-# --- words that are known
+# --- known words
 
-# A capital letter behind these begins a sentence.
+# A capital letter after these begins a sentence.
 _SMALL_BEHIND = (
     "jan feb apr jun jul aug sep sept oct nov mon tue tues wed thu thurs fri "
     "inc co cos corp ltd plc bancorp bhd assn univ intl pty pte "
@@ -56,7 +57,7 @@ _SMALL_BEHIND = (
 # The same, but only with these capitals: small, they are words.
 _CAPITALS_BEHIND = "Mar|Dec|Ala|Az|Ark|Ct|Del|Ga|Ill|Ind|Kan|Ky|La|Mass|Md|Miss|Mo|Ore|Pa|Tex|Va|Vt|Wash"
 BEFORE_SMALL = f"(?:{one_of(_SMALL_BEHIND)}|{_CAPITALS_BEHIND})"
-# A name stands behind these.
+# A name follows these.
 _NAME_BEHIND = (
     "mr mrs ms mx dr drs prof profs sen sens rep reps atty attys lt col gen messrs gov govs adm rev fr maj sgt "
     "cpl pvt capt st ste sta ave pres lieut hon brig comdr cmdr pfc spc supt supts det mt ft adj adv asst assoc "
@@ -69,7 +70,7 @@ _NUMBER_BEHIND = (
     "ca ch chs fig figs prop no nos nr nrs vol vols sec secs sect sects art arts para paras pp op approx rs apt rt res"
 )
 BEFORE_NUMBERS = one_of(_NUMBER_BEHIND)
-# Behind an acronym these begin a sentence: no name does with them.
+# After an acronym these begin a sentence, since no name begins with them.
 SENTENCE_STARTERS = (
     "A About According After All Also Although An And Another As At Because Before Both But By During Each Earlier "
     "Every For From He Her Here His How However I If In It Its Last Later Many More Most My No Not Now Of On Once One "
@@ -87,7 +88,7 @@ OPENING = {"“": "``", "‘": "`", "«": "``", "‹": "`", "„": "``", "‚": 
 CLOSING = {"”": "''", "’": "'", "»": "''", "›": "'", "‟": "''"}
 
 # A repetition that may fail at the end of a run of signs is bounded, here and below: else each sign would scan it all.
-# The parts of a domain's name have at most 63 characters (RFC 1035), what stands before an @ has 64 (RFC 5321).
+# The parts of a domain's name have at most 63 characters (RFC 1035), the text before an @ has 64 (RFC 5321).
 _NO_ADDRESS = r"\s<>|`(){}\[\]“”‘’«»„"
 ADDRESSES = [
     Rule(
@@ -117,7 +118,7 @@ QUOTES = [
 ]
 
 CLITICS = [
-    # What stands before them, where it has an apostrophe itself or could take theirs for its own.
+    # Text before them that has an apostrophe itself or could include theirs.
     Rule("word before n't", rf"{L}*[^\W\d_nN]{any_case('n')}{APOSTROPHE}{any_case('t')}{NO_LETTER}", back=3),
     Rule("word before 's", rf"{WORD}{APOSTROPHE}[sSmMdD]{NO_LETTER}", back=2),
     Rule("word before 'll", rf"{WORD}{APOSTROPHE}(?:{one_of('ll re ve')}){NO_LETTER}", back=3),
@@ -144,7 +145,7 @@ APOSTROPHES = [
 
 
 def _before_starters() -> list[Rule]:
-    """An acronym before a word that begins a sentence: its full stop ends one, too. Of one letter it is no acronym."""
+    """An acronym before a word that begins a sentence: its full stop ends one, too. One letter is no acronym."""
     rules = []
     for length in sorted({len(word) for word in SENTENCE_STARTERS.split()}):
         words = "|".join(word for word in SENTENCE_STARTERS.split() if len(word) == length)
@@ -175,7 +176,7 @@ ABBREVIATIONS = [
     Rule("acronym in a word", rf"{ACRONYM}\.(?={APOSTROPHE})"),
 ]
 
-# Before what takes a part of them for its own
+# Before rules that would match a part of them
 MIXED = Rule("number and fraction", r"\d+-\d+/\d+(?![\d/])")
 HOUR = Rule("hour", rf"\d\d?(?::\d\d)?[AaPp]\.[Mm]\.{NO_WORD_NOR_STOP}", back=4)
 
@@ -244,7 +245,7 @@ RULES = [
 
 @cache
 def ptb() -> Rules:
-    """The rules, compiled; what their automaton has learned of a text serves the next."""
+    """The rules, compiled; states that their automaton made for one text are reused for the next."""
     return Rules(RULES, {"’": "'"})
 
 
@@ -261,7 +262,7 @@ _NAMES = frozenset([*_NAME_BEHIND.split(), "ph", "sc", "pl", "smt", "vs", "a.k.a
 _NUMBERS = frozenset(_NUMBER_BEHIND.split())
 _STARTERS = frozenset(SENTENCE_STARTERS.split())
 _CLOSING, _OPENING = "\"'”’)\\]»", "\"'“‘`(\\[«"
-# Where a sentence may end: the signs, what they are within, and the blank behind.
+# Possible ends of a sentence: the signs, the signs around them, and the blank after them.
 _END = re.compile(rf"([.!?…]+)[{_CLOSING}]*(?: (?:''|[{_CLOSING}])(?= ))? ")
 _FIRST = re.compile(rf"[{_OPENING} ]*(\w*)")
 _LETTERS = re.compile(r"[A-Za-z](?:\.[A-Za-z])*")
@@ -270,9 +271,9 @@ _LETTERS = re.compile(r"[A-Za-z](?:\.[A-Za-z])*")
 def sentences(text: str) -> list[str]:
     """The sentences of a text, each on one line; an empty line always ends one.
 
-    A sentence ends where the tokeniser sees an end: not behind an abbreviation that a name, a number or a small letter
-    follows, not behind initials but before a word as `The`, and not before a small letter. A sign between blanks ends
-    one whatever follows: such a text is in tokens already.
+    A sentence ends where the tokeniser finds an end: not after an abbreviation that a name, a number or a small letter
+    follows, not after initials unless a word such as `The` follows, and not before a small letter. A sign between
+    blanks ends one in any case: such a text is tokenised already.
     """
     lines: list[str] = []
     for paragraph in PARAGRAPH.split(text):

@@ -1,4 +1,4 @@
-"""A number of a corpus's training records, where its sizes are no percents; drawn as those are (`corpora.fraction`).
+"""Samples of a corpus's training records given by number instead of percent; drawn as `corpora.fraction` draws.
 
 One seed's sizes are nested, in each other and in its percents.
 """
@@ -29,7 +29,7 @@ class _Drawn(Part):
 
 
 def draw_records(ids: Sequence[str], records: int, seed: int, where: object = "the training part") -> Sequence[int]:
-    """Which training records, by position, the first `records` of the seed's order are; a larger draw begins with it.
+    """Positions of the first `records` training records in the seed's order; a larger draw begins with them.
 
     CorpusError, with `where`, if there are too few.
     """
@@ -42,7 +42,7 @@ def draw_records(ids: Sequence[str], records: int, seed: int, where: object = "t
 
 
 def write_records(train: Part, records: int, seed: int, folder: Path) -> dict[str, Any]:
-    """Write what `write_fraction` writes, of so many records; the statistics say no percent."""
+    """Write the files of `write_fraction` for so many records; the statistics hold no percent."""
     ids = train.ids
     drawn = _Drawn(train.folder, train.name, frozenset(draw_records(ids, records, seed, train.path)))
     statistics = write_fraction(drawn, 100, 1, folder) | {"of_records": len(ids)}
@@ -51,8 +51,8 @@ def write_records(train: Part, records: int, seed: int, folder: Path) -> dict[st
     return statistics
 
 
-def positions(folder: Path, ids: Sequence[str], seed: int) -> Sequence[int]:
-    """Which records a finished folder, made of these with this seed, is of: of a percent, or of a number of records."""
+def drawn_positions(folder: Path, ids: Sequence[str], seed: int) -> Sequence[int]:
+    """Positions of the records of a finished folder, made of these with this seed, by percent or by number."""
     size = read_statistics(folder)
     if "percent" in size:
         return draw(ids, size["percent"], seed)

@@ -1,4 +1,4 @@
-"""What Table 1 of Čano and Bojar (2020) says of a corpus: records, mean lengths in tokens, vocabulary."""
+"""Statistics of a corpus as in Table 1 of Čano and Bojar (2020): records, mean lengths in tokens, vocabulary."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from sumcurve.store.records import Record
 
 
 class Statistics:
-    """Counts over records: how many, and how often each word occurs in their sources and in their targets."""
+    """Counts over records: their number, and the frequency of each word in their sources and in their targets."""
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self.records = 0

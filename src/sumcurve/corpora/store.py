@@ -1,6 +1,6 @@
 """Opens the folder of a finished corpus: its parts, their records in order, their text and their ids.
 
-A part is read from its file whenever it is asked for; nothing but what was asked for stays in memory.
+A part is read from its file at each access; only the records returned stay in memory.
 """
 
 import json
@@ -27,12 +27,12 @@ class Part:
 
     @property
     def path(self) -> Path:
-        """Of the tokenised records."""
+        """Path of the tokenised records."""
         return self.folder / f"{self.name}.jsonl"
 
     @property
     def text_path(self) -> Path:
-        """Of the same records as people wrote them."""
+        """Path of the same records as people wrote them."""
         return self.folder / f"{self.name}.text.jsonl"
 
     def __iter__(self) -> Iterator[Record]:
@@ -54,7 +54,7 @@ class Part:
 
     @property
     def text(self) -> Iterator[Text]:
-        """What people wrote, record by record in the order of the part."""
+        """Texts as people wrote them, record by record in the order of the part."""
         for number, row in enumerate(read_jsonl(self.text_path), start=1):
             try:
                 yield Text(**row)
@@ -93,18 +93,18 @@ class Corpus:
 
     @property
     def parts(self) -> list[Part]:
-        """Those that it has: train, valid and test, and unseen where groups are held out."""
+        """Parts of the corpus: train, valid and test, and unseen where groups are held out."""
         unseen = Part(self.folder, UNSEEN)
         return [Part(self.folder, name) for name in PARTS] + ([unseen] if unseen.path.is_file() else [])
 
     @property
     def statistics(self) -> dict[str, Any]:
-        """What became of the raw records, and what the parts are (`corpora.prepare`)."""
+        """Statistics of the raw records and of the parts (`corpora.prepare`)."""
         return json.loads(self.statistics_path.read_text())
 
     @property
     def harvest(self) -> dict[str, Any] | None:
-        """How many docstrings a harvested corpus comes from, `found` and `dropped` by reason; None for others."""
+        """Counts of the docstrings of a harvested corpus, `found` and `dropped` by reason; None for other corpora."""
         return json.loads(self.harvest_path.read_text()) if self.harvest_path.is_file() else None
 
     @property
@@ -117,7 +117,7 @@ class Corpus:
 
     @property
     def dropped_path(self) -> Path:
-        """Of the raw records that were left out: a line each with file, line, id, reason and value."""
+        """Path of the list of dropped raw records: a line each with file, line, id, reason and value."""
         return self.folder / "dropped.jsonl"
 
 
@@ -144,3 +144,9 @@ def rows_of(part: Part, drawn: Sequence[int]) -> list[dict[str, Any]]:
     for record, text in take(part.with_text, drawn, part.path):
         rows.append(text.as_dict() | ({"group": record.group} if record.group is not None else {}))
     return rows
+
+
+def read_salient(folder: Path, part: str) -> Iterator[list[tuple[int, int]]]:
+    """The salient spans (half-open, of source tokens) of every record of a part, in order, of an annotation of them."""
+    for row in read_jsonl(folder / f"{part}.jsonl"):
+        yield [(start, end) for start, end in row["salient"]]

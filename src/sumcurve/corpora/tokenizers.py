@@ -1,4 +1,4 @@
-"""How a corpus's sentences become tokens: the choices of `prepare.tokenizer`, by name."""
+"""Tokenizers of a corpus's sentences: the choices of `prepare.tokenizer`, by name."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """`sentences` of a running text, and the `tokens` of sentences, blank-separated, in small letters if wanted.
+    """`sentences` of a running text, and the `tokens` of sentences, blank-separated, in small letters if requested.
 
     There are as many results as sentences. A sentence that has a token by `tokens.TOKEN` has one here.
     """
@@ -49,12 +49,12 @@ def ptb(sentences: Sequence[str], lower: bool) -> list[str]:
 
 
 def blanks(sentences: Sequence[str], lower: bool) -> list[str]:
-    """What white space divides, of text that is tokenised already."""
+    """Tokens of text that is tokenised already, divided at white space."""
     return [" ".join((sentence.lower() if lower else sentence).split()) for sentence in sentences]
 
 
 def own_case(text: str, lowered: str) -> str:
-    """The tokens `lowered` (blank-separated) in the case of the text that they were made from, by whichever tokenizer.
+    """The tokens `lowered` (blank-separated), of any of the tokenizers, in the case of the text they were made from.
 
     Tokens that none of them makes of the text in small letters are returned as they are. See `tokens.own_case`.
     """
@@ -70,7 +70,7 @@ def own_case(text: str, lowered: str) -> str:
 # --- Chinese
 
 _CHINESE_ENDS = re.compile(r"[^。！？!?\n]*(?:[。！？!?]+[”’」』）)\"']*|\n|$)")
-# A character of a script without blanks; a run of letters and digits, with what stands inside numbers; any other sign.
+# A character of a script without blanks; a run of letters and digits, with signs inside numbers; any other sign.
 _CHARACTER = re.compile(
     "[\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3041-\u3096\u30a1-\u30fa\u3105-\u312f\u31a0-\u31bf"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]"
@@ -79,17 +79,17 @@ _CHARACTER = re.compile(
 
 
 def chinese_sentences(text: str) -> list[str]:
-    """Sentences that end with 。！？ and the quotation marks and brackets behind these, or with a line."""
+    """Sentences that end with 。！？ and the quotation marks and brackets after these, or with a line."""
     return [sentence for line in _CHINESE_ENDS.findall(text) if (sentence := " ".join(line.split()))]
 
 
 def characters(sentences: Sequence[str], lower: bool) -> list[str]:
-    """Every Chinese character alone, as Hu et al. (2015) read LCSTS; Latin words and numbers whole."""
+    """Every Chinese character as a token, as Hu et al. (2015) read LCSTS; Latin words and numbers whole."""
     return [" ".join(_CHARACTER.findall(sentence.lower() if lower else sentence)) for sentence in sentences]
 
 
 def jieba_words(sentences: Sequence[str], lower: bool) -> list[str]:
-    """Words of jieba's dictionary, and of its hidden Markov model for others."""
+    """Words of jieba's dictionary, and of its hidden Markov model for unknown words."""
     cut = _jieba().lcut
     return [
         " ".join(word for word in cut(sentence.lower() if lower else sentence) if not word.isspace())
@@ -99,7 +99,7 @@ def jieba_words(sentences: Sequence[str], lower: bool) -> list[str]:
 
 @cache
 def _jieba() -> "jieba.Tokenizer":
-    """jieba with its own dictionary, without the file in the folder for temporary files that any user could write."""
+    """jieba with its own dictionary, without its cache in the temporary folder, which any user could write."""
     try:
         import jieba
     except ImportError as error:
@@ -119,3 +119,4 @@ TOKENIZERS: dict[str, Tokenizer] = {
     "jieba": Tokenizer(chinese_sentences, jieba_words),
     "characters": Tokenizer(chinese_sentences, characters),
 }
+VERSIONS = {"ptb": 2}  # where it is above 1, it stands in names of corpora

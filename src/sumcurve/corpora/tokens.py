@@ -15,7 +15,7 @@ TOKEN = re.compile(
 )
 PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
 
-# Lower case, without the last full stop, as Punkt wants them.
+# Lower case, without the last full stop, as Punkt requires.
 # fmt: off
 ABBREVIATIONS = frozenset([
     "a.k.a", "al", "approx", "apr", "assoc", "aug", "bros", "ca", "cf", "ch", "chap", "co", "corp", "dept",
@@ -35,8 +35,8 @@ def tokenize(text: str, lower: bool) -> list[str]:
 def own_case(text: str, lowered: str) -> str:
     """The tokens `lowered` (blank-separated) in the case of the text that they were made from.
 
-    A token of the lower-cased text is read where it stands in the text itself. A character that is longer in lower case
-    (Turkish İ) stays in lower case, for what follows to stand at the same place. Tokens that were not lower-cased are
+    A token of the lower-cased text is read at its place in the text itself. A character that is longer in lower case
+    (Turkish İ) stays in lower case, so that the following positions agree. Tokens that were not lower-cased are
     returned as they are.
     """
     if " ".join(tokenize(text, lower=True)) != lowered:
@@ -58,7 +58,7 @@ def sentences(text: str) -> list[str]:
 
 
 def cut(sentences: Sequence[str], most_tokens: int) -> list[str]:
-    """The sentences of blank-separated tokens up to `most_tokens` tokens in all, the last one cut where it must be."""
+    """The sentences of blank-separated tokens up to `most_tokens` tokens in all; the last one is truncated."""
     kept = []
     for sentence in sentences:
         tokens = sentence.split(" ")[:most_tokens]

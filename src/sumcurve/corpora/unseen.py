@@ -1,4 +1,4 @@
-"""The part unseen of a corpus as a corpus of its own, whose test part it is. Nothing is trained on it."""
+"""The part unseen of a corpus as a corpus of its own, as its test part. No model is trained on it."""
 
 import shutil
 from pathlib import Path
@@ -8,7 +8,7 @@ from sumcurve.store.records import write_json
 
 
 def write_unseen(corpus: Corpus, folder: Path) -> None:
-    """Write test.jsonl, test.text.jsonl and statistics.json: the records that `corpus` holds out."""
+    """Write test.jsonl, test.text.jsonl and statistics.json of the records that `corpus` holds out."""
     unseen, test = corpus.part(UNSEEN), Corpus(folder).part("test")
     shutil.copyfile(unseen.path, test.path)
     shutil.copyfile(unseen.text_path, test.text_path)

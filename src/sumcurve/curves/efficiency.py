@@ -10,13 +10,13 @@ A cost is seconds, updates or examples; the paper's is seconds.
 `bounds_from_seeds` gives all of them error bars where only mean scores are known: from seeds alone, on one test set.
 Costs vary by factors rather than summands, so that their spread is pooled on the logarithm and several seeds' cost is
 their geometric mean. σ, E and ε are quotients of uncertain numbers: their intervals are Fieller's. Where the scores of
-single items are known, `tables.efficiency` does it with items, too.
+single items are known, `tables.efficiency` puts draws over items and seeds into the same quotients.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ from sumcurve.statistics.errors import Undefined as Undefined
 from sumcurve.statistics.seeds import satterthwaite
 
 Mark = Literal["leftmost", "middle", "rightmost"]
+Number = TypeVar("Number", float, NDArray[np.float64])
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Interval:
-    """From one point of a learning curve to a later one; `whole`: first to last, across points between.
+    """Interval from one point of a learning curve to a later one; `whole`: first to last, across points between.
 
     `marks` are those of the paper's scheme, none for most intervals of a long curve; an only interval is both leftmost
     and rightmost.
@@ -66,7 +67,7 @@ def intervals(points: Sequence[Point]) -> list[Interval]:
 
 
 def marks(number: int, count: int) -> tuple[Mark, ...]:
-    """What the `number`-th of `count` intervals between neighbours, from 1, is in the paper's scheme.
+    """Mark in the paper's scheme of the `number`-th of `count` intervals between neighbours, from 1.
 
     The middle of n intervals is number ceil(n / 2): of an even number the left one of the two in the middle, where a
     curve is still steeper. One or two intervals have no middle.
@@ -75,6 +76,21 @@ def marks(number: int, count: int) -> tuple[Mark, ...]:
     if count > 2 and number == (count + 1) // 2:
         marks.append("middle")
     return (*marks, "rightmost") if number == count else tuple(marks)
+
+
+def growth(first: Point, second: Point) -> float:
+    """Δd / d."""
+    return _added_samples(first, second) / first.samples
+
+
+def relative_slope(before: Number, after: Number, growth: float) -> Number:
+    """(Δy / y) / (Δd / d) of two numbers above 0, or of arrays of them: σ of scores, θ of costs."""
+    return (after - before) / before / growth
+
+
+def geometric_mean(costs: Sequence[float]) -> float:
+    """The cost of several seeds; all above 0."""
+    return float(np.exp(np.log(costs).mean()))
 
 
 def score_efficiency(first: Point, second: Point) -> float:
@@ -86,8 +102,7 @@ def relative_score_efficiency(first: Point, second: Point) -> float:
     """σ = (Δs / s) / (Δd / d). Undefined where the first score is 0 or less."""
     if first.score <= 0:
         raise Undefined("the smaller training scores 0 or less")
-    growth = _added_samples(first, second) / first.samples
-    return (second.score - first.score) / first.score / growth
+    return relative_slope(first.score, second.score, growth(first, second))
 
 
 def cost_deficiency(first: Point, second: Point) -> float:
@@ -101,7 +116,7 @@ def relative_cost_deficiency(first: Point, second: Point) -> float:
     before, after = _costs(first, second)
     if before == 0:
         raise Undefined("the smaller training costs 0")
-    return (after - before) / before / (_added_samples(first, second) / first.samples)
+    return relative_slope(before, after, growth(first, second))
 
 
 def overall_efficiency(first: Point, second: Point) -> float:
@@ -159,13 +174,12 @@ class Repeats:
     @property
     def point(self) -> Point:
         """Mean score and geometric mean cost over seeds."""
-        cost = float(np.exp(np.log(self.costs).mean())) if self.costs else None
-        return Point(self.samples, float(np.mean(self.scores)), cost)
+        return Point(self.samples, float(np.mean(self.scores)), geometric_mean(self.costs) if self.costs else None)
 
 
 @dataclass(frozen=True)
 class Spread:
-    """What one seed varies by, pooled over trainings; variances are None, with 0 degrees, where all have one seed.
+    """Variances of one seed, pooled over trainings; variances are None, with 0 degrees, where all have one seed.
 
     `costs` is the variance of the logarithm of a cost, `covariance` that of a score and the logarithm of its cost.
     """
@@ -207,7 +221,6 @@ def bounds_from_seeds(
     """
     before, after = first.point, second.point
     added = _added_samples(before, after)
-    growth = added / before.samples
     rates = np.array([1 / len(training.scores) for training in (first, second)])
     intervals: dict[Quotient, Bounds | Undefined] = {}
 
@@ -233,11 +246,12 @@ def bounds_from_seeds(
 
         margin = reach * float(variance * rates.sum()) ** 0.5
         put("Sigma", 1 / added, lambda: (gain - margin, gain + margin))
-        put("sigma", 1 / growth, relative_gain)
+        put("sigma", 1 / growth(before, after), relative_gain)
     if costs is not None:
         cost_reach = _quantile(spread.cost_degrees, confidence)
         put("Theta", 1 / added, lambda: _extra_cost(before, after, cost_reach * (costs * rates) ** 0.5))
-        put("theta", 1 / growth, lambda: _cost_growth(before, after, cost_reach * float(costs * rates.sum()) ** 0.5))
+        margin_of_log = cost_reach * float(costs * rates.sum()) ** 0.5
+        put("theta", 1 / growth(before, after), lambda: _cost_growth(before, after, margin_of_log))
     if variance is not None and costs is not None:
         put("E", 1.0, lambda: _per_cost(before, after, spread, rates, confidence, relative=False))
         put("epsilon", 1.0, lambda: _per_cost(before, after, spread, rates, confidence, relative=True))

@@ -52,7 +52,7 @@ class NoCurve(ValueError):
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """How curves are drawn. `confidence` is that of bands and of verdicts, `ceiling` the best possible score."""
+    """Settings of learning curves. `confidence` is that of bands and forecasts, `ceiling` the best possible score."""
 
     confidence: float = 0.95
     draws: int = 4000
@@ -198,12 +198,11 @@ class _Data:
 class _Solution:
     """One method under one memory and every τ: restricted likelihoods ``[taus]``, and `gain` ``[taus, n, sizes]``.
 
-    ``gain @ z`` are the predictions; `variance` ``[taus, n]`` is that of their error.
+    ``gain @ z`` are the predictions.
     """
 
     log_likelihood: Array
     gain: Array
-    variance: Array
 
 
 def _solve(data: _Data, taus: Array, memory: float, at: Array) -> _Solution:
@@ -226,9 +225,7 @@ def _solve(data: _Data, taus: Array, memory: float, at: Array) -> _Solution:
         - 0.5 * np.log(information)
         - 0.5 * np.square(white).sum(axis=1)
     )
-    own = np.square(taus)[:, None] * np.diagonal(dispersion(at - origin, at - origin, memory))
-    variance = own + ((gain @ covariance - 2 * squares * across) * gain).sum(axis=-1)
-    return _Solution(log_likelihood, gain, np.maximum(variance, 0.0))
+    return _Solution(log_likelihood, gain)
 
 
 def _weighed(solutions: list[list[_Solution]]) -> tuple[Array, Array]:

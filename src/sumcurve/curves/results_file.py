@@ -7,14 +7,11 @@ are repetitions: their mean scores count and, as in `efficiency.py`, the geometr
 Čano and Bojar (2020), arXiv 1909.06618, print σ and θ in percent and ε as a plain ratio; so do these columns.
 """
 
-import csv
-import io
 import itertools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
@@ -22,20 +19,15 @@ from typing import NamedTuple
 
 from sumcurve.curves import efficiency
 from sumcurve.curves.efficiency import Point, Quotient, Repeats, Spread, Undefined
-from sumcurve.curves.errors import ResultsError
-from sumcurve.machine.numbers import finite
-from sumcurve.store.records import open_bytes
+from sumcurve.files.errors import FileError
+from sumcurve.files.sheet import NO_SCORES, Line, Sheet, decimal
 
 RESULTS = {"cano-bojar-2020": "cano_bojar_2020_table2.csv"}  # shipped
 ENDS = ("low", "high")
 KEYS = ("corpus", "method", "split", "records")
 SECONDS = ("train_seconds", "seconds")
-# Columns of these names are never taken for scores.
-NO_SCORES = {*KEYS, *SECONDS, "seed", "parameters", "percent", "items", "updates", "examples", "epochs"}
-MOST = Decimal(10) ** 50  # of a number, so that products of several are numbers, too
 BEYOND = "it is beyond any number"
 NO_TIME = "a seed has 0 seconds, of which there is no logarithm"
-COMMA = re.compile(r"[-+]?\d+,\d+", re.ASCII)  # a number with a decimal comma
 
 
 @dataclass(frozen=True)
@@ -66,17 +58,12 @@ class Training:
 
 @dataclass(frozen=True)
 class Results:
-    """A results file: which columns are scores and seconds, which are not used, and its trainings by size.
-
-    `rounding` is half a unit of the last digit of each used column: its numbers may have been rounded by that much.
-    The longest number of the column counts, because zeros at the end are easily lost.
-    """
+    """A results file: which columns are scores and seconds, which are not used, and its trainings by size."""
 
     scores: tuple[str, ...]
     seconds: str | None
     seeded: bool
     left_out: tuple[str, ...]
-    rounding: dict[str, float]
     trainings: dict[tuple[str, str], list[Training]]  # by corpus and method, in the file's order
 
 
@@ -130,87 +117,45 @@ class EfficiencyRow:
         }
 
 
-@dataclass(frozen=True)
-class Line:
-    """A row of a CSV, with the place that an error names."""
-
-    place: str
-    cells: dict[str, str]
-
-    def error(self, column: str, remedy: str) -> ResultsError:
-        return ResultsError(f"{self.place}: column {column} holds {self.cells[column]!r}: {remedy}")
-
-    def text(self, column: str) -> str:
-        if not self.cells[column]:
-            raise self.error(column, "fill it in, or remove the row")
-        return self.cells[column]
-
-    def seed(self, column: str) -> str:
-        """A seed's name: 1, 1.0 and 01 are one."""
-        number = _decimal(self.text(column))
-        return self.cells[column] if number is None else f"{number.normalize():f}"
-
-    def number(self, column: str, remedy: str = "write a plain number, such as 12.34, or remove the row") -> Decimal:
-        number = _decimal(self.cells[column])
-        if number is None:
-            raise self.error(column, remedy)
-        if abs(number) > MOST:
-            raise self.error(column, f"no result is beyond {MOST:.0e}: correct it, or remove the row")
-        return number
-
-    def count(self, column: str, remedy: str) -> int:
-        number = self.number(column, remedy)
-        if number < 1 or number != number.to_integral_value():
-            raise self.error(column, remedy)
-        return int(number)
-
-
 def results_file(name: str) -> Path:
-    """The results file at that path, or the shipped one of that name; ResultsError without either."""
-    return shipped(name, RESULTS)
-
-
-def shipped(name: str, files: Mapping[str, str]) -> Path:
-    """The file at that path, or the shipped one of that name; ResultsError without either."""
+    """The results file at that path, or the shipped one of that name; FileError without either."""
     path = Path(name)
     if path.is_file():
         return path
-    if name in files:
-        return Path(str(resources.files("sumcurve.curves") / "published" / files[name]))
-    raise ResultsError(f"{name}: no such file: give a CSV, or shipped data by name: {', '.join(files)}")
+    if name in RESULTS:
+        return Path(str(resources.files("sumcurve.curves") / "published" / RESULTS[name]))
+    if path.is_dir():
+        raise FileError(f"{name} is a folder: name a file")
+    raise FileError(f"{name}: no such file: give a CSV, or shipped data by name: {', '.join(RESULTS)}")
 
 
 def interval_name(first: int, second: int) -> str:
-    """From split 1 to 2 is "12"; where a split is above 9, a hyphen parts the two: "9-10"."""
+    """Name of an interval: from split 1 to 2 it is "12"; where a split is above 9, a hyphen parts the two: "9-10"."""
     return f"{first}{second}" if second <= 9 else f"{first}-{second}"
 
 
-def read_results(path: Path, scores: Sequence[str] = ()) -> Results:
-    """Read a results file, plain, .gz or .zst; ResultsError names the line, the value and the remedy.
+def results_of(sheet: Sheet, scores: Sequence[str] = ()) -> Results:
+    """The results in rows that were read from a file, or come from elsewhere.
 
-    Without `scores`, every column of numbers is a score unless its name is in `NO_SCORES`.
+    Without `scores`, every column of numbers is a score unless its name is in `NO_SCORES`. FileError names the line,
+    the value and the remedy.
     """
-    return results_of(path, *read_lines(path), scores)
-
-
-def results_of(path: Path | str, header: Sequence[str], lines: Sequence[Line], scores: Sequence[str] = ()) -> Results:
-    """The results in rows that were read from a file, or come from elsewhere."""
+    path, header, lines = sheet.name, sheet.columns, sheet.lines
     missing = [key for key in KEYS if key not in header]
     for key in missing:
         if other := [name for name in header if name.lower() == key]:
-            raise ResultsError(f"{path}: column {other[0]!r} is no {key!r}: write it in small letters")
+            raise FileError(f"{path}: column {other[0]!r} is no {key!r}: write it in small letters")
     if missing:
         remedy = "add it" if len(missing) == 1 else "add them"
-        remedy = "this looks like a published table, which --compare takes" if "interval" in header else remedy
         absent = f"column{'s' * (len(missing) > 1)} {', '.join(missing)}"
-        raise ResultsError(f"{path}: no {absent}, which every results file needs: {remedy}")
+        raise FileError(f"{path}: no {absent}, which every results file needs: {remedy}")
     costs = [name for name in SECONDS if name in header]
     if len(costs) > 1:
-        raise ResultsError(f"{path}: columns {' and '.join(costs)} both mean the training time: keep one of them")
+        raise FileError(f"{path}: columns {' and '.join(costs)} both mean the training time: keep one of them")
     seconds = costs[0] if costs and any(line.cells[costs[0]] for line in lines) else None
     columns = _given_scores(path, header, scores) if scores else _columns_of_numbers(path, header, lines)
     if len({short_name(column) for column in columns}) < len(columns):
-        raise ResultsError(
+        raise FileError(
             f"{path}: of the scores {', '.join(columns)} two have one short name: choose between them with --scores"
         )
     cells: dict[tuple[str, str], dict[int, list[Line]]] = {}
@@ -223,19 +168,13 @@ def results_of(path: Path | str, header: Sequence[str], lines: Sequence[Line], s
         for key, splits in cells.items()
     }
     if all(len(splits) == 1 for splits in trainings.values()):
-        raise ResultsError(f"{path}: no method has two splits, so there is no interval: add rows of more splits")
+        raise FileError(f"{path}: no method has two splits, so there is no interval: add rows of more splits")
     used = (*columns, *([seconds] if seconds else []))
     return Results(
         scores=columns,
         seconds=seconds,
         seeded="seed" in header,
         left_out=tuple(name for name in header if name not in {*KEYS, *used, *costs, "seed"}),
-        rounding={
-            column: min(
-                float(last_digit(number)) / 2 for line in lines if (number := _decimal(line.cells[column])) is not None
-            )
-            for column in used
-        },
         trainings=trainings,
     )
 
@@ -277,7 +216,7 @@ def efficiency_rows(results: Results) -> list[EfficiencyRow]:
 
 
 def _spreads(results: Results) -> dict[tuple[str, str], Spread]:
-    """What seeds vary by, for each corpus that has several and each score."""
+    """Variation between seeds, for each corpus that has several and each score."""
     spreads = {}
     for corpus in dict.fromkeys(corpus for corpus, _ in results.trainings):
         of_corpus = [training for (name, _), curve in results.trainings.items() if name == corpus for training in curve]
@@ -348,52 +287,10 @@ def short_name(score: str) -> str:
     return ending if ending not in ("", score) else f"_{score}"
 
 
-def read_lines(path: Path) -> tuple[list[str], list[Line]]:
-    """The header and every row, blanks around cells removed; empty lines are skipped."""
-    start = 1
-    try:
-        with open_bytes(path) as stream:
-            separator = "\t" if ".tsv" in path.suffixes else ","
-            text = io.StringIO(stream.read().decode("utf-8-sig"), newline="")
-            reader = csv.reader(text, delimiter=separator, strict=True)
-            rows = []
-            for row in reader:
-                if row:
-                    rows.append((start, [cell.strip() for cell in row]))
-                start = reader.line_num + 1
-    except csv.Error as error:
-        raise ResultsError(
-            f"{path}:{start}: not a CSV in the row that begins here ({error}): close its quote, or export it again"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ResultsError(f"{path}: not a CSV in UTF-8 ({error}): export it again") from error
-    if len(rows) < 2:
-        raise ResultsError(f"{path}: {'only a header' if rows else 'empty'}: it needs a header and rows below")
-    number, header = rows[0]
-    for sign in ";\t|,":
-        if len(header) == 1 and sign in header[0]:
-            raise ResultsError(
-                f"{path}: its cells are parted by {sign!r}: part them by {'tabs' if separator == chr(9) else 'commas'}"
-            )
-    for name in header:
-        if not name or header.count(name) > 1:
-            problem = f"column {name} stands twice" if name else "a column has no name"
-            raise ResultsError(f"{path}:{number}: {problem} in the header: give every column its own name")
-    lines = []
-    for number, row in rows[1:]:
-        if len(row) != len(header):
-            raise ResultsError(
-                f"{path}:{number}: {len(row)} cells, but the header has {len(header)}: fill in what is missing, remove "
-                "what is too much, and write numbers without a comma"
-            )
-        lines.append(Line(f"{path}:{number}", dict(zip(header, row, strict=True))))
-    return header, lines
-
-
 def _given_scores(path: Path | str, header: Sequence[str], scores: Sequence[str]) -> tuple[str, ...]:
     for name in scores:
         if name not in header or name in {*KEYS, *SECONDS, "seed"} or scores.count(name) > 1:
-            raise ResultsError(
+            raise FileError(
                 f"{path}: {name!r} cannot be taken as a score: name columns once each, among {', '.join(header)}"
             )
     return tuple(scores)
@@ -402,13 +299,9 @@ def _given_scores(path: Path | str, header: Sequence[str], scores: Sequence[str]
 def _columns_of_numbers(path: Path | str, header: Sequence[str], lines: Sequence[Line]) -> tuple[str, ...]:
     columns = []
     for name in header:
-        read = [_decimal(line.cells[name]) is not None for line in lines]
+        read = [decimal(line.cells[name]) is not None for line in lines]
         if name in NO_SCORES:
             continue
-        commas = [line for line in lines if COMMA.fullmatch(line.cells[name])]
-        if commas and len(commas) + sum(read) == len(lines):
-            number = commas[0].cells[name].replace(",", ".")
-            raise commas[0].error(name, f"write {number}, with a decimal point and no sign for thousands")
         if not any(read):
             continue
         if not all(read):
@@ -417,7 +310,7 @@ def _columns_of_numbers(path: Path | str, header: Sequence[str], lines: Sequence
             )
         columns.append(name)
     if not columns:
-        raise ResultsError(f"{path}: no column of scores: add one, such as rouge1, with a number in every row")
+        raise FileError(f"{path}: no column of scores: add one, such as rouge1, with a number in every row")
     return tuple(columns)
 
 
@@ -455,12 +348,3 @@ def _growing(trainings: list[Training], lines: Mapping[int, Sequence[Line]]) -> 
                 "records", f"split {first.split} has {first.records}; number the splits by growing records"
             )
     return trainings
-
-
-def _decimal(text: str) -> Decimal | None:
-    return Decimal(text) if finite(text) is not None else None
-
-
-def last_digit(number: Decimal) -> Decimal:
-    """One in the last digit as written: 0.01 for 4.30."""
-    return Decimal(1).scaleb(int(number.as_tuple().exponent))

@@ -8,7 +8,7 @@ CEILING = 100.0
 
 @dataclass(frozen=True)
 class Scale:
-    """What curves are fitted to: offset + factor · score, within 0 to 100 and higher where the system is better."""
+    """Scale of curves: offset + factor · score, within 0 to 100 and higher where the system is better."""
 
     offset: float
     factor: float
@@ -26,5 +26,5 @@ class Scale:
         return (fitted - self.offset) / self.factor
 
     def difference(self, fitted: float) -> float:
-        """Of two fitted values as one of scores, positive where the first is better."""
+        """Difference of two fitted values in scores, positive where the first is better."""
         return fitted / abs(self.factor)

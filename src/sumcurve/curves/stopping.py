@@ -1,4 +1,4 @@
-"""What a training would have cost under other stopping rules, from the History that it kept.
+"""Costs that a training would have had under other stopping rules, from the History that it kept.
 
 Data time deficiency θ compares costs "to convergence", so it depends on who says when a training has converged: a
 method that trains a fixed number of updates has θ = 0 by decree. Four rules:
@@ -45,7 +45,7 @@ class Validation:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a training costs; updates and examples are whole only at a validation."""
+    """Cost of a training; updates and examples are whole only at a validation."""
 
     updates: float
     examples: float
@@ -109,7 +109,7 @@ def fixed(rows: Sequence[Validation], unit: Unit, amounts: Mapping[str, float]) 
 
 
 def largest_common(histories: Sequence[Sequence[Validation]], unit: Unit) -> dict[str, float]:
-    """For every phase the most updates or epochs that all Histories of one method have."""
+    """Find for every phase the most updates or epochs that all Histories of one method have."""
     phases = [_phases(rows) for rows in histories]
     if len({tuple(spans) for spans in phases}) > 1:
         raise ValueError(f"Histories of other phases: {sorted({tuple(spans) for spans in phases})}; give one method's")
@@ -126,7 +126,7 @@ def costs(
     updates: Mapping[str, float] | None = None,
     epochs: Mapping[str, float] | None = None,
 ) -> dict[Rule, dict[float, list[Cost | Undefined]]]:
-    """What every training of one method costs under every rule: by rule and size, one entry for each seed.
+    """Costs of every training of one method under every rule: by rule and size, one entry for each seed.
 
     `histories` holds by size the rows of each seed. Without `updates` or `epochs` (for each phase), the fixed rules
     take the largest number that all sizes and seeds have.

@@ -1,4 +1,4 @@
-"""Which of two methods is ahead now, and how likely it stays ahead on up to four times the data.
+"""Forecast: which of two methods is ahead now, and how likely it stays ahead on up to four times the data.
 
 Čano and Bojar (2020), Figure 1, let the rightmost σ of two level methods say which will be ahead on more data. Here
 the question is put to draws of both true curves (`fit.py`), so that an answer carries a probability, and "undecided" is
@@ -24,7 +24,7 @@ STEPS = 9  # sizes from N to the furthest, evenly in log d; holds TIMES
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the curves of two methods say; `first` is the one more likely ahead at `size`.
+    """Forecast by the curves of two methods; `first` is the one more likely ahead at `size`.
 
     ================  =============================================================================
     kind              claim, held with `probability`
@@ -51,7 +51,7 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """The verdict in English, ready to print."""
+        """The forecast in English, ready to print."""
         first, second, size, furthest = self.first, self.second, f"{self.size:,.0f}", f"{self.furthest:,.0f}"
         now, twice, four_times = (_chance(chance, self.confidence) for chance in self.ahead)
         double = f"{TIMES[1] * self.size:,.0f}"
@@ -70,7 +70,7 @@ class Verdict:
 
 
 def verdicts(fits: Fits) -> list[Verdict]:
-    """A verdict for every pair of fitted methods that share a size, in their order.
+    """A forecast for every pair of fitted methods that share a size, in their order.
 
     Probabilities are of single claims; of many pairs at 0.95 one in twenty may err.
     """
@@ -89,11 +89,11 @@ def common_size(fits: Fits, first: str, second: str) -> float | None:
 
 
 def verdict(fits: Fits, first: str, second: str) -> Verdict:
-    """The verdict on one pair; see `Verdict`. Whichever is named first in it is not necessarily `first`."""
+    """The forecast for one pair; see `Verdict`. Whichever is named first in it is not necessarily `first`."""
     first, second = sorted((first, second), key=fits.methods.index)
     size = common_size(fits, first, second)
     if size is None:
-        raise ValueError(f"{first} and {second} have no size in common; a verdict needs one")
+        raise ValueError(f"{first} and {second} have no size in common; a forecast needs one")
     confidence = fits.settings.confidence
     sizes = np.geomspace(size, FURTHEST * size, STEPS)
     lead = fits.predict(first, sizes) - fits.predict(second, sizes)  # [draws, sizes]
@@ -125,7 +125,7 @@ def verdict(fits: Fits, first: str, second: str) -> Verdict:
 
 
 def _contradicted(fits: Fits, first: str, second: str, size: float, sign: int) -> bool:
-    """Whether the measured difference at `size` alone shows the other method ahead."""
+    """Tell whether the measured difference at `size` alone shows the other method ahead."""
     place = int(np.flatnonzero(fits.curves.sizes == size)[0])
     left, right = (fits.curves.methods.index(method) for method in (first, second))
     drawn = fits.curves.scores[left, place] - fits.curves.scores[right, place]

@@ -1,1 +1,1 @@
-"""How trained models write: searches over batches, log-probabilities, and the files that hold them."""
+"""Decoding with trained models: searches over batches, log-probabilities, and the files that hold them."""

@@ -1,4 +1,4 @@
-"""What a trained model writes and how probable it finds targets, a batch at a time."""
+"""Summaries by a trained model, and its log-probabilities of targets, a batch at a time."""
 
 from typing import Protocol
 
@@ -13,6 +13,8 @@ from sumcurve.settings.search import Search
 
 
 class Decoder(Protocol):
+    vocabulary: Vocabulary
+
     def summarize(self, batch: Batch) -> list[list[list[str]]]:
         """A summary of each example: sentences of words."""
 

@@ -17,7 +17,7 @@ LENGTH = "target_tokens"
 
 @dataclass(frozen=True)
 class TargetLogp:
-    """Of N records with M target tokens in all, one record after another; K is how many other sources were tried.
+    """Log-probabilities of N records with M target tokens in all, one record after another, under K other sources, too.
 
     A record's tokens are those of `Vocabulary.target`: words, marks between sentences, and the end mark unless the
     target is cut at `target_tokens`.

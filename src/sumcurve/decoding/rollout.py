@@ -1,4 +1,4 @@
-"""What self-critical training asks of a model (Paulus et al. 2018): a sampled output, and a greedy one to beat."""
+"""Outputs for self-critical training (Paulus et al. 2018): a sampled output, and a greedy one to beat."""
 
 from dataclasses import replace
 

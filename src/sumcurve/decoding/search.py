@@ -20,9 +20,9 @@ import torch
 from torch import Tensor
 
 from sumcurve.models.batch import Batch
-from sumcurve.models.emission import in_single
 from sumcurve.models.summarizer import Marks, Memory, State, Summarizer
 from sumcurve.models.vocabulary import BOS, UNK
+from sumcurve.numerics.precision import in_single
 from sumcurve.settings.search import Search
 
 
@@ -63,7 +63,7 @@ class Hypotheses:
         )
 
     def select(self, rows: Tensor) -> "Hypotheses":
-        """Those of some of the examples."""
+        """Select some of the examples."""
         return Hypotheses(self.tokens[rows], self.logp[rows], self.score[rows], self.best_source[rows])
 
     def keep(self, ended: "Hypotheses", rows: Tensor) -> None:
@@ -74,7 +74,7 @@ class Hypotheses:
 
 
 def length_norm(tokens: int, search: Search) -> float:
-    """What a summed log-probability of `tokens` words, EOS counted, is divided by.
+    """Divisor of a summed log-probability of `tokens` words, EOS counted.
 
     "gnmt" is Wu et al. (2016), equation 14.
     """
@@ -217,7 +217,7 @@ def generate(model: Summarizer, batch: Batch, search: Search, *, exempt: tuple[i
 
 
 def _cannot_improve(ended: Tensor, running: Tensor, cp: Tensor, written: int, search: Search) -> Tensor:
-    """Whether an example's search is over, [B], from its ended scores and its running sums and cp, all [B, K]."""
+    """Tell whether an example's search is over, [B], from its ended scores and its running sums and cp, all [B, K]."""
     full = (ended > -torch.inf).all(1)
     if search.early_stopping == "first" or search.beam == 1:
         return full

@@ -1,1 +1,1 @@
-"""What `import sumcurve` offers: functions over the rooms below, whose results print as tables. Verbs use the same."""
+"""Interface of `import sumcurve`: functions over the rooms below, whose results print as tables. Verbs use the same."""

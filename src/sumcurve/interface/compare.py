@@ -4,33 +4,29 @@ The statistics are those of a study's tables: `statistics.design`, `statistics.f
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
+from sumcurve.files.layout import Layout
 from sumcurve.interface.items import Columns, Score, mixed_units, read_items, warnings_of
-from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.arguments import CommandError, require_whole
 from sumcurve.machine.counts import counted
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.intervals import estimate
-from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, Pair, compared
+from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, Pair, compared, difference_columns, numbers, outcomes, turned
+from sumcurve.tables.ranking import ranked
 from sumcurve.tables.result import Result
-from sumcurve.tables.table import Column, Table, Value, listed, number, probability, span
+from sumcurve.tables.table import Column, Table, Value, listed, number, probability
 
 SMALL = 0.01  # a range of scores below this is stretched, so that no difference passes for rounding
+OUTCOMES = ("wins", "ties", "losses")
 NOT_SHOWN = "no significant difference"
 SINGLE_MEANS = "Brackets: 95 % intervals of single means; whether two overlap is no test."
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison(Result):
-    """What `compare` found: `tables` are `pairs` and `systems`; `pairs_of` has each metric's pairs by cells."""
-
-    pairs_of: Mapping[str, Mapping[tuple[Cell, Cell], Pair]] = None  # type: ignore[assignment]
 
 
 def compare(
@@ -45,48 +41,74 @@ def compare(
     lower_is_better: bool = False,
     common: bool = False,
     random_seed: int = 1,
-) -> Comparison:
-    """Differences between all pairs of systems, with the family's intervals and p values, and what would be detected.
+    layout: Layout | None = None,
+) -> Result:
+    """Compare systems on the same items: who is significantly better, by how much, and what would have been detected.
 
-    `scores` is a data frame, the path of a CSV or of JSON lines, a list of paths, or a mapping from each system to its
-    path or its list of scores (`interface.items` has the forms). The names of columns are found where they are usual.
-    Items of one `group` (a document's questions) are drawn together. With a `seed` column, systems of several seeds are
-    methods, whose other trainings the intervals cover; seeds are paired. With `records`, systems are compared at the
-    largest size, and the others help to estimate what seeds vary by. `common` keeps the items that all systems have.
+    Differences are paired; items of one group (a document's questions) are drawn together. With seeds, systems are
+    methods, whose other trainings the intervals cover; seeds are paired. Of several sizes the largest is compared, and
+    the others help to estimate the variance of seeds. All pairs under a metric are one family of tests.
 
-    CommandError or ResultsError says which row cannot be used, and why.
+    Args:
+        scores: a data frame, the path of a CSV or of JSON lines, a list of paths, or a mapping from each system to its
+            path or its list of scores (`interface.items` has the forms)
+        item: column of items (default: item, id, doc_id)
+        system: column of systems (default: system, model, method)
+        metric: columns of scores (default: all numbers)
+        group: column of groups, which are drawn together (default: group, cluster)
+        seed: column of seeds (default: seed)
+        records: column of training records (default: records)
+        lower_is_better: as of losses
+        common: keep the items that all systems have
+        random_seed: of the test
+        layout: of files
+
+    Returns:
+        A result with the tables `pairs` and `systems`
+
+    Raises:
+        CommandError: names the row that cannot be used, and the reason
     """
+    require_whole(0, random_seed=random_seed)
     metrics = (metric,) if isinstance(metric, str) else tuple(metric)
-    items = read_items(scores, Columns(item, system, metrics, group, seed, records))
+    items = read_items(scores, Columns(item, system, metrics, group, seed, records), layout)
     rows = items.scores
     names = list(dict.fromkeys(name for row in rows for name in row.values))
-    made = [_of_metric(rows, name, not lower_is_better, common, random_seed) for name in names]
-    sentences = [
-        (f"{name}: " if len(made) > 1 or name != "score" else "") + one_metric.sentence
-        for name, one_metric in zip(names, made, strict=True)
-    ]
-    decimals = {name: one_metric.decimals for name, one_metric in zip(names, made, strict=True)}
     shares = all(0 <= value <= 1 for row in rows for value in row.values.values())
     points = ", 0 to 1: `sumcurve rouge` and `power` speak of points, 100 times as much" if shares else ""
-    notes = [f"Unit: that of the scores{points}."]
-    notes += list(dict.fromkeys(note for one_metric in made for note in one_metric.notes))
-    tables = [
-        _pairs_table([row for one_metric in made for row in one_metric.pairs], decimals, notes),
-        _systems_table([row for one_metric in made for row in one_metric.systems], decimals),
-    ]
-    warnings = warnings_of(names, lower_is_better)
+    notes = {f"Unit: that of the scores{points}.": None}
+    sentences = warnings_of(names, lower_is_better)
     for name in names:
-        warnings += mixed_units(((row.system, row.values[name]) for row in rows if name in row.values), name)
-    return Comparison(
-        [*warnings, *sentences],
-        tables,
-        {name: of.by_cell for name, of in zip(names, made, strict=True)},
-        taken=[*items.taken, *_smaller_sizes(rows)],
-    )
+        sentences += mixed_units(((row.system, row.values[name]) for row in rows if name in row.values), name)
+    pair_rows: list[Mapping[str, Any]] = []
+    system_rows: list[Mapping[str, Any]] = []
+    decimals: dict[str, int] = {}
+    for name in names:
+        replicates, groups, left_out = _replicates([row for row in rows if name in row.values], name, common)
+        every = np.concatenate([entry.items.ravel() for entry in replicates])
+        unit = float(np.ptp(every)) / 100 if 0 < np.ptp(every) < SMALL else 1.0
+        kept, cut = common_seeds([replace(entry, items=entry.items / unit) for entry in replicates])
+        design = Design(kept, groups, None)
+        cells = _compared_cells(design)
+        pairs = [pair for pair in combinations(cells, 2) if not _both_fixed(design, pair)]
+        by_cell = compared(design, pairs, not lower_is_better, random_seed)
+        decimals[name] = _decimals(by_cell.values(), unit, float(np.std(every)))
+        means = {cell: float(design.means[design.place(cell)]) for cell in cells}
+        sentence = _sentence(design, by_cell, means, -1 if lower_is_better else 1, unit, decimals[name])
+        sentences.append((f"{name}: " if len(names) > 1 or name != "score" else "") + sentence)
+        notes |= dict.fromkeys([*left_out, *_notes(design, cut, cells)])
+        items_of = {entry.cell: entry.items.mean(axis=0) for entry in replicates}
+        pair_rows += [_pair_row(pair, name, unit, not lower_is_better, items_of) for pair in by_cell.values()]
+        system_rows += [
+            _system_row(design, cell, name, unit, replicates, groups)
+            for cell in sorted(cells, key=means.__getitem__, reverse=not lower_is_better)
+        ]
+    tables = [_pairs_table(pair_rows, decimals, [*notes]), _systems_table(system_rows, decimals)]
+    return Result(sentences, tables, taken=[*items.taken, *_smaller_sizes(rows)])
 
 
 def _smaller_sizes(rows: Sequence[Score]) -> list[str]:
-    """What becomes of scores at other sizes than the largest, and which systems have none at that."""
+    """Notes on scores at other sizes than the largest, and on systems without scores at that size."""
     sizes = sorted({row.records for row in rows if row.records is not None})
     if len(sizes) < 2:
         return []
@@ -104,65 +126,43 @@ def _smaller_sizes(rows: Sequence[Score]) -> list[str]:
     return sentences
 
 
-@dataclass(frozen=True)
-class _OfMetric:
-    """What one metric says."""
-
-    sentence: str
-    systems: Sequence[Mapping[str, Any]]
-    pairs: Sequence[Mapping[str, Any]]
-    notes: Sequence[str]
-    decimals: int
-    by_cell: Mapping[tuple[Cell, Cell], Pair]
-
-
-def _of_metric(rows: Sequence[Score], metric: str, higher: bool, common: bool, random_seed: int) -> _OfMetric:
-    replicates, groups, notes = _replicates([row for row in rows if metric in row.values], metric, common)
-    every = np.concatenate([entry.items.ravel() for entry in replicates])
-    unit = float(np.ptp(every)) / 100 if 0 < np.ptp(every) < SMALL else 1.0
-    scaled = [Replicates(entry.system, entry.records, entry.seeds, entry.items / unit) for entry in replicates]
-    kept, cut = common_seeds(scaled)
-    design = Design(kept, groups, None)
+def _compared_cells(design: Design) -> list[Cell]:
+    """The systems at the largest size, trained ones first, in their order."""
     largest = max((cell[1] or 0 for cell in design.cells), default=0)
     cells = [cell for cell in design.cells if cell[1] in (None, largest)]
-    order = sorted(cells, key=lambda cell: (cell[1] is None, design.cells.index(cell)))  # trained ones first, as given
-    pairs = [pair for pair in combinations(order, 2) if not _both_fixed(design, pair)]
-    by_cell = compared(design, pairs, higher, random_seed)
-    halves = [(pair.interval[1] - pair.interval[0]) / 2 for pair in by_cell.values() if None not in pair.interval]  # type: ignore[operator]
-    least = unit * min((half for half in halves if half > 0), default=float(np.std(every / unit)) or 1.0)
-    decimals = min(9, max(0, 1 - math.floor(math.log10(least))))
+    return sorted(cells, key=lambda cell: cell[1] is None)
+
+
+def _decimals(pairs: Iterable[Pair], unit: float, deviation: float) -> int:
+    """Decimals with which the narrowest interval shows two digits; without intervals the deviation of scores."""
+    ends = [pair.interval for pair in pairs]
+    halves = [unit * (high - low) / 2 for low, high in ends if low is not None and high is not None]
+    least = min((half for half in halves if half > 0), default=deviation or unit)
+    return min(9, max(0, 1 - math.floor(math.log10(least))))
+
+
+def _notes(design: Design, cut: str, cells: Sequence[Cell]) -> Iterator[str]:
+    """Notes on the basis of a metric's tests."""
     if design.why:
-        notes.append(f"{design.why[0].upper()}{design.why[1:]}; nothing is tested.")
+        yield f"{design.why[0].upper()}{design.why[1:]}; nothing is tested."
     if cut:
-        notes.append(f"{cut}.")
-    kinds = {design.kinds[design.place(cell)] for cell in cells}
-    if "replicated" not in kinds:
-        notes.append(
+        yield f"{cut}."
+    if "replicated" not in {design.kinds[design.place(cell)] for cell in cells}:
+        yield (
             "One run of each system: the tests are about these outputs, and say nothing of what another training would "
             "give."
         )
-    if len({*groups}) == len(groups):
-        notes.append("Items count as independent; where some belong together, name their group (--group).")
-    items_of = {entry.cell: entry.items.mean(axis=0) for entry in replicates}
-    means = {cell: unit * float(design.means[design.place(cell)]) for cell in cells}
-    ranked = sorted(cells, key=lambda cell: -means[cell] if higher else means[cell])
-    return _OfMetric(
-        _sentence(design, by_cell, ranked, unit, decimals),
-        [_system_row(design, cell, metric, unit, replicates, groups) for cell in ranked],
-        [_pair_row(pair, metric, unit, higher, items_of) for pair in by_cell.values()],
-        notes,
-        decimals,
-        by_cell,
-    )
+    if design.groups.count == design.groups.items:
+        yield "Items count as independent; where some belong together, name their group (--group)."
 
 
 def _both_fixed(design: Design, pair: tuple[Cell, Cell]) -> bool:
-    """Whether neither has seeds where others have: such a pair says nothing of a method."""
+    """Tell whether neither system of a pair has seeds where others have: such a pair does not compare methods."""
     return all(cell[1] is None for cell in pair) and set(design.kinds) != {"fixed"}
 
 
 def _replicates(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[Replicates], list[str], list[str]]:
-    """Every system's scores ``[seeds, items]`` in one order of items, each item's group, and what is to be noted."""
+    """Every system's scores ``[seeds, items]`` in one order of items, each item's group, and notes."""
     by_run: dict[tuple[str, int | None], dict[str, dict[str, Score]]] = {}
     for row in rows:
         items = by_run.setdefault((row.system, row.records), {}).setdefault(row.seed, {})
@@ -251,22 +251,15 @@ def _system_row(
 
 
 def _pair_row(pair: Pair, metric: str, unit: float, higher: bool, items_of: Mapping[Cell, Any]) -> dict[str, Any]:
-    better = np.sign(np.round((items_of[pair.first] - items_of[pair.second]) / unit, 9)) * (1 if higher else -1)
     verdict = pair.why or "not tested" if pair.ahead is None else pair.ahead[0] if pair.ahead else NOT_SHOWN
     return {
         "metric": metric,
         "first": pair.first[0],
         "second": pair.second[0],
-        "difference": _value(pair.difference.mean, *pair.interval, unit),
-        "pointwise_low": _scaled(pair.difference.low, unit),
-        "pointwise_high": _scaled(pair.difference.high, unit),
-        "p": pair.p,
+        **numbers(pair, unit=unit),
         "better": verdict,
         "detectable": _scaled(pair.seen, unit),
-        "wins": int((better > 0).sum()),
-        "ties": int((better == 0).sum()),
-        "losses": int((better < 0).sum()),
-        "interval_covers": pair.difference.covers if pair.difference.low is not None else None,
+        **dict(zip(OUTCOMES, outcomes(items_of[pair.first] / unit, items_of[pair.second] / unit, higher), strict=True)),
     }
 
 
@@ -280,59 +273,28 @@ def _value(value: float, low: float | None, high: float | None, unit: float) -> 
 
 def _sentence(
     design: Design,
-    pairs: Mapping[tuple[Cell, Cell], Pair],
-    ranked: Sequence[Cell],
+    by_cell: Mapping[tuple[Cell, Cell], Pair],
+    means: Mapping[Cell, float],
+    sign: int,
     unit: float,
     decimals: int,
 ) -> str:
-    """Who is better than whom, in one sentence: the best system against all others."""
-    best, *others = ranked
-    of_best = {cell: pairs.get((best, cell)) or pairs.get((cell, best)) for cell in others}
-    known = {cell: pair for cell, pair in of_best.items() if pair is not None}
+    """State who is best and against whom that is significant, on how many items, with the minimum detectable effect."""
 
-    def shown(cell: Cell) -> str:
-        pair = known[cell]
-        sign = 1 if pair.first == best else -1
-        low, high = (None if end is None else sign * unit * end for end in pair.interval[::sign])
-        return span(sign * unit * pair.difference.mean, low, high, decimals)
+    def pair_of(first: Cell, second: Cell) -> Pair | None:
+        reverse = by_cell.get((second, first))
+        return by_cell.get((first, second)) or (reverse and turned(reverse))
 
-    behind = [cell for cell, pair in known.items() if pair.ahead == best]
-    level = [cell for cell, pair in known.items() if pair.ahead == ""]
-    untested = [cell for cell in others if cell not in (*behind, *level)]
+    ranking = ranked(means, sign, pair_of, unit)
     groups = "" if design.groups.count == design.groups.items else f" in {counted(design.groups.count, 'group')}"
-    over = f" over {counted(design.groups.items, 'item')}{groups}"
-    if len(others) == 1 and known and known[others[0]].p is not None:
-        p = f"p = {probability(known[others[0]].p)}".replace("= <", "< ")
-        if behind:
-            return f"{best[0]} is significantly better than {others[0][0]}: {shown(others[0])}, {p},{over}."
-        detectable = _mde(known.values(), unit, decimals)
-        both = f"{best[0]} and {others[0][0]}: {shown(others[0])}, {p}"
-        return f"No significant difference between {both},{over}{detectable}."
-    if not (behind or level):
-        tested = [pair for pair in pairs.values() if pair.p is not None]
-        rest = "it is not tested; see the pairs of the others" if tested else "nothing is tested"
-        sharing = [best, *(cell for cell, pair in known.items() if pair.difference.mean == 0)]
-        best_mean = f"{listed([cell[0] for cell in sharing])} share" if len(sharing) > 1 else f"{best[0]} has"
-        return f"{best_mean} the best mean{over}; {rest}."
-    parts = []
-    if behind:
-        nearest = behind[0]
-        whom = "every other system" if len(behind) == len(others) else listed([cell[0] for cell in behind])
-        near = f"; the nearest, {nearest[0]}, by {shown(nearest)}" if len(behind) > 1 else f" ({shown(nearest)})"
-        parts.append(f"is significantly better than {whom}{near}")
-    if level:
-        whom = f"any of the {len(level)} others" if len(level) == len(others) else listed([cell[0] for cell in level])
-        near = f", such as {level[0][0]}: {shown(level[0])}" if len(level) > 1 else f" ({shown(level[0])})"
-        parts.append(f"has no significant difference from {whom}{near}")
-    if untested:
-        parts.append(f"is not tested against {listed([cell[0] for cell in untested])}")
-    detectable = _mde([known[cell] for cell in level], unit, decimals) if level else ""
-    return f"{best[0]} has the best mean and {' and '.join(parts)},{over}{detectable}."
-
-
-def _mde(pairs: Iterable[Pair], unit: float, decimals: int) -> str:
-    seen = [unit * pair.seen for pair in pairs if pair.seen is not None]
-    return f"; minimum detectable effect {number(fmean(seen), decimals)} ({100 * POWER:g} % power)" if seen else ""
+    text = ranking.sentence(decimals=decimals)
+    if len(by_cell) == 1 and (p := next(iter(by_cell.values())).p) is not None:
+        text += f", p = {probability(p)}".replace("= <", "< ")
+    text += f"; {counted(design.groups.items, 'item')}{groups}"
+    seen = [standing.detectable for standing in ranking.of("tied") if standing.detectable is not None]
+    if seen:
+        text += f"; minimum detectable effect {number(fmean(seen), decimals)} ({100 * POWER:g} % power)"
+    return f"{text}."
 
 
 def _pairs_table(rows: Sequence[Mapping[str, Any]], decimals: Mapping[str, int], notes: Sequence[str]) -> Table:
@@ -342,12 +304,10 @@ def _pairs_table(rows: Sequence[Mapping[str, Any]], decimals: Mapping[str, int],
         Column("metric", "metric" if many else None),
         Column("first", "first"),
         Column("second", "second"),
-        Column("difference", "first − second", "number", most, interval=True),
-        *(Column(f"pointwise_{end}", None, "number", most) for end in ("low", "high")),
-        Column("p", "p (family)", "p"),
+        *difference_columns(most, "first − second"),
         Column("better", "significantly better"),
         Column("detectable", "detectable", "number", most),
-        *(Column(name, name, "count") for name in ("wins", "ties", "losses")),
+        *(Column(name, name, "count") for name in OUTCOMES),
         Column("interval_covers", None),
     ]
     about = (

@@ -1,4 +1,4 @@
-"""Learning curves of anybody's trainings, continued to four times the data (`curves.fit`, `curves.verdict`)."""
+"""Learning curves of any trainings, continued to four times the data (`curves.fit`, `curves.verdict`)."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +11,10 @@ from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fi
 from sumcurve.curves.runs import curves_of_runs
 from sumcurve.curves.scale import CEILING, Scale
 from sumcurve.curves.verdict import digits, verdicts
-from sumcurve.interface.items import RECORDS, SEED, SYSTEM, mixed_units, warnings_of
-from sumcurve.interface.sheets import Sheet, sheet_of
-from sumcurve.machine.arguments import CommandError
+from sumcurve.files.layout import Layout
+from sumcurve.files.sheet import RECORDS, SEED, SYSTEM, Sheet, sheet_of
+from sumcurve.interface.items import mixed_units, warnings_of
+from sumcurve.machine.arguments import CommandError, require_whole
 from sumcurve.tables.reach import records_for
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value, number, span
@@ -29,7 +30,7 @@ TIMES = (2.0, FURTHEST)  # of the largest size, which tables show
 
 @dataclass(frozen=True, repr=False)
 class CurveResult(Result):
-    """What `curve` found: `tables` are `expected`, `verdicts` and `needed`; `fits` are on `scale`."""
+    """Result of `curve`: `tables` are `expected`, `verdicts` (forecasts) and `needed`; `fits` are on `scale`."""
 
     fits: Fits = None  # type: ignore[assignment]
     scale: Scale = None  # type: ignore[assignment]
@@ -42,20 +43,21 @@ class CurveResult(Result):
 
         return pd.DataFrame([row for method in self.fits.methods for row in _band(self.fits, self.scale, method)])
 
-    def plot(self) -> "alt.LayerChart | alt.FacetChart":
-        """Scores and bands against sizes, as an Altair chart; the line is dashed where nothing was measured."""
+    def plot(self) -> "alt.Chart | alt.LayerChart":
+        """Mean scores against sizes with bands of the true scores, dashed beyond the data, as an Altair chart."""
         import altair as alt
         import pandas as pd
 
+        from sumcurve.tables.chart import configured, curves, looks_of
+        from sumcurve.tables.figures import panel_of
+
         measured = pd.DataFrame(_measured(self.fits.curves, self.scale))
-        x = alt.X("size:Q", scale=alt.Scale(type="log"), title="training size (logarithmic)")
-        y = alt.Y("middle:Q", scale=alt.Scale(zero=False), title=self.score)
-        bands = alt.Chart(self.bands).encode(x=x, color="method:N")
-        return alt.layer(
-            bands.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q"),
-            bands.mark_line().encode(y=y, strokeDash=alt.StrokeDash("beyond:N", title="beyond the data")),
-            alt.Chart(measured).mark_point(filled=True).encode(x=x, y="score:Q", color="method:N"),
-        )
+        bands = [next(_band(self.fits, self.scale, row.method, [row.size])) for row in measured.itertuples()]
+        scores = pd.DataFrame(bands)[["method", "size", "low", "high"]].assign(score=measured.score)
+        scores = scores.rename(columns={"size": "records", "low": "score_low", "high": "score_high"})
+        beyond = self.bands[self.bands.beyond].rename(columns={"size": "x", "middle": "score"})
+        panel = panel_of(scores.assign(system=scores.method), "score", self.score, fitted=beyond)
+        return alt.Chart.from_dict(configured(curves(panel, looks_of(self.fits.methods), 460, 300)))
 
 
 def curve(
@@ -69,19 +71,33 @@ def curve(
     best: float | None = None,
     lower_is_better: bool = False,
     random_seed: int = 1,
+    layout: Layout | None = None,
 ) -> CurveResult:
-    """What more data would bring, who is ahead where, and with how many records a score is reached.
+    """Continue learning curves to four times the data: bands, records needed for a score, who is ahead and how sure.
 
-    `results` is a data frame, a path of a CSV or of JSON lines, or a list of mappings: a row for each training, with
-    columns for method, size, score and, where there are several, seed. `reach` are scores; without any, that of the
-    best method at its largest size. `best` is the best possible score: 1 where all scores are from 0 to 1, else 100.
+    A curve takes four sizes. Without seeds the noise is estimated from how rough the curves are.
 
-    CommandError where no method has four sizes, and for rows that cannot be used.
+    Args:
+        results: a data frame, a path of a CSV or of JSON lines, or a list of mappings: a row for each training, with
+            columns for method, size, score and, where there are several, seed
+        method: column of methods (default: method, model, system; none: one curve)
+        size: column of training sizes (default: records, size, train_records, samples)
+        score: column of scores (default: the only number left)
+        seed: column of seeds (default: seed)
+        reach: scores to be reached (default: the best method's at its largest size)
+        best: the best possible score (default: 1 where all scores are from 0 to 1, else 100)
+        lower_is_better: as of losses
+        random_seed: of the draws
+        layout: of a file
+
+    Raises:
+        CommandError: where no method has four sizes, and for rows that cannot be used
     """
+    require_whole(0, random_seed=random_seed)
     for option, value in (("best", best), *(("reach", target) for target in reach)):
         if value is not None and not math.isfinite(value):
             raise CommandError(f"--{option} {value:g}: no score; give a finite number")
-    sheet = sheet_of(results)
+    sheet = sheet_of(results, layout)
     column, runs, taken = _runs(sheet, method, size, score, seed)
     curves, how = curves_of_runs(runs, random_seed)
     scale, fitted = _scaled(curves, lower_is_better, best, sheet.name, column)
@@ -107,16 +123,16 @@ def curve(
             f"{row['method']} reaches {number(row['score'], decimals)} with {row['shown']} records." for row in needed
         ]
     left_out = [f"Left out: {name}: {why}." for name, why in fits.refused.items()]
-    return CurveResult(sentences, tables, fits, scale, column, taken=[taken, *left_out])
+    return CurveResult(sentences, tables, fits, scale, column, taken=[*taken, *left_out])
 
 
 def _runs(
     sheet: Sheet, method: str | None, size: str | None, score: str | None, seed: str | None
-) -> tuple[str, dict[tuple[str, float], dict[str, float]], str]:
-    """The column of scores, by method and size the score of every seed, and what columns are taken for."""
-    named = sheet.column(method, METHOD, "method", "--method") if method else sheet.known(METHOD)
+) -> tuple[str, dict[tuple[str, float], dict[str, float]], list[str]]:
+    """The column of scores, by method and size the score of every seed, and the roles of columns."""
+    named = sheet.column(method, METHOD, "method", "--method") if method else sheet.called(METHOD)
     sizes = sheet.column(size, SIZE, "size", "--size")
-    seeds = sheet.column(seed, SEED, "seed", "--seed") if seed else sheet.known(SEED)
+    seeds = sheet.column(seed, SEED, "seed", "--seed") if seed else sheet.called(SEED)
     keys = {
         named,
         sizes,
@@ -131,7 +147,6 @@ def _runs(
     runs: dict[tuple[str, float], dict[str, float]] = {}
     places: dict[tuple[str, float, str], str] = {}
     for line in sheet.lines:
-        line.cells.setdefault(column, "")
         records = float(line.number(sizes, "write a number above 0, without signs for thousands"))
         if records <= 0:
             raise line.error(sizes, "a size is above 0: correct it, or remove the row")
@@ -190,14 +205,14 @@ def _band(fits: Fits, scale: Scale, method: str, sizes: Sequence[float] | None =
 
 
 def _decimals(fits: Fits, scale: Scale) -> int:
-    """Such that the narrowest band beyond the data shows two digits."""
+    """Decimals with which the narrowest band beyond the data shows two digits."""
     rows = [row for name in fits.methods for row in _band(fits, scale, name, [2 * _largest(fits, name)])]
     least = min((row["high"] - row["low"]) / 2 for row in rows)
     return min(9, max(0, 1 - math.floor(math.log10(least)))) if least > 0 else 2
 
 
 def _sentences(fits: Fits, scale: Scale, ordered: Sequence[str], decimals: int) -> Iterator[str]:
-    """Who is ahead of whom, the best method first; then what twice the data would bring each."""
+    """Sentences on who is ahead of whom, the best method first; then on the gain of each from twice the data."""
     first = ordered[0]
     for verdict in verdicts(fits):
         if first in (verdict.first, verdict.second):
@@ -294,7 +309,7 @@ def _verdicts(fits: Fits, scale: Scale, decimals: int) -> Table:
     columns = [
         Column("first", "first"),
         Column("second", "second"),
-        Column("verdict", "verdict"),
+        Column("verdict", "forecast"),
         Column("probability", None, "number"),
         Column("at", "size", "count"),
         Column("difference", "ahead by", "number", decimals, interval=True),
@@ -302,6 +317,6 @@ def _verdicts(fits: Fits, scale: Scale, decimals: int) -> Table:
         Column("ahead_twice", "at 2N", "number", 2),
         Column("ahead_four_times", "at 4N", "number", 2),
     ]
-    claim = f"A claim is made where its probability reaches {fits.settings.confidence:g}"
+    claim = f"A forecast claims a lead where its probability reaches {fits.settings.confidence:g}"
     notes = [f"{claim}; probabilities are of single claims."]
     return Table("verdicts", "Who is ahead, at the largest size N that both have and beyond", columns, rows, notes)

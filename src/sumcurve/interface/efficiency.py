@@ -1,4 +1,4 @@
-"""The metrics of Čano and Bojar (2020) for any results: what `sumcurve efficiency` prints of files."""
+"""The metrics of Čano and Bojar (2020) for any results, for `sumcurve efficiency`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from sumcurve.curves.results_file import (
     Results,
     efficiency_rows,
     interval_name,
-    read_results,
     results_file,
     results_of,
 )
-from sumcurve.interface.sheets import sheet_of
+from sumcurve.files.layout import Layout
+from sumcurve.files.sheet import sheet_of
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class EfficiencyResult(Result):
-    """What `efficiency` found: a row for each interval of a method.
+    """Result of `efficiency`: a row for each interval of a method.
 
     Table `efficiency` has σ and θ in percent, ε, and for programs absolute quotients; `absolute` has these for people,
     per 1,000 records and per hour.
@@ -36,26 +36,28 @@ class EfficiencyResult(Result):
 
 
 def efficiency(
-    results: "str | Path | pd.DataFrame | Sequence[Mapping[str, Any]]", scores: Sequence[str] = ()
+    results: "str | Path | pd.DataFrame | Sequence[Mapping[str, Any]]",
+    scores: Sequence[str] = (),
+    *,
+    layout: Layout | None = None,
 ) -> EfficiencyResult:
     """σ, θ and ε between neighbouring sizes of every method, and over its whole curve, with intervals from seeds.
 
-    `results` is a data frame, a list of mappings or a CSV's path, with columns corpus, method, split (1, 2, … by size),
-    records, scores and, where known, seconds and seed; or "cano-bojar-2020", the paper's own figures. `scores` names
-    the columns of scores, else all numbers are. ResultsError for what cannot be used.
+    Args:
+        results: a data frame, a list of mappings or a CSV's path, with columns corpus, method, split (1, 2, … by size),
+            records, scores and, where known, seconds and seed; or "cano-bojar-2020", the paper's own figures
+        scores: columns of scores (default: all numbers)
+        layout: of a file
+
+    Raises:
+        FileError: for unusable results
     """
-    if isinstance(results, str | Path):
-        read = read_results(results_file(str(results)), scores)
-    else:
-        sheet = sheet_of(results)
-        for line in sheet.lines:
-            for name in sheet.columns:
-                line.cells.setdefault(name, "")
-        read = results_of(sheet.name, sheet.columns, sheet.lines, scores)
+    sheet = sheet_of(results_file(str(results)) if isinstance(results, str | Path) else results, layout)
+    read = results_of(sheet, scores)
     order = list(dict.fromkeys(corpus for corpus, _ in read.trainings))
 
     def block(row: EfficiencyRow) -> tuple[int, bool, int, int]:
-        """By corpus and sizes, the whole curve last."""
+        """Sort key by corpus and sizes, the whole curve last."""
         return order.index(row.corpus), row.place == "whole", row.first.split, row.second.split
 
     rows = sorted(efficiency_rows(read), key=block)
@@ -77,7 +79,7 @@ def efficiency(
     absolute = [Column(name, title, "number", decimals, interval=True) for name, title, decimals, _ in scaled]
     of_units = [_cells(row, {name: factor for name, _, _, factor in scaled}) for row in rows]
     beside = Table("absolute", "The same, absolute", [*plain, *absolute], of_units)
-    return EfficiencyResult([*_sentences(read)], [table, beside], read, tuple(rows))
+    return EfficiencyResult([*_sentences(read)], [table, beside], read, tuple(rows), taken=sheet.guesses)
 
 
 def _sentences(results: Results) -> Iterator[str]:
@@ -116,7 +118,7 @@ def _cells(row: EfficiencyRow, factors: Mapping[str, float] | None = None) -> di
 
 
 def _title(name: str) -> str | None:
-    """σ, θ and ε are for people, absolute quotients for programs."""
+    """Title of a column: σ, θ and ε have one, absolute quotients are in the CSV alone."""
     for word, letter in (("sigma", "σ"), ("theta", "θ"), ("epsilon", "ε")):
         if name.startswith(word):
             percent = name.endswith("_pct")
@@ -125,7 +127,7 @@ def _title(name: str) -> str | None:
 
 
 def _scaled(name: str) -> tuple[str, str, int, float]:
-    """An absolute quotient for people: its name, title with unit, decimals, and what it is multiplied by."""
+    """An absolute quotient for people: its name, title with unit, decimals, and factor."""
     if name == "Theta":
         return name, "Θ s/1,000", 1, 1000.0
     return (name, f"E{name[1:]} /h", 4, 3600.0) if name[0] == "E" else (name, f"Σ{name[5:]} /1,000", 4, 1000.0)

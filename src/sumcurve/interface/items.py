@@ -4,7 +4,7 @@ A *long* table has a row for every item and system, and columns for item, system
 system has several rows an item. A *wide* table has a row for every item and a column for every system. Files of one
 system each are named after it: `NAME=FILE`, or the file.
 
-What lm-evaluation-harness writes with `--log_samples` (`samples_TASK_TIME.jsonl` in a folder for each model) is a file
+Output of lm-evaluation-harness with `--log_samples` (`samples_TASK_TIME.jsonl` in a folder for each model) is a file
 a system, named after its folder: items are its `doc_id`, scores are those that its key `metrics` names. Where a file
 has several filters, their names stand behind the metric's, as in its results: `exact_match,strict-match`.
 """
@@ -15,15 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sumcurve.curves.results_file import NO_SCORES, Line
-from sumcurve.interface.sheets import Sheet, sheet_of
+from sumcurve.files.layout import Layout
+from sumcurve.files.sheet import GROUP, ITEM, NO_SCORES, RECORDS, SEED, SYSTEM, Line, Sheet, sheet_of
 from sumcurve.machine.arguments import CommandError
 from sumcurve.machine.numbers import finite
-from sumcurve.rouge_engine.texts import IDS
 
-SYSTEM = ("system", "model", "method")  # names of columns, whatever their case
-SEED, GROUP, RECORDS = ("seed",), ("group", "cluster"), ("records",)
-KEYS = {*IDS, *SYSTEM, *SEED, *GROUP, *RECORDS, *NO_SCORES, "empty"}  # never taken for scores
+KEYS = {*ITEM, *SYSTEM, *SEED, *GROUP, *RECORDS, *NO_SCORES, "empty"}  # never taken for scores
 HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}  # of its samples
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
 SAMPLES = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl")
@@ -33,7 +30,7 @@ LOSS = re.compile(r"loss|nll|perplexity|error|\bwer\b|\bcer\b")  # names of scor
 
 @dataclass(frozen=True)
 class Columns:
-    """How columns are called, where a caller says it; None is found by its name. `metrics` () are all numbers."""
+    """Names of columns, where a caller gives them; None is found by its usual name. `metrics` () are all numbers."""
 
     item: str | None = None
     system: str | None = None
@@ -59,9 +56,9 @@ class Score:
 
 @dataclass(frozen=True)
 class Items:
-    """What was read: the scores, and in a sentence each what the columns were taken for, the same once.
+    """Scores that were read, and sentences on the roles of columns, equal ones once.
 
-    `declared`: the files say themselves which numbers are scores.
+    `declared`: the files themselves name the scores.
     """
 
     scores: list[Score]
@@ -70,7 +67,7 @@ class Items:
 
     @classmethod
     def of(cls, parts: Iterable["Items"]) -> "Items":
-        """All of several files."""
+        """Items of several files together."""
         parts = [*parts]
         sentences = dict.fromkeys(sentence for part in parts for sentence in part.taken)
         return cls(
@@ -78,23 +75,23 @@ class Items:
         )
 
 
-def read_items(sources: Any, columns: Columns) -> Items:
+def read_items(sources: Any, columns: Columns, layout: Layout | None = None) -> Items:
     """The scores of a table or file, of several files, or of a mapping from systems to files or lists of numbers.
 
-    CommandError for a column of numbers that nobody named and that holds no scores, as ids or groups.
+    CommandError for a column of numbers that no argument names and that holds no scores, such as ids or groups.
     """
-    items = _read(sources, columns)
+    items = _read(sources, columns, layout)
     if not (columns.metrics or items.declared):
         _check_metrics(items.scores)
     return items
 
 
-def _read(sources: Any, columns: Columns) -> Items:
+def _read(sources: Any, columns: Columns, layout: Layout | None) -> Items:
     if isinstance(sources, Mapping):
-        return Items.of(_of_system(str(name), source, columns) for name, source in sources.items())
+        return Items.of(_of_system(str(name), source, columns, layout) for name, source in sources.items())
     many = not isinstance(sources, str | Path) and isinstance(sources, Sequence)
     listed = [*sources] if many and all(isinstance(source, str | Path) for source in sources) else [sources]
-    sheets = [sheet_of(source) for source in listed]
+    sheets = [sheet_of(source, layout) for source in listed]
     paths = [Path(source) if isinstance(source, str | Path) else None for source in listed]
     if any(_is_samples(sheet) for sheet in sheets):
         several = len({_task(path) for path in paths if path}) > 1
@@ -104,19 +101,19 @@ def _read(sources: Any, columns: Columns) -> Items:
         )
     parts = []
     for sheet, path in zip(sheets, paths, strict=True):
-        system = columns.system or sheet.known(SYSTEM)
+        system = columns.system or sheet.called(SYSTEM)
         if system is None and len(sheets) == 1:
             return _wide(sheet, columns)
         parts.append(_long(sheet, columns, system, path.stem if path else ""))
     return Items.of(parts)
 
 
-def _of_system(name: str, source: Any, columns: Columns) -> Items:
-    """Those of one system, from its file, its table, or its numbers in the order of the items."""
+def _of_system(name: str, source: Any, columns: Columns, layout: Layout | None) -> Items:
+    """Items of one system, from its file, its table, or its numbers in the order of the items."""
     numbers = not isinstance(source, str | Path) and not hasattr(source, "columns")
     if numbers and not any(isinstance(value, Mapping) for value in source):
         source = [{"item": number, "score": value} for number, value in enumerate(source, start=1)]
-    sheet = sheet_of(source)
+    sheet = sheet_of(source, layout)
     if _is_samples(sheet):
         return _samples(sheet, name, Path(source), False, columns)
     return _long(sheet, columns, None, name)
@@ -126,7 +123,7 @@ def _long(sheet: Sheet, columns: Columns, system: str | None, name: str) -> Item
     """A row for every item of every system; without a column of systems all are of the one named."""
     if system is not None:
         system = sheet.column(system, SYSTEM, "system", "--system")
-    item = sheet.column(columns.item, IDS, "item", "--item")
+    item = sheet.column(columns.item, ITEM, "item", "--item")
     keys = _keys(sheet, columns, item, system)
     metrics = _metrics(sheet, columns.metrics, (item, system, *keys.values()))
     scores = [
@@ -134,12 +131,12 @@ def _long(sheet: Sheet, columns: Columns, system: str | None, name: str) -> Item
         for line in sheet.lines
     ]
     roles = {"item": [item], "system": [system] if system else [], **_roles(keys), "scores": metrics}
-    return Items(scores, [sheet.taken(roles)])
+    return Items(scores, sheet.taken(roles))
 
 
 def _wide(sheet: Sheet, columns: Columns) -> Items:
     """A column of scores for every system."""
-    item = sheet.column(columns.item, IDS, "item", "--item")
+    item = sheet.column(columns.item, ITEM, "item", "--item")
     keys = _keys(sheet, columns, item, None)
     systems = _metrics(sheet, columns.metrics, (item, *keys.values()))
     if len(systems) < 2:
@@ -152,7 +149,7 @@ def _wide(sheet: Sheet, columns: Columns) -> Items:
     scores = [
         _score(line, line.text(item), system, keys, {"score": system}) for line in sheet.lines for system in systems
     ]
-    return Items(scores, [sheet.taken({"item": [item], **_roles(keys), "a system each": systems})])
+    return Items(scores, sheet.taken({"item": [item], **_roles(keys), "a system each": systems}))
 
 
 def _roles(keys: Mapping[str, str]) -> dict[str, list[str]]:
@@ -160,11 +157,11 @@ def _roles(keys: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _check_systems(sheet: Sheet, systems: Sequence[str]) -> None:
-    """CommandError for a column that is no system's of a wide table: constant, or whole numbers as ids or groups have.
+    """Raise CommandError for a column of a wide table that is no system's: constant, or whole numbers such as ids.
 
     These are all different, or stand in order, or go beyond the 0 to 1 of all other columns. All 0 may be scores.
     """
-    values = {column: [float(line.cells.get(column) or "nan") for line in sheet.lines] for column in systems}
+    values = {column: [float(line.cells[column] or "nan") for line in sheet.lines] for column in systems}
     whole = {column: all(value == value // 1 for value in values[column]) for column in systems}
     for column, own in values.items():
         others = [value for other in systems if other != column for value in values[other]]
@@ -189,9 +186,9 @@ def _check_systems(sheet: Sheet, systems: Sequence[str]) -> None:
 
 
 def _check_metrics(scores: Sequence[Score]) -> None:
-    """CommandError for a metric that every system has the same of on each item, where there are others.
+    """Raise CommandError for a metric that is equal for all systems on each item, where there are others.
 
-    It is a property of the item, not of what a system made of it; all 0 is what systems may score.
+    It is a property of the item, not of a system's output; all 0 may be scores.
     """
     by_item: dict[str, dict[str, set[float]]] = {}
     for score in scores:
@@ -212,11 +209,11 @@ def _check_metrics(scores: Sequence[Score]) -> None:
 
 
 def _keys(sheet: Sheet, columns: Columns, item: str, system: str | None) -> dict[str, str]:
-    """The columns of seeds, groups and records that there are, by what they are."""
+    """The columns of seeds, groups and records that exist, by role."""
     keys = {}
     for key, names in (("seed", SEED), ("group", GROUP), ("records", RECORDS)):
         wanted = getattr(columns, key)
-        name = sheet.column(wanted, names, key, f"--{key}") if wanted else sheet.known(names)
+        name = sheet.column(wanted, names, key, f"--{key}") if wanted else sheet.called(names)
         if name is not None and name not in (item, system):
             keys[key] = name
     return keys
@@ -239,9 +236,7 @@ def _metrics(sheet: Sheet, wanted: Sequence[str], without: Iterable[str | None])
 
 
 def _score(line: Line, item: str, system: str, keys: Mapping[str, str], metrics: Mapping[str, str]) -> Score:
-    """A row's scores; `keys` and `metrics` map what is meant to its column."""
-    for column in (*keys.values(), *metrics.values()):
-        line.cells.setdefault(column, "")
+    """A row's scores; `keys` and `metrics` map a role to its column."""
     remedy = "write a plain number, such as 0.5; every item needs a score of every system"
     cells = {key: line.cells[column] for key, column in keys.items()}
     records = line.count(keys["records"], "write a whole number above 0") if cells.get("records") else None
@@ -261,7 +256,7 @@ def _task(path: Path) -> str:
 
 
 def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns: Columns) -> Items:
-    """Those of one system in samples of lm-evaluation-harness; of several tasks an item has its task's name."""
+    """Items of one system in samples of lm-evaluation-harness; of several tasks an item has its task's name."""
     filters = list(dict.fromkeys(line.cells.get("filter", "") for line in sheet.lines))
     id_column = sheet.column(columns.item, ("doc_id",), "item", "--item")
     keys = _keys(sheet, columns, id_column, None)
@@ -291,7 +286,9 @@ def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns:
     scores = [*rows.values()]
     metrics = [*dict.fromkeys(metric for score in scores for metric in score.values)]
     known = [f"{column} ({key})" for key, column in {"item": id_column, **keys}.items()]
-    return Items(scores, [f"Columns: {'; '.join(known)}; {', '.join(metrics)} (scores)."], declared=True)
+    return Items(
+        scores, [*sheet.guesses, f"Columns: {'; '.join(known)}; {', '.join(metrics)} (scores)."], declared=True
+    )
 
 
 def warnings_of(names: Iterable[str], lower_is_better: bool) -> list[str]:

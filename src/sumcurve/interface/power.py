@@ -1,12 +1,11 @@
-"""How many items and seeds it takes to see a difference: what `sumcurve power` prints (`statistics.power`)."""
+"""Power analysis: items and seeds that a difference needs to be significant (`statistics.power`)."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
-from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.arguments import CommandError, require_whole
 from sumcurve.machine.counts import counted
 from sumcurve.statistics.power import (
     MOST_ITEMS,
@@ -29,7 +28,7 @@ SEEDS = (2, 3, 5, 10, 20)  # for which the items needed are listed
 
 @dataclass(frozen=True, repr=False)
 class PowerResult(Result):
-    """What `power` found: `answers` are rows with `items`, `seeds` and, of both, `power` and least `effect`."""
+    """Result of `power`: `answers` are rows with `items`, `seeds` and, of both, `power` and detectable `effect`."""
 
     noise: Noise = None  # type: ignore[assignment]
     aim: Aim = None  # type: ignore[assignment]
@@ -52,24 +51,34 @@ def power(
     systems: int = 2,
     design_effect: float = 1.0,
 ) -> PowerResult:
-    """Items and seeds that show a true difference of `effect` with this power; of both given, the power that they have.
+    """Test items, and seeds of each system, that it takes to see a difference between two systems, or their power.
 
-    `sd_items` is the standard deviation of per-item differences, `sd_seed` that of a system's mean between seeds, in
-    the unit of the effect. Without noise of seeds the answer is about two trained models. `paired`: the n-th seed
-    shares its records over systems. Of more than two systems every answer is also given for the family of all pairs.
-    Items in groups count for fewer by their `design_effect`.
+    Without noise of seeds the question is about two trained models, not about methods. Of more than two systems every
+    answer is also given for the family of all pairs, of which none is to be called different falsely.
 
-    CommandError for numbers of which there is no power.
+    Args:
+        sd_items: noise of the items, the standard deviation of the per-item differences, in points
+        sd_seed: noise of the seeds, the standard deviation of a system's mean score between seeds, in points
+        effect: the true difference, in points
+        power: probability of seeing it
+        level: of the two-sided test
+        items: ask for seeds, or with seeds for the power
+        seeds: ask for items, or with items for the power
+        paired: the n-th seed shares its records over systems; the seeds' noise is the residual's of systems x seeds
+        systems: over which seeds are pooled, and a family has pairs
+        design_effect: of groups of items on differences, for which items count for fewer
+
+    Raises:
+        CommandError: for numbers for which there is no power
     """
-    _check_kinds(
-        {"items": items, "seeds": seeds, "systems": systems},
-        {"sd_items": sd_items, "sd_seed": sd_seed, "effect": effect, "power": power, "level": level}
-        | {"design_effect": design_effect},
+    require_whole(1, items=items, seeds=seeds, systems=systems)
+    _check_numbers(
+        sd_items=sd_items, sd_seed=sd_seed, effect=effect, power=power, level=level, design_effect=design_effect
     )
-    try:
-        noise, aim = Noise(sd_items, sd_seed, design_effect, paired, systems), Aim(effect, power, level)
-    except ValueError as error:
-        raise CommandError(str(error)) from error
+    for name, value in (("paired", paired), ("seeds", seeds)):
+        if value and not sd_seed:
+            raise CommandError(f"{name}: without noise of seeds it changes nothing; give sd_seed, or leave {name} out")
+    noise, aim = Noise(sd_items, sd_seed, design_effect, paired, systems), Aim(effect, power, level)
     _check_finite(noise, aim, items, seeds)
     rows = _answers(noise, aim, items, seeds)
     if noise.systems > 2:
@@ -110,18 +119,15 @@ def _sentences(noise: Noise, aim: Aim, rows: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _check_kinds(counts: Mapping[str, object], reals: Mapping[str, object]) -> None:
-    """CommandError for counts that are no whole numbers of at least 1 (None is not given), or for what is no number."""
-    for name, value in counts.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
-            raise CommandError(f"{name} is {value!r}; give a whole number of at least 1, or leave it out")
-    for name, value in reals.items():
+def _check_numbers(**values: object) -> None:
+    """Raise CommandError for a value that is no number."""
+    for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, Real):
             raise CommandError(f"{name} is {value!r}; give a number")
 
 
 def _check_finite(noise: Noise, aim: Aim, items: int | None, seeds: int | None) -> None:
-    """CommandError for numbers beyond which the power cannot be computed."""
+    """Raise CommandError for numbers beyond which the power cannot be computed."""
     for name, value, most in (("items", items, MOST_ITEMS), ("seeds", seeds, MOST_SEEDS)):
         if value and value > most:
             raise CommandError(f"--{name} {value}: no study has more than {most:,}; give a smaller number")

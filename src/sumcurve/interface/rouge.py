@@ -1,18 +1,19 @@
-"""ROUGE of summaries with intervals, and of two systems on the same items: what `sumcurve rouge` prints of files."""
+"""ROUGE of summaries with intervals, and of two systems on the same items, for `sumcurve rouge`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from pydantic import ValidationError
 from tqdm import tqdm
 
-from sumcurve.machine.arguments import CommandError
+from sumcurve.files.models import said
+from sumcurve.machine.arguments import CommandError, UsageError
 from sumcurve.machine.counts import counted
-from sumcurve.rouge_engine.scorer import METRICS, Mode, Multi, References, Scorer, Text
+from sumcurve.rouge_engine.scorer import METRICS, Multi, References, RougeEngine, RougeScores, Text
 from sumcurve.rouge_engine.stemmers import MissingExceptions
-from sumcurve.rouge_engine.tokens import unread_letters
+from sumcurve.rouge_engine.tokens import Mode, unread_letters
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
 from sumcurve.tables.result import Result
@@ -25,28 +26,13 @@ CHUNK = 16_384  # items scored between two moves of the progress bar
 PARTS = ("precision", "recall", "f")
 POINTS = 100  # scores are shares in files, percent ("points") on paper
 LEVEL = 0.05
+FEW = 100  # resamples below which the ends of an interval are a handful of draws
 NOT_SHOWN = "no significant difference"
 UNREAD = 0.01  # of the references' letters; English with foreign names stays below
 NAMES = ("candidates", "compare")  # of the systems
 
 
-@dataclass
-class Scored:
-    """Shares of one system by metric, each ``[items]``, and which summaries, or items' references, have no word."""
-
-    precision: dict[str, NDArray[np.float64]]
-    recall: dict[str, NDArray[np.float64]]
-    f: dict[str, NDArray[np.float64]]
-    empty: NDArray[np.bool_]
-    empty_references: NDArray[np.bool_]
-
-
-@dataclass
-class Interval:
-    """The ends of a mean's interval."""
-
-    low: float | None  # None: of one item there is no interval
-    high: float | None
+Ends = tuple[float | None, float | None]  # of a mean's interval; None: of one item there is none
 
 
 @dataclass
@@ -72,8 +58,8 @@ class Outcome:
 
     signature: str
     names: list[str]  # of the systems
-    scored: list[Scored]
-    intervals: list[dict[str, Interval]]
+    scored: list[RougeScores]
+    intervals: list[dict[str, Ends]]
     families: list[dict[str, Difference]]
 
     @property
@@ -83,7 +69,7 @@ class Outcome:
 
 @dataclass(frozen=True, repr=False)
 class RougeResult(Result):
-    """What `rouge` found: `tables` are `scores` and, of several systems, `differences`, in points (percent)."""
+    """Result of `rouge`: `tables` are `scores` and, of several systems, `differences`, in points (percent)."""
 
     outcome: Outcome = None  # type: ignore[assignment]
 
@@ -94,14 +80,17 @@ class RougeResult(Result):
 
     @property
     def items(self) -> "pd.DataFrame":
-        """Every item's precision, recall and F as shares, for `compare` and `power`."""
+        """Every item's precision, recall and F as shares, for `compare` and `power`.
+
+        `empty` is 1 for a text without a word.
+        """
         import pandas as pd
 
         frames = []
         for name, scored in zip(self.outcome.names, self.outcome.scored, strict=True):
             columns = {f"{metric}_{part}": getattr(scored, part)[metric] for metric in scored.f for part in PARTS}
-            frame = pd.DataFrame({"system": name, "item": np.arange(1, len(scored.empty) + 1), **columns})
-            frames.append(frame)
+            numbers = np.arange(1, len(scored.empty) + 1)
+            frames.append(pd.DataFrame({"system": name, "item": numbers, "empty": scored.empty.astype(int), **columns}))
         return pd.concat(frames, ignore_index=True)
 
 
@@ -120,38 +109,44 @@ def rouge(
 ) -> RougeResult:
     """Precision, recall and F of candidates against references, with 95 % intervals of F; BCa bootstrap over items.
 
-    `candidates` is a list of texts, one for each item, or one text. A text is a string, with a sentence a line (which
-    rougeLsum reads), or a list of sentences. `references` has a text for each item, or a list of texts where an item
-    has several. `compare` are a second system's texts of the same items: the differences are tested (sign flips, Holm
-    over metrics). `stem` as in rouge-score's `use_stemmer`; modes and metrics are those of `Scorer`.
+    Args:
+        candidates: a list of texts, one for each item, or one text: a string, with a sentence a line (which rougeLsum
+            reads), or a list of sentences
+        references: a text for each item, or a list of texts where an item has several
+        compare: a second system's texts of the same items, whose differences are tested (sign flips, Holm over metrics)
+        stem: with the mode's stemmer (1.5.5: -m)
+        metrics: of rouge1 to rouge9, rougeL, rougeLsum and, in 1.5.5, rougeS4, rougeSU4
+        mode: whose scores
+        multi: of several references: the best one, or counts pooled (1.5.5: -f A) (default: pooled in 1.5.5, else best)
+        seed: of the resamples
+        resamples: for intervals and tests, at least 20
+        threads: that share the items (default: all cores)
 
-    CommandError for what cannot be scored.
+    Raises:
+        CommandError: for texts that cannot be scored
     """
     if isinstance(candidates, str):  # one item
         candidates, references = [candidates], [references]  # type: ignore[list-item]
         compare = [compare] if isinstance(compare, str) else compare
     candidates, references, compare = (_as_list(texts) for texts in (candidates, references, compare))
     scorer = scorer_of(metrics, mode, stem, multi, threads)
+    settings = resampling(seed, resamples)
     systems = [candidates, *([] if compare is None else [compare])]
     _check_lengths(systems, references)
-    settings = Bootstrap(seed=seed, resamples=resamples)
     try:
-        scores = [scored(scorer, texts, references, name) for texts, name in zip(systems, NAMES, strict=False)]
-        outcome = outcome_of(scores, NAMES[: len(scores)], scorer.signature_for(references), settings)
+        outcome = outcome_of(scorer, systems, NAMES[: len(systems)], references, settings)
     except ValueError as error:
         raise CommandError(str(error)) from error
-    if scores[0].empty_references.all():
-        raise CommandError(f"no reference has a word in mode {scorer.mode}; for other scripts: mode='unicode'")
-    return result_of(outcome, [*unread_warning(references, mode), *_warnings(outcome)])
+    return result_of(outcome, [*unread_warning(references, mode), *warnings_of(outcome, settings)])
 
 
 def _as_list(texts: Any) -> Any:
-    """A column of a data frame, or an array, as a list; what else there is stays."""
+    """A column of a data frame, or an array, as a list; other values are unchanged."""
     return texts.tolist() if hasattr(texts, "tolist") else texts
 
 
 def _check_lengths(systems: Sequence[Sequence[Text]], references: Sequence[References]) -> None:
-    """CommandError unless every system has a text for each item's references."""
+    """Raise CommandError unless every system has a text for each item's references."""
     for texts, name in zip(systems, NAMES, strict=False):
         if not len(references) or len(texts) != len(references):
             raise CommandError(
@@ -160,28 +155,56 @@ def _check_lengths(systems: Sequence[Sequence[Text]], references: Sequence[Refer
             )
 
 
-def scorer_of(metrics: Sequence[str], mode: Mode, stem: bool, multi: Multi | None, threads: int | None) -> Scorer:
+def scorer_of(metrics: Sequence[str], mode: Mode, stem: bool, multi: Multi | None, threads: int | None) -> RougeEngine:
     """The scorer; CommandError for settings that do not go together."""
     try:
-        return Scorer(metrics, mode, stem, multi, threads)
+        return RougeEngine(metrics, mode, stem, multi, threads)
+    except UsageError:
+        raise
     except (ValueError, MissingExceptions) as error:
         raise CommandError(str(error)) from error
 
 
-def outcome_of(scores: Sequence[Scored], names: Sequence[str], signature: str, settings: Bootstrap) -> Outcome:
-    """Scores with intervals and, of further systems, each metric's difference from the first."""
+def resampling(seed: int, resamples: int) -> Bootstrap:
+    """Settings of the intervals; UsageError for numbers that they cannot have."""
+    try:
+        return Bootstrap(seed=seed, resamples=resamples)
+    except ValidationError as error:
+        raise UsageError(f"{said(error)}; correct it, or leave it out") from None
+
+
+def outcome_of(
+    scorer: RougeEngine,
+    systems: Sequence[Sequence[Text]],
+    names: Sequence[str],
+    references: Sequence[References],
+    settings: Bootstrap,
+    where: str = "the references",
+) -> Outcome:
+    """Scores of systems, by name, with intervals and, of further systems, each metric's difference from the first.
+
+    CommandError where no reference has a word, which says `where` they stand.
+    """
+    scores = [scored(scorer, texts, references, name) for texts, name in zip(systems, names, strict=True)]
+    if scores[0].empty_references.all():
+        raise CommandError(
+            f"{where}: none of its {len(references):,} items has a reference with a word in mode {scorer.mode}; give "
+            "the references, or take mode unicode or characters for other scripts"
+        )
     families = differences(scores[0], scores[1:], settings)
     ends = [intervals(system, settings) for system in scores]
-    return Outcome(signature, [*names], [*scores], ends, families)
+    return Outcome(scorer.signature_for(references), [*names], scores, ends, families)
 
 
-def result_of(outcome: Outcome, warnings: Sequence[str] = (), notes: Sequence[str] = ()) -> RougeResult:
+def result_of(
+    outcome: Outcome, warnings: Sequence[str] = (), notes: Sequence[str] = (), taken: Sequence[str] = ()
+) -> RougeResult:
     """An outcome in sentences, behind its warnings, and in tables, the first with these notes."""
-    return RougeResult([*warnings, *_sentences(outcome)], [*_tables(outcome, notes)], outcome)
+    return RougeResult([*warnings, *_sentences(outcome)], [*_tables(outcome, notes)], outcome, taken=taken)
 
 
-def scored(scorer: Scorer, texts: Sequence[Text], references: Sequence[References], name: str) -> Scored:
-    """Scores of all items, in pieces so that a terminal sees how far they are."""
+def scored(scorer: RougeEngine, texts: Sequence[Text], references: Sequence[References], name: str) -> RougeScores:
+    """Scores of all items, in pieces so that a terminal shows the progress."""
     pieces = []
     with tqdm(total=len(texts), desc=name, unit="item", disable=None, leave=False) as bar:
         for start in range(0, len(texts), CHUNK):
@@ -189,29 +212,19 @@ def scored(scorer: Scorer, texts: Sequence[Text], references: Sequence[Reference
             pieces.append(scorer.score(texts[start:stop], references[start:stop]))
             bar.update(stop - start)
 
-    def joined(part: str) -> "dict[str, NDArray[np.float64]]":
-        columns = [getattr(piece, part) for piece in pieces]
-        return {metric: np.concatenate([column[metric] for column in columns]) for metric in scorer.metrics}
-
-    return Scored(
-        joined("precision"),
-        joined("recall"),
-        joined("f"),
-        np.concatenate([piece.empty for piece in pieces]),
-        np.concatenate([piece.empty_references for piece in pieces]),
-    )
+    return RougeScores.of(pieces)
 
 
-def intervals(scored: Scored, settings: Bootstrap) -> dict[str, Interval]:
-    """Of every metric's mean F; none of one item."""
+def intervals(scored: RougeScores, settings: Bootstrap) -> dict[str, Ends]:
+    """Intervals of every metric's mean F; none for a single item."""
     if len(scored.empty) == 1:
-        return {metric: Interval(None, None) for metric in scored.f}
+        return dict.fromkeys(scored.f, (None, None))
     ends = bca_intervals(np.stack([*scored.f.values()]), settings.confidence, settings.resamples, settings.seed)
-    return {metric: Interval(*pair) for metric, pair in zip(scored.f, ends.tolist(), strict=True)}
+    return {metric: (low, high) for metric, (low, high) in zip(scored.f, ends.tolist(), strict=True)}
 
 
-def differences(first: Scored, others: Sequence[Scored], settings: Bootstrap) -> list[dict[str, Difference]]:
-    """Of every metric's F, on the same items, from each of the others; their tests are one family."""
+def differences(first: RougeScores, others: Sequence[RougeScores], settings: Bootstrap) -> list[dict[str, Difference]]:
+    """Differences of every metric's F, on the same items, from each of the others; their tests are one family."""
     if not others:
         return []
     pairs = np.stack([first.f[metric] - other.f[metric] for other in others for metric in first.f])
@@ -236,9 +249,9 @@ def _title(metric: str) -> str:
 
 
 def _f(outcome: Outcome, place: int, metric: str) -> tuple[float, float | None, float | None]:
-    """A system's mean F in points with its interval, which one item has not."""
-    ends = outcome.intervals[place][metric]
-    return POINTS * float(outcome.scored[place].f[metric].mean()), points(ends.low), points(ends.high)
+    """A system's mean F in points with its interval, which a single item lacks."""
+    low, high = outcome.intervals[place][metric]
+    return POINTS * float(outcome.scored[place].f[metric].mean()), points(low), points(high)
 
 
 def unread_warning(references: Sequence[References], mode: Mode) -> list[str]:
@@ -257,13 +270,30 @@ def unread_warning(references: Sequence[References], mode: Mode) -> list[str]:
     ]
 
 
-def _warnings(outcome: Outcome) -> Iterator[str]:
-    if missing := int(outcome.scored[0].empty_references.sum()):
-        without = f"{counted(missing, 'item')} without a word in the references"
-        yield f"WARNING: {without}, which score 0 and stay in every mean."
-    for name, system in zip(outcome.names, outcome.scored, strict=True):
-        if empty := int(system.empty.sum()):
-            yield f"WARNING: {name}: {counted(empty, 'text')} without a word, which score 0 and stay in every mean."
+def warnings_of(outcome: Outcome, settings: Bootstrap, places: Sequence[Callable[[int], str]] = ()) -> Iterator[str]:
+    """Warnings before all scores: texts without a word, and intervals that say little.
+
+    `places` name an item's place by its number from 0: in the references, then in each system's texts.
+    """
+    references, *systems = places or [lambda item: f"item {item + 1}"] * (1 + len(outcome.scored))
+    items, empty = len(outcome.scored[0].empty), outcome.scored[0].empty_references
+    if missing := int(empty.sum()):
+        yield (
+            f"WARNING: {missing:,} of {items:,} items {'has' if missing == 1 else 'have'} an empty reference (first: "
+            f"{references(int(empty.argmax()))}); they score 0 and stay in every mean, as in rouge-score and "
+            "ROUGE-1.5.5; add the references, or remove the items"
+        )
+    for scored_system, place in zip(outcome.scored, systems, strict=True):
+        if missing := int(scored_system.empty.sum()):
+            yield (
+                f"WARNING: {missing:,} of {items:,} summaries {'has' if missing == 1 else 'have'} no word (first: "
+                f"{place(int(scored_system.empty.argmax()))}); they score 0 and stay in every mean"
+            )
+    if items == 1:
+        yield "WARNING: one item says nothing of the spread over items: its intervals are none; take at least 2"
+    if settings.resamples < FEW:
+        level = f"{100 * settings.confidence:g} %"
+        yield f"WARNING: {settings.resamples} resamples are too few for a {level} interval; take {FEW} at least"
 
 
 def _sentences(outcome: Outcome) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import pandas as pd
 from sumcurve.machine.arguments import CommandError
 from sumcurve.store import manifest
 from sumcurve.store.records import read_jsonl
-from sumcurve.tables.report.facts import Corpus, read_tables
+from sumcurve.tables.report.facts import corpora_of, read_tables
 from sumcurve.tables.report.findings import Titles, findings
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table
@@ -32,16 +32,16 @@ class Tables:
 
     @property
     def name(self) -> str:
-        """The study's."""
+        """The study's name."""
         return self.folder.name
 
     @cached_property
     def names(self) -> list[str]:
-        """Of all tables."""
+        """Names of all tables."""
         return sorted(path.stem for path in self.folder.glob("*.csv"))
 
     def table(self, name: str) -> pd.DataFrame:
-        """A table as its CSV has it; CommandError says which there are."""
+        """A table as its CSV has it; a CommandError lists the names."""
         if name not in self.names:
             near = difflib.get_close_matches(name, self.names, 1)
             meant = f"; did you mean {near[0]!r}?" if near else ""
@@ -92,7 +92,7 @@ class Tables:
 
     @property
     def findings(self) -> Result:
-        """What came out, a sentence a question, the most important first, each with the table behind it."""
+        """Findings, a sentence a question, the most important first, each with the table behind it."""
         from sumcurve.study.doors import CAPABILITIES
 
         every = findings(
@@ -107,10 +107,10 @@ class Tables:
         return Result(sentences, [Table("findings", f"Findings of {self.name}", columns, rows)])
 
     def summaries(self, method: str | None = None, records: int | None = None, seed: int | None = None) -> pd.DataFrame:
-        """What systems wrote of each test item, from the study's finished output folders; of some systems, if named.
+        """Summaries of each test item, from the study's finished output folders; of some systems, if named.
 
         Columns corpus, method, records, seed, search, id, summary (a sentence a line). CommandError where the folders
-        are not here: git has a study's tables alone.
+        are missing: git has a study's tables alone.
         """
         outputs = self.folder.absolute().parents[1] / "outputs"
         sealed = [json.loads(path.read_text()) for path in sorted(self.folder.glob("manifest-*.json"))]
@@ -121,7 +121,8 @@ class Tables:
         if not here:
             raise CommandError(
                 f"{outputs} has none of the {len(names)} output folders of {self.name}: summaries are not kept with "
-                f"tables; make the study (`make study STUDY={self.name}`), or fetch its folders (`make pull`)"
+                f"tables; make the study (`make study STUDY={self.name}`), or fetch its folders "
+                f"(`make pull STUDY={self.name}`)"
             )
         seeds = self.table("seeds")
         if method is not None and method not in set(seeds.method):
@@ -147,27 +148,26 @@ class Tables:
     def plot(self, metric: str | None = None, corpus: str | None = None) -> "alt.Chart | alt.LayerChart":
         """A metric against training records with 95 % bands, a line for every method, as an Altair chart.
 
-        By default the metric that the study's findings quote, of the corpus with the most sizes.
+        Defaults: the metric that the study's findings quote, and the corpus with the most sizes.
         """
         if metric is not None and metric not in self.metrics:
             raise CommandError(f"{self.name}: no metric {metric!r}; there are: {', '.join(self.metrics)}")
         try:
             import altair as alt
 
-            from sumcurve.tables.chart import INK, configured
+            from sumcurve.tables.chart import configured
             from sumcurve.tables.report.figure import figure
         except ModuleNotFoundError as error:
             raise CommandError(f"a plot needs {error.name}: pip install 'sumcurve[study]'") from error
 
-        tables = read_tables(self.folder)
-        names = list(dict.fromkeys(row["corpus"] for row in tables["scores"]))
-        if corpus is not None and corpus not in names:
-            raise CommandError(f"{self.name}: no corpus {corpus!r}; there are: {', '.join(names)}")
-        chosen = corpus or max(names, key=lambda name: len(Corpus(name, tables).sizes))
-        drawn = figure(Corpus(chosen, tables, metric or ""), self._titles)
+        corpora = {one.name: one for one in corpora_of(read_tables(self.folder))}
+        if corpus is not None and corpus not in corpora:
+            raise CommandError(f"{self.name}: no corpus {corpus!r}; there are: {', '.join(corpora)}")
+        chosen = corpus or next(iter(corpora))
+        drawn = figure(replace(corpora[chosen], chosen=metric or ""), self._titles)
         if drawn is None:
             raise CommandError(f"{self.name}, {chosen}: no method has two sizes with {metric or 'a score'}")
-        return alt.Chart.from_dict(configured(drawn, INK, "white"))
+        return alt.Chart.from_dict(configured(drawn))
 
     def __repr__(self) -> str:
         return f"study {self.name} ({self.folder}): tables {', '.join(self.names)}"
@@ -179,7 +179,7 @@ class Tables:
 def load(study: str | Path) -> Tables:
     """The tables of a study: of a folder, or by its name below results/tables.
 
-    CommandError where there are none, or where a CSV is not what the folder's manifest records.
+    CommandError where there are none, or where a CSV differs from the folder's manifest.
     """
     for folder in (Path(study), TABLES / study):
         if (folder / "scores.csv").is_file():
@@ -191,7 +191,7 @@ def load(study: str | Path) -> Tables:
 
 
 def _check_whole(folder: Path) -> None:
-    """CommandError for the first CSV that is missing or changed; tables without a manifest are somebody's own."""
+    """Raise CommandError for the first CSV that is missing or changed; tables without a manifest are not checked."""
     from sumcurve.watch.verify import TABLES_KEYS
 
     for path in sorted(folder.glob("manifest-????????.json")):

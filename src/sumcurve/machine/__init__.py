@@ -1,1 +1,1 @@
-"""What a process uses of its machine: devices, sums, workers, compiled code, locks."""
+"""Resources of a process: devices, memory, workers, locks."""

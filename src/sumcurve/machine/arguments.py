@@ -1,8 +1,9 @@
 """The command line's parser with its groups of verbs, types of arguments (`add_argument(type=…)`), files to write."""
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr
+from numbers import Integral
 from os import devnull
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from sumcurve.machine.spelling import there_are
 
 TOOLS = "Tools, for any files of yours"
 STUDIES = "Studies, in a checkout (`make` calls most of them)"
-INTERNALS = "Internals, which rules and other verbs call"
+INTERNALS = "Internals, which rules and other verbs call"  # in no list of verbs; each has its own --help
 MOST_SEED = 2**63 - 1  # that torch's generators take
 GROUPS = (TOOLS, STUDIES, INTERNALS)
 
@@ -30,32 +31,61 @@ class Verbs(argparse._SubParsersAction):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.groups: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
+        self._further: dict[str, Callable[[argparse.ArgumentParser], None]] = {}
 
     def add_parser(
-        self, name: str, *, group: str = TOOLS, example: str = "", **options: Any
+        self,
+        name: str,
+        *,
+        group: str = TOOLS,
+        example: str = "",
+        further: Callable[[argparse.ArgumentParser], None] | None = None,
+        printing: bool | None = None,
+        **options: Any,
     ) -> argparse.ArgumentParser:
-        """A verb of this group; `example` holds lines without "sumcurve VERB", which its help shows at its end."""
+        """Add a verb to a group; `printing` gives it `--json` and `-q`, which tools have by default.
+
+        `example` holds lines without "sumcurve VERB", which its help shows at its end. `further` adds options that are
+        slow to import, once the verb is named.
+        """
         self.groups[group][name] = options.get("help", "")
-        lines = [f"example: sumcurve {name} {line}".rstrip() for line in example.splitlines()]
+        lines = [f"example: {self._prog_prefix} {name} {line}".rstrip() for line in example.splitlines()]
         options["epilog"] = "\n".join([*filter(None, [options.get("epilog")]), *lines])
         options.setdefault("description", options.get("help"))
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        return super().add_parser(name, **options)
+        command: argparse.ArgumentParser = super().add_parser(name, **options)
+        if printing or (printing is None and group == TOOLS):
+            command.add_argument("--json", type=Path, metavar="OUT", help="write the answer as JSON")
+            command.add_argument(
+                "-q", "--quiet", action="store_true", help="print the answer alone: no notes, no progress"
+            )
+        if further is not None:
+            self._further[name] = further
+        return command
+
+    def complete(self, name: str) -> argparse.ArgumentParser:
+        """The verb with all its options."""
+        command: argparse.ArgumentParser = self.choices[name]
+        if (further := self._further.pop(name, None)) is not None:
+            further(command)
+        return command
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        if values[0] in self.choices:
+            self.complete(values[0])
+        super().__call__(parser, namespace, values, option)
 
     def listed(self) -> str:
-        """Every verb with its help, by group."""
-        width = max(len(name) for verbs in self.groups.values() for name in verbs)
+        """The verbs with their help, by group, without internals."""
+        groups = {group: self.groups[group] for group in (TOOLS, STUDIES)}
+        width = max(len(name) for verbs in groups.values() for name in verbs)
         blocks = [
             "\n".join([f"{group}:", *(f"  {name:{width}}  {text}" for name, text in verbs.items())])
-            for group, verbs in self.groups.items()
+            for group, verbs in groups.items()
         ]
         return "\n\n".join(blocks)
-
-
-def add_printing(command: argparse.ArgumentParser, what: str = "write the answer as JSON") -> None:
-    """The options that every tool has: `--json`, and `-q`, which `silenced` and the tool's own report look at."""
-    command.add_argument("--json", type=Path, metavar="OUT", help=what)
-    command.add_argument("-q", "--quiet", action="store_true", help="print the answer alone: no notes, no progress")
 
 
 @contextmanager
@@ -80,7 +110,23 @@ class Once(argparse.Action):
 
 
 class CommandError(ValueError):
-    """What the person asked cannot be done; the message is fit for a terminal."""
+    """Request that cannot be met; the message is fit for a terminal."""
+
+
+class UsageError(CommandError):
+    """Argument whose value is none that it can have: ends a command as a misspelt option does, with status 2."""
+
+
+def require_whole(least: int, **values: object) -> None:
+    """UsageError for a value that is no whole number of at least `least`; None is a value that is not given."""
+    for name, value in values.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
+            raise UsageError(f"{name} is {value!r}; give a whole number of at least {least}, or leave it out")
+
+
+def listed(text: str) -> list[str]:
+    """Names with commas between them."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def natural(text: str, least: int = 0) -> int:
@@ -116,23 +162,16 @@ def resamples(text: str) -> int:
     return natural(text, least=20)
 
 
-def misplaced(written: Iterable[Path | None], read: Iterable[Path | None]) -> str | None:
-    """Why a file cannot be written where it is asked for, in a sentence; None where all can. None is no file."""
+def check_written(written: Iterable[Path | None], read: Iterable[Path | None]) -> None:
+    """CommandError for a file that cannot be written at its path, or that is read; None is no file."""
     sources, taken = {path.resolve() for path in read if path}, set()
     for path in filter(None, written):
         if not path.parent.is_dir():
-            return f"{path}: there is no folder {path.parent}; make it first"
+            raise CommandError(f"{path}: there is no folder {path.parent}; make it first")
         if path.is_dir():
-            return f"{path}: this is a folder; name a file to write"
+            raise CommandError(f"{path}: this is a folder; name a file to write")
         if path.resolve() in sources:
-            return f"{path}: this file is read, and would be lost; write to another"
+            raise CommandError(f"{path}: this file is read, and would be lost; write to another")
         if path.resolve() in taken:
-            return f"{path}: two results would be written to it; name a file for each"
+            raise CommandError(f"{path}: two results would be written to it; name a file for each")
         taken.add(path.resolve())
-    return None
-
-
-def check_written(written: Iterable[Path | None], read: Iterable[Path | None]) -> None:
-    """CommandError for a file that cannot be written where it is asked for, or that is read."""
-    if why := misplaced(written, read):
-        raise CommandError(why)

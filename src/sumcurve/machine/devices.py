@@ -59,7 +59,7 @@ class DeviceError(RuntimeError):
 
 @dataclass(frozen=True)
 class Lease:
-    """What a process may compute on: `cpu` or one CUDA device, and whether nobody else uses it meanwhile."""
+    """Device of a process: `cpu` or one CUDA device, and whether it is exclusive."""
 
     device: str  # "cpu" or "cuda"
     exclusive: bool
@@ -293,7 +293,7 @@ def _seen(environment: dict[str, str]) -> list[str]:
 
 
 def per_run(environment: Mapping[str, str]) -> tuple[int, int]:
-    """What SUMCURVE_GPUS_PER_RUN says: how many cards a training has, and how many processes may share one card.
+    """Value of SUMCURVE_GPUS_PER_RUN: how many cards a training has, and how many processes may share one card.
 
     (2, 1) for 2, (1, 2) for 0.5, (1, 1) without it. DeviceError for what is no such number.
     """
@@ -332,7 +332,7 @@ def several(environment: dict[str, str], locks: Path, say: Callable[[str], None]
 
 
 def _of_rank(cards: list[str], environment: dict[str, str]) -> list[str]:
-    """Of the cards, the one of this process among those that `torchrun` started here (LOCAL_RANK); else all.
+    """Card of this process among those that `torchrun` started here (LOCAL_RANK); else all.
 
     Raises DeviceError for fewer cards than processes: the others would wait for the last one for hours. TorchrunError.
     """
@@ -363,7 +363,7 @@ def device(environment: dict[str, str], locks: Path, say: Callable[[str], None] 
     with ExitStack() as held:
         lent = environment.get(LEASED)
         if lent is None:
-            alone = place(environment).size == 1  # others wait for each other, and so for nobody's turn
+            alone = place(environment).size == 1  # the ranks of one job skip the queue
             cards = _of_rank(pool(environment), environment)
             lent = held.enter_context(lease(cards, locks, say=say, shares=together, in_turn=alone))
         if lent is None:
@@ -386,7 +386,7 @@ def _require_cuda(lent: str) -> None:
 
 
 def allow_tf32(allowed: bool) -> None:
-    """Whether GPUs may multiply single-precision numbers with mantissas of ten bits; it means nothing to a CPU."""
+    """Allow or forbid GPUs to multiply single precision with mantissas of ten bits; no effect on a CPU."""
     import torch
 
     torch.backends.cudnn.allow_tf32 = allowed

@@ -1,4 +1,4 @@
-"""What a signal that asks this process to end does while something is under way."""
+"""Handling of signals that ask this process to end."""
 
 import signal
 import sys

@@ -27,7 +27,7 @@ GRACE_SECONDS = 30.0
 
 
 def environment_of(rank: int, cards: Sequence[str], environment: Mapping[str, str], port: int) -> dict[str, str]:
-    """What the process of this rank gets: its card alone, and that it is one of so many."""
+    """Environment of the process of this rank: its card alone, and that it is one of so many."""
     size = str(len(cards))
     return {
         **environment,
@@ -98,7 +98,7 @@ def _status(processes: Sequence[subprocess.Popen[bytes]]) -> int:
 
 
 def _dies_with(parent: int) -> Callable[[], None]:
-    """What a child calls before its program begins: it is killed when its parent dies, which is `parent`."""
+    """Have this child process killed when its parent, the process `parent`, dies; called before its program begins."""
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
 
     def tie() -> None:

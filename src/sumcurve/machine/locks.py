@@ -12,7 +12,7 @@ class LockError(RuntimeError):
 
 
 def take(file: int | IO[bytes] | IO[str], *, shared: bool = False, wait: bool = False) -> bool:
-    """Whether this process holds the open file's lock now; False only where another does and `wait` is not asked for.
+    """Take the open file's lock; True where this process holds it, False where another does and `wait` is False.
 
     OSError where the file system has no locks.
     """

@@ -1,7 +1,7 @@
 """Memory that a process frees stays with it, where the C library is glibc.
 
 glibc gives the end of its heap back when blocks there are freed, and the kernel zeroes every page that a process gets
-again: of a training's update on a CPU, whose temporaries are megabytes, that is a seventh (benchmarks/README.md).
+again: a training's update on a CPU, whose temporaries are megabytes, spends time on that.
 """
 
 import ctypes

@@ -12,7 +12,7 @@ def meant(given: object, known: Iterable[str]) -> str:
 
 
 def there_are(given: object, known: Iterable[str]) -> str:
-    """What stands behind "no method 'x'; " in an error: the nearest name, if one is near, and all names."""
+    """Remedy behind "no method 'x'; " in an error: the nearest name, if one is near, and all names."""
     names = list(known)
     return " ".join(filter(None, (meant(given, names), f"there are: {', '.join(names) or 'none'}")))
 

@@ -1,4 +1,4 @@
-"""What `torchrun`, or `sumcurve.machine.launch` in its words, says of a process that it started: which one of how many.
+"""Rank of a process among those that `torchrun`, or `sumcurve.machine.launch` by the same variables, started.
 
 Clusters and shells export RANK or WORLD_SIZE for purposes of their own, so that these alone mean nothing.
 TORCHELASTIC_RUN_ID is torchrun's own, by which torch itself knows it (`torch.distributed.is_torchelastic_launched`),
@@ -18,7 +18,7 @@ class TorchrunError(RuntimeError):
 
 @dataclass(frozen=True)
 class Place:
-    """Of a process among those that train together, from 0, and among those of its machine."""
+    """Rank of a process among those that train together, from 0, and among those of its machine."""
 
     rank: int = 0
     size: int = 1

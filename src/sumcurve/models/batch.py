@@ -4,7 +4,8 @@ import random
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from itertools import chain, islice
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -14,29 +15,24 @@ from sumcurve.models.vocabulary import PAD, Vocabulary
 from sumcurve.store.records import Record
 
 Item = TypeVar("Item")
-Ids = Sequence[int] | np.ndarray
 
 DECODED_TOGETHER = 50  # items of a batch from which nothing is learned; results do not depend on it
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One record as a model reads it. `of` is the record, or reads it from where it lies.
+    """One record as a model reads it.
 
-    `salient` marks the source's tokens that belong to a salient entity, with 1; None where nobody asked.
+    `salient` marks the source's tokens that belong to a salient entity, with 1; None where not requested.
     """
 
-    of: Record | Callable[[], Record]
-    source: Ids
-    source_ext: Ids
+    record: Record
+    source: list[int]
+    source_ext: list[int]
     unknowns: list[str]
-    input: Ids
-    target: Ids
+    input: list[int]
+    target: list[int]
     salient: list[int] | None = None
-
-    @property
-    def record(self) -> Record:
-        return self.of if isinstance(self.of, Record) else self.of()
 
     @property
     def id(self) -> str:
@@ -52,16 +48,17 @@ def encode(
 ) -> Example:
     """The record's first `source_tokens` words and its target, cut to `target_tokens` if it is longer.
 
-    `salient` are half-open spans of source tokens (corpora.entities).
+    `salient` are half-open spans of source tokens (corpora.store.read_salient).
 
     Raises ValueError for a record without a source word: attention over nothing has no value.
     """
-    words = record.source_tokens[:source_tokens]
+    sentences = (sentence.split(" ") for sentence in record.source)
+    words = list(islice(chain.from_iterable(sentences), source_tokens))  # a long source is not split whole
     if not any(words):
         raise ValueError(f"record {record.id!r} has an empty source; drop it when the corpus is prepared")
     source, source_ext, unknowns = vocabulary.source(words)
-    sentences = [sentence.split(" ") for sentence in record.target if sentence]
-    inputs, target = vocabulary.target(sentences, unknowns, target_tokens)
+    targets = [sentence.split(" ") for sentence in record.target if sentence]
+    inputs, target = vocabulary.target(targets, unknowns, target_tokens)
     marks = None
     if salient is not None:
         marks = [0] * len(words)
@@ -101,20 +98,7 @@ class Batch:
         return replace(self, **{k: v.to(device, non_blocking=True) for k, v in tensors.items() if v is not None})
 
 
-class _Records(Sequence[Record]):
-    """The records of a batch, which few losses ask for: each is read when it is."""
-
-    def __init__(self, examples: Sequence[Example]) -> None:
-        self._examples = examples
-
-    def __len__(self) -> int:
-        return len(self._examples)
-
-    def __getitem__(self, row: Any) -> Any:
-        return self._examples[row].record
-
-
-def _padded(rows: Sequence[Ids]) -> Tensor:
+def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
     whole = np.full((len(rows), max(len(row) for row in rows)), PAD, dtype=np.int64)
     for place, row in zip(whole, rows, strict=True):
         place[: len(row)] = row
@@ -131,7 +115,7 @@ def collate(examples: Sequence[Example]) -> Batch:
         tgt=_padded([example.target for example in examples]),
         n_ext=torch.tensor([len(example.unknowns) for example in examples]),
         unknowns=[example.unknowns for example in examples],
-        records=_Records(examples),
+        records=[example.record for example in examples],
         salient=_padded(marks).float() if len(marks) == len(examples) else None,
     )
 
@@ -177,14 +161,14 @@ def bucketed(
 
 
 def lengths(example: Example) -> tuple[int, int]:
-    """What training batches are bucketed by."""
+    """Lengths by which training batches are bucketed."""
     return len(example.target), len(example.source)
 
 
 def batches(examples: Sequence[Example], size: int, by_length: bool = False) -> Iterator[Batch]:
     """Every example once, in batches of `size` (the last may be smaller).
 
-    In the order of `examples`, or of source length with `by_length`; `Batch.ids` tell which is which.
+    In the order of `examples`, or of source length with `by_length`; `Batch.ids` identify them.
     """
 
     def source_length(example: Example) -> int:

@@ -1,4 +1,4 @@
-"""What a model says of the next word, and the probabilities that follow from it.
+"""Scores of the next word by a model, and the probabilities that follow from them.
 
 A copying model mixes two distributions (See et al. 2017, equation 9): with gate probability g it writes a
 vocabulary word, else it copies the word at an attended source position. Everything here stays in log space,
@@ -11,37 +11,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sumcurve.machine import sums
 from sumcurve.models.vocabulary import PAD, UNK
-
-IMPOSSIBLE = -1e30
-"""A log-probability that stands for zero yet has a defined gradient, which -inf has not."""
-
-
-def in_single(tensor: Tensor) -> Tensor:
-    """`tensor` in at least single precision: half-precision logits lose the tail of a large vocabulary."""
-    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+from sumcurve.numerics.precision import IMPOSSIBLE, in_single
 
 
 def generated(tgt: Tensor, vocabulary_size: int, copies: bool) -> tuple[Tensor, Tensor]:
-    """The vocabulary ids the generator is asked for, and whether it can write the words; shaped like `tgt`.
+    """The vocabulary ids for the generator, and whether it can write the words; shaped like `tgt`.
 
-    A model that cannot copy writes UNK for a word that only the source knows.
+    A model that cannot copy writes UNK for a word that only the source has.
     """
     known = tgt < vocabulary_size
     return tgt.where(known, UNK), known if copies else torch.ones_like(known)
-
-
-def word_logp(
-    states: Tensor, rows: Tensor, biases: Tensor | None, words: Tensor, label_smoothing: float = 0.0
-) -> Tensor:
-    """Log-probability [N] of a word after each of the states [N, R], by an output layer's rows [V, R] and biases."""
-    if not label_smoothing and sums.compiled_for(states):
-        from sumcurve.models import fused
-
-        return fused.WordLogp.apply(states, rows, biases, words)
-    logits = in_single(functional.linear(states, rows, biases))  # [N, V]
-    return -functional.cross_entropy(logits, words, reduction="none", label_smoothing=label_smoothing)
 
 
 def copied(tgt: Tensor, src_ext: Tensor, copy_logp: Tensor) -> Tensor:

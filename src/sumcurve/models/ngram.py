@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sumcurve.models.batch import Batch
-from sumcurve.models.emission import in_single
 from sumcurve.models.layers import masked
 from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
 from sumcurve.models.vocabulary import BOS
+from sumcurve.numerics.precision import in_single
 from sumcurve.settings.models import NgramSettings
 
 

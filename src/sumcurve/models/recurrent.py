@@ -11,20 +11,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sumcurve.models.batch import Batch
-from sumcurve.models.emission import IMPOSSIBLE, in_single
-from sumcurve.models.layers import (
-    BiLSTM,
-    ConvolutionalGate,
-    Dropout,
-    lstm_cell,
-    masked,
-    run_ahead,
-    scores_of_words,
-    selu_net,
-    single_precision,
-)
-from sumcurve.models.recurrence import attentive_recurrence
+from sumcurve.models.layers import ConvolutionalGate, lstm_cell, masked, selu_net
 from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
+from sumcurve.numerics.operations import BiLSTM, Dropout, attentive_recurrence, lstm_states, scores_of_words
+from sumcurve.numerics.precision import IMPOSSIBLE, in_single, single_precision
 from sumcurve.settings.models import RecurrentSettings
 
 
@@ -113,9 +103,9 @@ class RecurrentSummarizer(ReadoutSummarizer):
         return self.w_coverage is not None
 
     def enable_coverage(self) -> None:
-        """Let attention see the sum of earlier attention, with weight 0: the function stays what it was.
+        """Let attention see the sum of earlier attention, with weight 0: the function stays the same.
 
-        It has one parameter more afterwards (as wide as v), which an existing optimiser does not know.
+        It has one parameter more afterwards (as wide as v), which an existing optimiser does not have.
         """
         if self.v is None or self.settings.temporal:
             raise ValueError('coverage needs attention "additive" and no temporal attention')
@@ -155,9 +145,9 @@ class RecurrentSummarizer(ReadoutSummarizer):
         if self.settings.attention == "projected":
             assert self.keys is not None
             values = self.keys(states)
-            if self.settings.feed == "readout":  # what the first step is fed: a readout over the mean of the source
-                share = mask.unsqueeze(2) / batch.src_len.view(-1, 1, 1)
-                mean = (values * share.to(values.dtype)).sum(1, keepdim=True)
+            if self.settings.feed == "readout":  # input of the first step: a readout over the mean of the source
+                share = mask.to(values.dtype).unsqueeze(2) / batch.src_len.view(-1, 1, 1)
+                mean = (values * share).sum(1, keepdim=True)
                 cache["fed"] = self._combined(cache["h0"].unsqueeze(1), mean, None).squeeze(1)
             return Memory(values, mask, cache)
         if self.keys is not None:
@@ -200,7 +190,7 @@ class RecurrentSummarizer(ReadoutSummarizer):
             state["fed"] = new(batch, q, self.decoder.input_size - settings.embedding)
         if self.coverage:
             state["coverage"] = new(batch, q, steps)
-        # What grows with the steps has none of them yet.
+        # Tensors that grow with the steps are empty at first.
         if settings.temporal:
             state["temporal"] = new(batch, q, 0)
         if self.intra_query is not None:
@@ -256,14 +246,14 @@ class RecurrentSummarizer(ReadoutSummarizer):
 
     @property
     def ahead(self) -> bool:
-        """Whether the LSTM may run ahead (`run`), and all else of its steps follow at once, in any order (`follow`)."""
+        """Tell whether the LSTM may run ahead (`run`), and the rest follow at once, in any order (`follow`)."""
         return self._fed_words_only and not self.settings.temporal and self.intra_query is None
 
     def _in_parallel(self, embedded: Tensor, memory: Memory) -> Readout:
-        """Without anything fed back, the LSTM runs ahead of attention."""
+        """Readout without feedback: the LSTM runs ahead of attention."""
         layers = range(self.settings.decoder_layers)
         h, c = (torch.stack([memory.cache[f"{name}{layer}"] for layer in layers]) for name in "hc")
-        return self.follow(embedded, run_ahead(self.decoder, embedded, h, c), memory)
+        return self.follow(embedded, lstm_states(self.decoder, embedded, h, c), memory)
 
     def follow(self, embedded: Tensor, states: Tensor, memory: Memory) -> Readout:
         """All that follows the LSTM, of embedded words [B, T, E] and its states [B, T, D]."""
@@ -286,8 +276,8 @@ class RecurrentSummarizer(ReadoutSummarizer):
         return self._readout(parts, logp)
 
     def _by_recurrence(self, embedded: Tensor, memory: Memory) -> Readout:
-        """What does not depend on the last context is multiplied for all steps at once, and the linear map of the
-        last context is multiplied into the LSTM's."""
+        """Readout by the recurrence: parts that do not depend on the last context are multiplied for all steps at once,
+        and the linear map of the last context is multiplied into the LSTM's."""
         inputs = embedded
         e = inputs.shape[2]
         ((w, u, *biases),) = self.decoder.all_weights
@@ -323,8 +313,8 @@ class RecurrentSummarizer(ReadoutSummarizer):
         return self._readout(parts, logp)
 
     def _step_by_step(self, embedded: Tensor, memory: Memory) -> Readout:
-        """The loop over the target holds the recurrence alone: the words' part of the LSTM's gates is multiplied
-        before it, copy gates and vocabulary after it."""
+        """Readout step by step. The loop over the target has the recurrence alone: the words' part of the LSTM's gates
+        is multiplied before it, copy gates and vocabulary after it."""
         e = embedded.shape[2]
         w, _, *biases = self.decoder.all_weights[0]
         inputs = embedded
@@ -364,8 +354,8 @@ class RecurrentSummarizer(ReadoutSummarizer):
         return h, c, new
 
     def _advance(self, gates: Tensor, memory: Memory, state: State) -> tuple[dict[str, Tensor], Tensor, State]:
-        """One step from the first layer's gates [B, Q, 4D] without the recurrent part: what gates and readouts may
-        see, the log-attention [B, Q, S], and the next state."""
+        """One step from the first layer's gates [B, Q, 4D] without the recurrent part: the inputs of gates and
+        readouts, the log-attention [B, Q, S], and the next state."""
         h, c, new = self._lstm(gates, state)
         scores = self._scores(torch.cat((h, c), 2) if self.settings.query == "hc" else h, memory, state.get("coverage"))
         if self.settings.temporal:

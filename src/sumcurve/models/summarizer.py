@@ -1,4 +1,4 @@
-"""What every trained summarizer offers: a decoder step for search, teacher forcing for training and scoring.
+"""Interface of every trained summarizer: a decoder step for search, teacher forcing for training and scoring.
 
 The query axis Q of `step` is the beam width in search and 1 in greedy decoding; `forced` treats the target's
 positions as queries. Memory is never repeated along Q.
@@ -12,8 +12,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sumcurve.models.batch import Batch
-from sumcurve.models.emission import IMPOSSIBLE, Emission, copied, generated, in_single, mixture, word_logp
+from sumcurve.models.emission import Emission, copied, generated, mixture
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK
+from sumcurve.numerics.operations import word_logp
+from sumcurve.numerics.precision import IMPOSSIBLE, in_single
 
 State = dict[str, Tensor]
 """What a decoder remembers; every tensor is [B, Q, ...] so that search reorders it along axis 1."""
@@ -23,7 +25,7 @@ State = dict[str, Tensor]
 class Memory:
     """An encoded source: `states` [B, S, D], `mask` [B, S] (True: a token), the model's `cache` [B, ...].
 
-    `output_rows` [V, R] are the output layer's, where the model makes them anew for every batch.
+    `output_rows` [V, R] are the output layer's, where the model computes them for every batch.
     """
 
     states: Tensor
@@ -95,7 +97,7 @@ class Summarizer(nn.Module, ABC):
     def gold(self, batch: Batch, memory: Memory, label_smoothing: float = 0.0) -> tuple[Tensor, Tensor | None]:
         """Log-probability [B, T] of the target's words, PAD 0, and the attention [B, T, S] if it came free.
 
-        This is what training minimises and what scoring sums. With `label_smoothing` s each entry is
+        Training minimises its negative mean and scoring sums it. With `label_smoothing` s each entry is
         (1 - s) log p(word) + s * mean over the vocabulary of log p (Szegedy et al. 2016); a model that copies
         raises ValueError then, because its extended vocabulary has no fixed uniform distribution.
         """
@@ -137,11 +139,11 @@ class ReadoutSummarizer(Summarizer):
 
     @abstractmethod
     def advance(self, tok: Tensor, memory: Memory, state: State) -> tuple[Readout, State]:
-        """As `step`, before the vocabulary: readouts with attention."""
+        """Step before the vocabulary: readouts with attention."""
 
     @abstractmethod
     def before_words(self, states: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Tensor | None]:
-        """What the vocabulary is multiplied with: [..., D] as [..., R], its rows [V, R] and biases [V] or None."""
+        """Factors of the vocabulary's product: [..., D] as [..., R], its rows [V, R] and biases [V] or None."""
 
     def logits(self, states: Tensor, memory: Memory) -> Tensor:
         """[..., D] -> [..., V]."""

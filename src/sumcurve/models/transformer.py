@@ -12,11 +12,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sumcurve.machine import sums
 from sumcurve.models.batch import Batch
-from sumcurve.models.emission import in_single
-from sumcurve.models.layers import Dropout, masked
+from sumcurve.models.layers import masked
 from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
+from sumcurve.numerics.operations import Dropout, attention
+from sumcurve.numerics.precision import in_single
 from sumcurve.settings.models import TransformerSettings
 
 CACHE_BLOCK = 16
@@ -49,14 +49,7 @@ class _Attention(nn.Module):
         self, query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None, causal: bool = False
     ) -> Tensor:
         """[B, heads, Q, d], twice [B, heads, S, d] -> [B, Q, D]; mask is True on the keys that a row begins with."""
-        if sums.compiled_for(query):
-            from sumcurve.models import fused
-
-            lengths = torch.full((len(keys),), keys.shape[2]) if mask is None else mask.sum(3).flatten()
-            joined = (each.transpose(1, 2).flatten(2) for each in (query, keys, values))
-            return self.out(fused.Attention.apply(*joined, lengths, causal, self.heads))
-        mixed = functional.scaled_dot_product_attention(query, keys, values, attn_mask=mask, is_causal=causal)
-        return self.out(mixed.transpose(1, 2).flatten(2))
+        return self.out(attention(query, keys, values, mask, causal))
 
 
 class _FeedForward(nn.Module):

@@ -1,4 +1,4 @@
-"""The words a model knows, and the slots it gives to words that only its source knows.
+"""Vocabulary of a model, and slots for words that only a source has.
 
 Ids below `len(vocabulary)` are vocabulary words. An *extended* id `len(vocabulary) + k` is the example's own
 k-th unknown source word, which a copying model can write (See et al. 2017, section 2.2).
@@ -58,12 +58,13 @@ class Vocabulary:
 
     def source(self, words: Sequence[str]) -> tuple[list[int], list[int], list[str]]:
         """Ids (unknown words as UNK), extended ids, the example's unknown words in order of appearance."""
-        ids, extended, slots = [], [], dict[str, int]()
-        for word in words:
-            known = self._ids.get(word)
-            ids.append(UNK if known is None else known)
-            extended.append(len(self.words) + slots.setdefault(word, len(slots)) if known is None else known)
-        return ids, extended, list(slots)
+        slots, size = dict[str, int](), len(self.words)
+        known = [*map(self._ids.get, words)]
+        extended = [
+            size + slots.setdefault(word, len(slots)) if number is None else number
+            for word, number in zip(words, known, strict=True)
+        ]
+        return [UNK if number is None else number for number in known], extended, list(slots)
 
     def target(
         self, sentences: Sequence[Sequence[str]], unknowns: Sequence[str], most: int
@@ -72,7 +73,7 @@ class Vocabulary:
 
         SEP stands between sentences. A word that neither the vocabulary nor the source holds is UNK; an
         input is never an extended id. `most` counts words and SEPs. A target with more is cut *and has no
-        EOS*: it is known only to go on, so its likelihood is that of its first tokens. An EOS there would
+        EOS*: it is an unfinished text, so its likelihood is that of its first tokens. An EOS there would
         teach the model to stop in mid-sentence. Where many targets are cut a model rarely sees an end;
         choose `most` so that few are.
         """

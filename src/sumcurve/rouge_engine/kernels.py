@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sumcurve.machine.compiled import njit
+from sumcurve.numerics.compiled import njit
 
 # Classes of symbols
 GAP, BREAK, LETTER, MARK, SINGLE = range(5)
@@ -153,7 +153,7 @@ def count(
     metrics: NDArray[np.int64],
     vocabulary: int,
 ) -> NDArray[np.int64]:
-    """What each pair shares: [pairs, metrics, 3] hits, units of the candidate, units of the reference.
+    """Counts of each pair: [pairs, metrics, 3] hits, units of the candidate, units of the reference.
 
     `ids` are the tokens of all texts, `firsts` the first token of each sentence, `texts` the first sentence of each
     text (both with the end behind); `candidates` and `references` name a text of each pair. In one function, so that
@@ -334,7 +334,7 @@ def _room(entries: int, size: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _slot(keys: NDArray[np.int64], stamps: NDArray[np.int64], stamp: int, room: int, key: int) -> int:
-    """Where `key` stands among the first `room` slots, or would."""
+    """Slot of `key` among the first `room` slots, or the free one for it."""
     slot = _hash(np.uint64(key), room)
     while stamps[slot] == stamp and keys[slot] != key:
         slot = (slot + 1) & (room - 1)

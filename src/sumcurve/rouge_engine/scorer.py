@@ -2,7 +2,7 @@
 
 The modes are those of `rouge_tokens`. ``rouge-score`` equals the package rouge-score 0.1.2 bit for bit, with its
 stemmer and without. ``rouge-1.5.5`` equals the official script, with ``-m`` and without, at its five decimals. Without
-stemming the two agree but for that rounding; with stemming they do not, since the stemmers differ. ``unicode`` and
+stemming the two agree except for that rounding; with stemming they do not, since the stemmers differ. ``unicode`` and
 ``characters`` are the formulas of ``rouge-score`` on other tokens.
 """
 
@@ -10,20 +10,19 @@ import math
 import os
 from collections.abc import Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-import sumcurve
 import sumcurve.rouge_engine.kernels as rouge_kernels
+from sumcurve.machine.arguments import require_whole
 from sumcurve.machine.spelling import there_are
-from sumcurve.rouge_engine.tokens import RULES, Mode, stemmer_of, token_ids, tokenize, tokens
+from sumcurve.machine.version import VERSION
+from sumcurve.rouge_engine.tokens import RULES, Mode, stemmer_of, tokens
 from sumcurve.settings.study import Rouge
-
-__all__ = ["METRICS", "Mode", "Scorer", "Scores", "bootstrap_155", "score_items", "signature", "token_ids", "tokenize"]
 
 Multi = Literal["best", "average"]
 Text = str | Sequence[str]
@@ -43,8 +42,8 @@ RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
-class Scores:
-    """Of each metric, an array over items: fractions in 0..1, and the counts behind them.
+class RougeScores:
+    """Scores of each metric as arrays over items: fractions in 0..1, and the counts behind them.
 
     `hits` are units (n-grams, words of a common subsequence, skip-bigrams) that both have; `candidate_units` and
     `reference_units` those that each has. Of several references they are the chosen one's, or pooled over all.
@@ -59,9 +58,21 @@ class Scores:
     empty: NDArray[np.bool_]  # the candidate has no token
     empty_references: NDArray[np.bool_]  # no reference of the item has a token
 
+    @classmethod
+    def of(cls, pieces: Sequence["RougeScores"]) -> "RougeScores":
+        """The scores of all items of several pieces, in their order."""
+        joined: dict[str, Any] = {}
+        for part in fields(cls):
+            values = [getattr(piece, part.name) for piece in pieces]
+            if isinstance(values[0], dict):
+                joined[part.name] = {name: np.concatenate([value[name] for value in values]) for name in values[0]}
+            else:
+                joined[part.name] = np.concatenate(values)
+        return cls(**joined)
 
-class Scorer:
-    """Scores of many items at once; `signature` says all that decides them.
+
+class RougeEngine:
+    """ROUGE of many items at once; `signature` states all that decides it.
 
     `metrics` are rouge1 to rouge9, rougeL (one common subsequence of the whole texts), rougeLsum (Lin 2004, section
     3.2: the union over sentences, with the unigram clipping of ROUGE-1.5.5) and, in ``rouge-1.5.5`` only, rougeS4 and
@@ -100,8 +111,7 @@ class Scorer:
             raise ValueError(f"multi {multi!r}: take best or average")
         if multi == "average" and mode != "rouge-1.5.5":
             raise ValueError(f"mode {mode!r} takes the best reference; multi average is for rouge-1.5.5")
-        if threads is not None and threads < 1:
-            raise ValueError(f"{threads} threads; take at least one")
+        require_whole(1, threads=threads)
         self.metrics = tuple(dict.fromkeys(metrics))
         self.mode: Mode = mode
         self.multi: Multi = multi or ("average" if mode == "rouge-1.5.5" else "best")
@@ -117,7 +127,7 @@ class Scorer:
             "stem": stemmer,
             "Lsum": "newline-sentences",
             "round": "5" if mode == "rouge-1.5.5" else "no",
-            "engine": f"sumcurve-{sumcurve.__version__}",
+            "engine": f"sumcurve-{VERSION}",
         }
 
     @property
@@ -132,7 +142,7 @@ class Scorer:
         parts = [f"{name}:{value}" for name, value in self._parts.items()]
         return "|".join([*parts[:2], f"refs:{refs}", *parts[2:]])
 
-    def score(self, candidates: Sequence[Text], references: Sequence[References]) -> Scores:
+    def score(self, candidates: Sequence[Text], references: Sequence[References]) -> RougeScores:
         """The scores of each candidate against its references, in order.
 
         A text is a list of sentences, or a string with one sentence a line. An item's references are a string, which
@@ -140,7 +150,7 @@ class Scorer:
         sentences. A candidate without words, and an item whose references have none, score 0 and stay.
 
         Raises ValueError for a string in place of either list, lists of unequal length, an item without a reference,
-        what is no text, and a sentence (of a list) with a line break, which would count as two.
+        a value that is no text, and a sentence (of a list) with a line break, which would count as two.
         """
         _check_list(candidates, "candidates")
         for index, text in enumerate(candidates):
@@ -158,7 +168,7 @@ class Scorer:
         empty_references = np.concatenate([np.empty(0, np.bool_), *(chunk.empty_references for chunk in chunks)])
         pairs = np.concatenate([np.empty((0, len(self.metrics), 3), np.int64), *(chunk.shared for chunk in chunks)])
         sizes = np.array([len(targets) for targets in references], np.int64)
-        scores = Scores({}, {}, {}, {}, {}, {}, empty, empty_references)
+        scores = RougeScores({}, {}, {}, {}, {}, {}, empty, empty_references)
         for column, metric in enumerate(self.metrics):
             counts = self._one_reference(pairs[:, column], sizes)
             hits, ours, theirs = np.ascontiguousarray(counts.T)
@@ -241,9 +251,9 @@ class _Chunk(NamedTuple):
 def score_items(summaries: Sequence[Text], references: Sequence[References], settings: Rouge) -> list[dict[str, Any]]:
     """One dict per item, in order, with fractions in 0..1.
 
-    Texts, references and errors are those of `Scorer.score`. For every metric ``m`` of `METRICS` the dict holds its F1
-    as ``m``, its precision as ``m_precision`` and its recall as ``m_recall``; ``empty`` says whether the summary has no
-    words at all. An empty summary scores 0 and stays in the list.
+    Texts, references and errors are those of `RougeEngine.score`. For every metric ``m`` of `METRICS` the dict holds
+    its F1 as ``m``, its precision as ``m_precision`` and its recall as ``m_recall``; ``empty`` states whether the
+    summary has no words at all. An empty summary scores 0 and stays in the list.
     """
     scores = _scorer(settings).score(summaries, references)
     columns: dict[str, list[Any]] = {}
@@ -256,7 +266,7 @@ def score_items(summaries: Sequence[Text], references: Sequence[References], set
 
 
 def signature(settings: Rouge, references: Sequence[References]) -> str:
-    """All that decides a score, in the manner of sacreBLEU (Post, 2018): what has one signature compares."""
+    """All that decides a score, in the manner of sacreBLEU (Post, 2018): scores of one signature are comparable."""
     return _scorer(settings).signature_for(references)
 
 
@@ -289,12 +299,12 @@ def bootstrap_155(
     return round(mean, 5), round(float(means[tail]), 5), round(float(means[-1 - tail]), 5)
 
 
-def _scorer(settings: Rouge) -> Scorer:
-    return Scorer(METRICS, settings.mode, settings.stemmer, settings.multi)
+def _scorer(settings: Rouge) -> RougeEngine:
+    return RougeEngine(METRICS, settings.mode, settings.stemmer, settings.multi)
 
 
 def _lists(references: Sequence[References]) -> list[Sequence[Text]]:
-    """The references of each item as a list; ValueError for what is no text, with its place."""
+    """The references of each item as a list; ValueError for a value that is no text, with its place."""
     _check_list(references, "references")
     lists: list[Sequence[Text]] = []
     for index, item in enumerate(references):
@@ -318,7 +328,7 @@ def _check_list(texts: object, name: str) -> None:
 
 
 def _check_text(text: object, name: str) -> None:
-    """ValueError that names the first thing that is no string, by list and index."""
+    """Raise ValueError that names the first value that is no string, by list and index."""
     if isinstance(text, str):
         return
     wrong, where = text, name
@@ -334,10 +344,10 @@ def _check_text(text: object, name: str) -> None:
 
 
 def _five_decimals(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """As C's printf("%.5f") rounds: the binary value, exactly, ties to even."""
+    """Round as C's printf("%.5f"): the binary value, exactly, ties to even."""
     scaled = values * 1e5
     rounded = np.rint(scaled) / 1e5
-    # The product is itself rounded, so that what lies next to a tie is decided on the value.
+    # The product is itself rounded, so that values next to a tie are decided exactly.
     for place in np.flatnonzero(np.abs(scaled - np.floor(scaled) - 0.5) < 1e-6):
         rounded[place] = round(float(values[place]), 5)
     return rounded

@@ -24,7 +24,7 @@ EXCEPTIONS_SHA256 = "6f0d68735d349bc1e557536fd1dea6aa59dffd0cbfac1ae35838f3012b9
 
 
 class MissingExceptions(RuntimeError):
-    """The table of irregular forms is not installed, so that ``-m`` cannot be had exactly."""
+    """Error: the table of irregular forms is not installed, so that ``-m`` cannot be computed exactly."""
 
 
 class Exceptions(NamedTuple):
@@ -150,7 +150,7 @@ def _by_ending(rules: str) -> dict[str, list[tuple[str, str]]]:
 
 
 class Porter155:
-    """Porter's stemmer as ROUGE-1.5.5 has it, but for the irregular forms; for words of [a-z0-9].
+    """Porter's stemmer as ROUGE-1.5.5 has it, without the irregular forms; for words of [a-z0-9].
 
     The steps are those of "An algorithm for suffix stripping" with two departures of Porter's own programs, ``bli`` for
     ``abli`` and ``logi``, and one of ROUGE-1.5.5 in step 4, where the paper removes one suffix. Here the suffixes other

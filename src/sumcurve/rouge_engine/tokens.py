@@ -7,7 +7,7 @@
   combining marks (M) and joiners (U+200C, U+200D). Lower-cased by Unicode, then in the composed form (NFC). The
   underscore and all other punctuation end a word.
 - ``characters``: for Chinese (LCSTS), and Japanese and Korean: each Han character, kana, bopomofo letter and Hangul
-  syllable is a token; what lies between them is cut as in ``unicode``, so that runs of Latin letters or digits
+  syllable is a token; text between them is cut as in ``unicode``, so that runs of Latin letters or digits
   stay whole. Punctuation is no token.
 """
 
@@ -62,7 +62,7 @@ CJK = (
 class Tokens(NamedTuple):
     """Tokens of joined sentences: numbers, the first token of each sentence (and the end), and how many words differ.
 
-    `words` are the different words by number, where they were asked for.
+    `words` are the different words by number, where requested.
     """
 
     ids: NDArray[np.int32]
@@ -97,7 +97,7 @@ def tokens(text: str, sentences: int, mode: Mode, stemmer: Stemmer | None, with_
 
 
 def unread_letters(texts: Iterable[str], mode: Mode) -> float:
-    """The share of the texts' letters that a mode takes for gaps between words; 0 where it knows all alphabets."""
+    """The share of the texts' letters that a mode takes for gaps between words; 0 for a mode of all alphabets."""
     if mode not in ("rouge-score", "rouge-1.5.5"):
         return 0.0
     letters = unread = 0
@@ -110,7 +110,7 @@ def unread_letters(texts: Iterable[str], mode: Mode) -> float:
 def stemmer_of(mode: Mode, stem: bool, wordnet: Path | None = None) -> tuple[Stemmer | None, str]:
     """The stemmer of a mode, and its name for a signature ("no" for none).
 
-    Raises ValueError for a mode without one, and what `rouge_stemmers.exceptions` raises.
+    Raises ValueError for a mode without one, and the errors of `rouge_stemmers.exceptions`.
     """
     if mode not in MODES:
         raise ValueError(f"no mode {mode!r}; take one of {', '.join(MODES)}")

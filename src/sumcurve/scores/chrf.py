@@ -19,6 +19,7 @@ class ChrF(AgainstAll):
     what the text that they were made from gives, but for its case. Of several references the best counts.
     """
 
+    version = "b5a5aeb3552e9581"
     metrics = (Metric("chrf", "chrF2", "chrF", "points"),)
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:

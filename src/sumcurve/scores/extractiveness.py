@@ -23,6 +23,7 @@ class Extractiveness(Scorer):
     The references are measured, too: what people wrote.
     """
 
+    version = "6b1f045566db79fb"
     metrics = (
         Metric("coverage", "coverage", "cov", "shares of tokens", 2, higher_is_better=None, ranks=False),
         Metric("density", "density", "dens", "tokens", 2, higher_is_better=None, ranks=False),

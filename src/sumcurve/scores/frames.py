@@ -30,6 +30,7 @@ class Frames(Scorer):
     are not in English: only English function words are known.
     """
 
+    version = 1
     metrics = (
         Metric("commonest_frame", "commonest frame", "frame", "percent", 1, higher_is_better=None, ranks=False),
         Metric("distinct", "distinct summaries", "dist", "percent", 1, higher_is_better=None, ranks=False),
@@ -69,7 +70,7 @@ def frame(text: str) -> str:
 
 
 def is_frame(text: object) -> bool:
-    """Whether a text holds function words and gaps alone: nothing of what a summary is about."""
+    """Tell whether a text holds function words and gaps alone: nothing of what a summary is about."""
     return isinstance(text, str) and set(text.split(" ")) <= {GAP, *FUNCTION_WORDS}
 
 
@@ -80,7 +81,7 @@ def commonest(frames: Sequence[str]) -> str:
 
 
 def measures(texts: Sequence[str]) -> dict[str, list[float]]:
-    """By metric 100 or 0 for each of an output's texts, in their order."""
+    """Values of each metric, 100 or 0 for each of an output's texts, in their order."""
     frames = [frame(text) for text in texts]
     most = commonest(frames)
     first = {text: place for place, text in reversed(list(enumerate(texts)))}

@@ -49,7 +49,7 @@ class Needing(Scorer):
 
 
 def copy_of(record: Record, number: int) -> Record:
-    """The record, in its group, under an id of its own: an exam scores several texts of it together."""
+    """The record, in its group, under an id of its own: metric validation scores several texts of it together."""
     return replace(record, id=f"{record.id}{COPY}{number}", group=group_of(record))
 
 

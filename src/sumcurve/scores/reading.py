@@ -1,12 +1,12 @@
-"""Does a system read? The scorers `reading`, of log-probabilities, and `reading_rouge`, of summaries alone.
+"""Source sensitivity: the scorers `reading`, of log-probabilities, and `reading_rouge`, of summaries alone.
 
 `reading`: how much a system's own source helps it to predict the target, in nats a word. An item's gap is the mean
 log-probability of its target's words given its own source, minus that given the sources of records of other groups
-(`corpora.derangement`). A system that does not read its source has a gap of 0, whatever it scores by ROUGE.
+(`corpora.derangement`). A system that ignores its source has a gap of 0, whatever it scores by ROUGE.
 
-`reading_rouge` asks what a system wrote, whatever system it is: ROUGE-1 of a summary against its own reference, minus
-that against the references of the same other records. A system that does not read has a gap of 0 here, too: what it
-writes fits any reference as well. Lead and random are what to compare with.
+`reading_rouge` takes summaries of any system: ROUGE-1 of a summary against its own reference, minus that against the
+references of the same other records. A system that ignores its source has a gap of 0 here, too: its summaries fit any
+reference as well. Lead and random are the systems to compare with.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,13 @@ from sumcurve.scores.scorer import AgainstAll, Metric, Scorer, Scores, group_of,
 from sumcurve.settings.study import Reading, Rouge
 from sumcurve.store.records import Record, RecordError
 
-# A system reads where the lower end of its gap's interval over groups is above.
+# Source sensitivity is significant where the lower end of the gap's interval over groups is above.
 READS = 0.1  # nats a word
 READS_BY_ROUGE = 0.0  # points
 POINTS = 100
 # Models that take their words from a fraction, by the kinds of those that score single tokens; others are of subwords.
 OF_WORDS = ("recurrent", "transformer", "ngram")
+TITLES = {"gap": "source sensitivity", "rouge1_gap": "source sensitivity by ROUGE-1"}  # in place of recorded titles
 
 
 class Reads(Scorer):
@@ -33,6 +34,7 @@ class Reads(Scorer):
     those of models of words, at each of their fractions. The share left out is counted as `left_out`.
     """
 
+    version = "ab45d7ce667f770b"
     Settings = Reading
     metrics = (
         Metric("gap", "Reading gap", "gap", "nats a word", ranks=False, threshold=READS),
@@ -116,6 +118,7 @@ class ReadingRouge(Reading):
 class ReadsByRouge(AgainstAll):
     """Scores every output by its summaries; its threshold is asked of systems that give no log-probabilities."""
 
+    version = "ab45d7ce667f770b"
     Settings = ReadingRouge
     metrics = (
         Metric(
@@ -154,7 +157,7 @@ def _groups(records: Sequence[Record], scorer: str) -> list[str]:
     groups = [group_of(record) for record in records]
     if len(set(groups)) < 2:
         raise RecordError(
-            f"all {len(records)} test records are of one group ({groups[0]!r}): whether a system reads is asked with "
-            f"records of other groups; give the records groups, or leave `{scorer}` out of the study's scores"
+            f"all {len(records)} test records are of one group ({groups[0]!r}), and source sensitivity takes records "
+            f"of other groups; give the records groups, or leave `{scorer}` out of the study's scores"
         )
     return groups

@@ -34,7 +34,7 @@ POINTS = 100
 
 
 class SeveralRouge(Rouge):
-    """As `rouge`, by every rule for several references: leave `multi` out."""
+    """Settings of `rouge`, by every rule for several references: leave `multi` out."""
 
     @model_validator(mode="after")
     def every_rule_is_scored(self) -> "SeveralRouge":
@@ -51,6 +51,7 @@ class References(Scorer):
     the score against it; `one_reference` counts such items.
     """
 
+    version = "597cd9d1a19dc97d"
     Settings = SeveralRouge
     claim = "closeness"
     metrics = tuple(
@@ -62,7 +63,7 @@ class References(Scorer):
     def inputs(
         self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
     ) -> Mapping[str, Any] | None:
-        """Of a human the output itself, with the number of the reference that it repeats."""
+        """Inputs of a human: the output itself, with the number of the reference that it repeats."""
         own = own_reference(specifications[output])
         return {} if own is None else {output: {"reference": own}}
 

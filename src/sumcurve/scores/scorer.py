@@ -1,4 +1,4 @@
-"""What a scorer is: metrics, a signature, and values of every item of one output.
+"""Scorers: metrics, a signature, and values of every item of one output.
 
 A scorer is one file beside this one and one line of `sumcurve.scores.SCORERS`. A study names it under `scores:`; tables
 read what its folders describe, so that nothing else changes. The plan imports every scorer on each parse: heavy
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from sumcurve.settings.base import Settings
+from sumcurve.store.kind import Version
 from sumcurve.store.records import Record, RecordError, read_jsonl
 
 # What a metric measures: nearness to references, how much of what matters is there, what the source says; or none.
@@ -19,7 +20,7 @@ Claim = Literal["closeness", "coverage", "faithfulness", "description"]
 
 
 class NoSettings(Settings):
-    """Of a scorer that is told nothing."""
+    """Settings of a scorer that has none."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,9 @@ class Metric:
     100 F1), and `decimals` is what a cell for people holds. `higher_is_better` is None where neither direction is.
 
     Systems are ranked by a metric in answers, efficiency and verdicts unless `ranks` is false. With a `threshold` the
-    metric says whether a system does at all what it is compared for, such as read its source: it does where its
-    interval's lower end is above the threshold. Where it does not, it takes no part in answers and verdicts. A metric
-    that `stands_in_for` another one's threshold is asked only of systems that do not have the other. A metric that
-    neither ranks nor has a threshold *describes*.
+    metric is a check, such as source sensitivity: a system passes where its interval's lower end is above the
+    threshold; others take no part in answers and verdicts. A metric that `stands_in_for` another one's threshold counts
+    only for systems that do not have the other. A metric that neither ranks nor has a threshold *describes*.
 
     ValueError for one that ranks, or has a threshold, without a direction.
     """
@@ -59,7 +59,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Scores:
-    """What a scorer says of one output, item by item.
+    """Values of a scorer for one output, item by item.
 
     `values` holds for every metric, by name and in its unit, one value for each item. `ids` names the record of each
     item, `groups` the group that the record was drawn with (`group_of`), since intervals resample groups. Where an item
@@ -85,10 +85,12 @@ class Scorer(ABC):
     Its items need not be those of another scorer: a record, a record and what it is contrasted with, a record and a
     rater (`Scores.further`). Those of one corpus are the same for every output.
 
-    What its metrics claim to measure is stated beforehand: an exam (`sumcurve exam`) holds them to it. `claims` are of
-    those that claim something else than `claim`. One that `keeps_answers` looks up what it has scored before.
+    What its metrics claim to measure is stated beforehand, and tested by `sumcurve validate-metric`. `claims` are of
+    those that claim something else than `claim`. One that `keeps_answers` looks up what it has scored before. `version`
+    stands for its code in the names of its folders: raise it in the commit that changes a value.
     """
 
+    version: ClassVar[Version] = 1
     Settings: ClassVar[type[Settings]] = NoSettings
     metrics: ClassVar[Sequence[Metric]]
     claim: ClassVar[Claim] = "description"
@@ -132,7 +134,7 @@ class AgainstAll(Scorer):
 
 
 def own_reference(specification: Mapping[str, Any]) -> int | None:
-    """Which reference an output of this specification repeats (`systems.bounds.Human`), from 1; None of others."""
+    """Number, from 1, of the reference that an output repeats (`systems.bounds.Human`); None of other outputs."""
     number: int | None = specification["told"]["reference"] if specification.get("system") == "human" else None
     return number
 

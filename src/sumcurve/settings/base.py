@@ -1,4 +1,4 @@
-"""What all blocks of the configuration share: kinds of numbers and names, and the block itself."""
+"""Parts that all blocks of the configuration share: kinds of numbers and names, and the block itself."""
 
 import re
 from collections.abc import Mapping

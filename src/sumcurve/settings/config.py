@@ -1,8 +1,7 @@
 """Reads the configuration: every value knows the file and line that it came from.
 
 A form (`config/forms/`) holds what all methods share, a method's file (`config/methods/`) what differs; a study
-(`config/studies/`) and a form may extend another of their kind, and a study may name its pretraining
-(`config/pretraining/`). What is merged is validated whole, and an error names
+(`config/studies/`) and a form may extend another of their kind. What is merged is validated whole, and an error names
 the file and line that said so. Mappings are merged key by key; anything else, lists too, replaces what it stands over.
 
 Imports nothing heavy: the Snakefile reads it on every parse.
@@ -216,11 +215,6 @@ def _constructed(loader: yaml.SafeLoader, node: yaml.Node, path: Path) -> Any:
     return value
 
 
-def read_settings(path: Path, schema: type[S]) -> S:
-    """A validated file of settings that stands for itself; PlanError names file, line, key and value."""
-    return read_mapping(path).validated(schema)
-
-
 def read_mapping(path: Path) -> Block:
     """The content of a file that holds keys and values; PlanError for any other."""
     block = read(path)
@@ -229,7 +223,7 @@ def read_mapping(path: Path) -> Block:
 
 def _extended(path: Path, below: Sequence[Path] = ()) -> Block:
     """A file over what it extends, and so on, without the key `extends`; PlanError for a circle and a missing file."""
-    block = _with_pretraining(read_mapping(path))
+    block = read_mapping(path)
     keys = dict(block.mapping)
     if "extends" not in keys:
         return block
@@ -247,20 +241,6 @@ def _extended(path: Path, below: Sequence[Path] = ()) -> Block:
         if isinstance(keys.get(name, base).value, dict) and name in weak.mapping:
             keys[name], weak = _without(name, keys[name], weak)
     return block.holding(keys).over(weak)
-
-
-def _with_pretraining(study: Block) -> Block:
-    """A study with the content of the file of `config/pretraining/` that it names; PlanError for a missing one."""
-    name = study.mapping.get("pretraining")
-    if name is None or not isinstance(name.value, str):
-        return study
-    folder = name.path.parents[1] / "pretraining"
-    if not EXTENDED.fullmatch(name.value):
-        raise PlanError(f"{name.where()}: must name a file of {folder} without its ending (value: {name.value!r})")
-    path = folder / f"{name.value}.yaml"
-    if not path.is_file():
-        raise PlanError(f"{name.where()}: {path} is missing; {_there(path)}")
-    return study.holding({**study.mapping, "pretraining": read_mapping(path)})
 
 
 def _without(name: str, entries: Block, weak: Block) -> tuple[Block, Block]:
@@ -328,7 +308,7 @@ def form_blocks(method: Block) -> dict[str, Block]:
 
 
 def _form(method: Block, file: Block) -> Block:
-    """What `Form` validates: a list of phases, each over what the form's file says of a first or a last one."""
+    """Input of `Form`: a list of phases, each over what the form's file says of a first or a last one."""
     keys, shared = dict(method.mapping), file.mapping
     phases = keys.pop("phases").mapping if "phases" in keys else {}
     complete = []

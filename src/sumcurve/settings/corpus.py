@@ -44,11 +44,11 @@ class ReadyFiles(Settings):
     """The files of each part: patterns as `train-*.parquet`, of paths below the raw content's folder."""
 
     train: str
-    """Of the training part."""
+    """File of the training part."""
     valid: str
-    """Of the validation part."""
+    """File of the validation part."""
     test: str
-    """Of the test part."""
+    """File of the test part."""
 
     @model_validator(mode="after")
     def below(self) -> "ReadyFiles":
@@ -72,20 +72,20 @@ class Split(Settings):
     train: Positive | None = None
     """Records of the training part; null: all that is left."""
     key: str = "sumcurve"
-    """Of the keyed hash that orders groups and records: another key, another split."""
+    """Key of the hash that orders groups and records: another key, another split."""
     ready: Annotated[Literal["records"] | ReadyFiles | None, Field(exclude_if=lambda ready: ready is None)] = None
-    """Where the parts come from that a published corpus has: from each record's field `split`, or from files."""
+    """Origin of the parts that a published corpus has: from each record's field `split`, or from files."""
     roles: Annotated[
         dict[Literal["train", "valid", "test"], Literal["train", "valid", "test"]],
         Field(exclude_if=lambda roles: not roles),
     ] = {}
-    """Of parts that records say: what each is here, as `{valid: test, test: valid}` where the published test part is
+    """Parts by their names in records, as `{valid: test, test: valid}` where the published test part is
     too small to test on. Parts that are not named are what they say.
     """
     shared_groups: Annotated[Boolean, Field(exclude_if=lambda shared: not shared)] = False
-    """Whether a group may stand in several parts, as a mailbox of which each has mails: groups are for intervals alone
-    then, and parts that are not `ready` are drawn record by record. How many of the test part's groups stand in train,
-    the corpus's statistics say.
+    """True where a group may stand in several parts, as a mailbox of which each has mails: groups are for intervals
+    alone then, and parts that are not `ready` are drawn record by record. How many of the test part's groups stand in
+    train, the corpus's statistics say.
     """
     unseen: Annotated[tuple[str, ...] | None, Field(exclude_if=lambda unseen: unseen is None)] = None
     """Groups that make a second test part, `unseen`, whole: those whose names are one of these or begin with one and a
@@ -108,7 +108,7 @@ class Split(Settings):
 
 
 class Prepare(Settings):
-    """How raw records become a corpus. A record outside its limits is dropped and counted.
+    """Preparation of raw records. A record outside its limits is dropped and counted.
 
     A limit in sentences that is not given leaves the specification as it was before there were such limits.
     """
@@ -116,13 +116,13 @@ class Prepare(Settings):
     clean: Annotated[tuple[str, ...], Field(exclude_if=lambda steps: not steps)] = ()
     """Repairs of the raw text, in this order: steps of `sumcurve.sources.cleaning.STEPS`, as `encoding`, `entities`."""
     language: Annotated[str | None, Field(pattern=r"^[a-z]{2,3}$", exclude_if=lambda language: language is None)] = None
-    """What a source must be written in, as `en`, by a model that comes with a package; null: any language."""
+    """Language of every source, as `en`, by a model that comes with a package; null: any language."""
     tokenizer: Literal["words", "ptb", "blanks", "jieba", "characters"] = "words"
-    """How sentences become tokens: words and single signs; the Penn Treebank's (ptb), as CoreNLP writes them; what
+    """Tokenizer of sentences: words and single signs; the Penn Treebank's (ptb), as CoreNLP writes them; what
     blanks divide, of tokenised text; Chinese words by jieba; Chinese characters.
     """
     lower: Boolean = True
-    """Whether tokens are in small letters."""
+    """True where tokens are in small letters."""
     min_source_tokens: Annotated[NonNegative, Field(alias="least_source_tokens")] = 1
     """Tokens of a source, at least."""
     max_source_tokens: Annotated[Positive | None, Field(alias="most_source_tokens")] = None
@@ -140,7 +140,7 @@ class Prepare(Settings):
     max_target_sentences: Annotated[LimitIfGiven, Field(alias="most_target_sentences")] = None
     """Sentences of a target, at most."""
     shorter_target: Annotated[Boolean, Field(exclude_if=lambda drops: not drops)] = False
-    """Whether a record is dropped whose target has as many tokens as its source, or more (Akhmetov et al. 2022)."""
+    """True where a record is dropped whose target has as many tokens as its source, or more (Akhmetov et al. 2022)."""
     min_alphabetic_share: Annotated[Share, Field(alias="least_alphabetic_share")] = 0.0
     """Share of the source's tokens that hold a letter, at least."""
     duplicates: Literal["drop", "sources", "keep"] = "drop"
@@ -174,79 +174,69 @@ class Judgements(Settings):
     """Answers to one set of sheets; `sumcurve people read --write` prints it."""
 
     key: str
-    """What `sumcurve people sheet` wrote beside the sheets: what is behind their codes."""
+    """Key file that `sumcurve people sheet` wrote beside the sheets: the meaning of their codes."""
     key_sha256: Sha256
-    """Of its content."""
+    """sha256 of the key file."""
     answers: str
-    """What `sumcurve people read --write` wrote."""
+    """File of answers that `sumcurve people read --write` wrote."""
     answers_sha256: Sha256
-    """Of its content."""
+    """sha256 of the file of answers."""
     judges: str = ""
-    """Who answered, where it was not people, such as `two sessions of one language model`: tables say so."""
+    """Judges, where they were not people, such as `two sessions of one language model`: tables name them."""
 
 
 class Preparation(Settings):
-    """How raw content becomes a corpus: with the content's sha256 all that decides one."""
+    """Preparation of raw content: with the content's sha256 all that decides a corpus."""
 
     compose: Compose | None = None
     """Records of one group joined into one; null: none are."""
     prepare: Prepare = Prepare()
-    """How raw records become a corpus."""
+    """Preparation of raw records."""
     split: Split
     """Sizes of its parts, or where they are ready."""
 
 
 class Trainings(Settings):
-    """What a method is trained on where it is less than the others of its corpus."""
+    """Sizes and seeds of a method where it is less than the others of its corpus."""
 
     sizes: Annotated[list[Positive], Field(min_length=1)] | None = None
-    """Of the corpus's `percents` or `sizes`, rising; null: all."""
+    """Sizes among the corpus's `percents` or `sizes`, rising; null: all."""
     seeds: Annotated[list[Seed], Field(min_length=1), Once] | None = None
-    """Of the study's; null: all."""
+    """Seeds among the study's; null: all."""
 
 
 class CorpusSettings(Preparation):
     """A corpus of a study: where it comes from, how it is prepared, and how it is used."""
 
     raw: Raw
-    """Where the records come from."""
+    """Origin of the records."""
     percents: list[Percent] | None = None
     """Shares of the training part that methods are trained on, rising; or `sizes`."""
     sizes: list[Positive] | None = None
     """Numbers of training records that methods are trained on, rising; or `percents`."""
     trainings: dict[str, Trainings | None] = {}
-    """By method, fewer sizes or seeds than the others have. Where methods have several seeds, tables compare by those
-    that all of them share; a method of one seed is alone with it. null: as the others, after what it extends.
+    """Trainings by method: fewer sizes or seeds than the others have. Where methods have several seeds, tables compare
+    by those that all of them share; a method of one seed is alone with it. null: as the others, after what it extends.
     """
-    seeds_at: dict[Positive, Annotated[list[Seed], Field(min_length=1), Once]] = {}
-    """By size, fewer seeds than the study has, for every method. What `trainings` says of seeds holds."""
     methods: Annotated[list[str], Once] | None = None
-    """Of the study's methods, those that are trained on this corpus; null: all."""
+    """Methods of the study that are trained on this corpus; null: all."""
     source_tokens: Positive
-    """What a model reads of a source: its first tokens."""
+    """Number of first tokens of a source that a model reads."""
     target_tokens: Positive
-    """What a model is trained to write: a target's first tokens."""
+    """Number of first tokens of a target that a model is trained to write."""
     search: Search
     """The search that all methods are compared under."""
     target: Literal["titles", "summaries"] = "summaries"
-    """What the targets are; titles are one sentence, so that no sentence-by-sentence extract is made for them."""
-    entities: str = "rules"
-    """What finds entities in references: `rules`, ours for texts about code; `names`, those of them that find names and
-    coined words, for other texts; or an installed spaCy pipeline's name.
-    """
-    hyphenated: Literal["whole", "parts"] = "whole"
-    """What tokens with hyphens inside are where entities are named: whole words; or their parts, so that "Qaeda" is a
-    mention of "al-Qaeda" (Eyal et al. 2019). Tokenizers that leave them joined are `ptb` and `blanks`.
-    """
+    """Kind of targets; titles are one sentence, so that no sentence-by-sentence extract is made for them."""
     lead_sentences: Positive = 1
     """Sentences that systems take which extract whole sentences."""
     published: dict[Literal["train", "valid", "test"], Positive] = {}
-    """How many records its parts have as they are published, or as `sumcurve add` counts them, for a plan that is asked
-    for before they are prepared. No result depends on it.
+    """Number of records that its parts have as they are published, or as `sumcurve add` counts them, for a plan that is
+    asked for before they are prepared. No result depends on it.
     """
-    shards: Annotated[int, Field(ge=1, le=512)] | None = None
-    """Jobs that its preparation is cut into, for content of many gigabytes; null: one process prepares it. The corpus
-    is the same. 100 to 200 MB of raw content a shard take a job less than 1 GB of memory.
+    committed: Literal["numbers", "summaries"] = "numbers"
+    """Content of committed results: values of items alone, or summaries, too, where the licence of its text allows
+    to pass on what models write. No result depends on it.
     """
     title: str = ""
     """One honest sentence, printed under the corpus's tables."""
@@ -255,18 +245,6 @@ class CorpusSettings(Preparation):
     def one_kind_of_size(self) -> "CorpusSettings":
         if (self.percents is None) == (self.sizes is None):
             raise ValueError("give either `percents` or `sizes`")
-        return self
-
-    @model_validator(mode="after")
-    def what_shards_can_do(self) -> "CorpusSettings":
-        if self.shards is not None and self.compose is not None:
-            raise ValueError(
-                "`shards` cannot go with `compose`, which joins records of all shards in one process: leave one out"
-            )
-        if self.shards is not None and self.raw.git is not None:
-            raise ValueError(
-                "`shards` cannot go with `raw.git`, whose files are known by their tree: leave `shards` out"
-            )
         return self
 
     @property
@@ -279,8 +257,7 @@ class CorpusSettings(Preparation):
         own = (self.trainings.get(method) or Trainings()).sizes
         return self.all_sizes if own is None else own
 
-    def seeds_of(self, method: str, size: int, seeds: list[int]) -> list[int]:
-        """Of the study's seeds those of one method at one size."""
+    def seeds_of(self, method: str, seeds: list[int]) -> list[int]:
+        """Seeds of one method, among the study's."""
         own = (self.trainings.get(method) or Trainings()).seeds
-        allowed = [set(chosen) for chosen in (own, self.seeds_at.get(size)) if chosen is not None]
-        return [seed for seed in seeds if all(seed in chosen for chosen in allowed)]
+        return [seed for seed in seeds if own is None or seed in own]

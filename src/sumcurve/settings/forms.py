@@ -15,13 +15,13 @@ class Form(Settings):
     """A method in one form, complete: small, paper, …"""
 
     model: SerializeAsAny[InstanceOf[ModelSettings]]
-    """Of its family's class: `sumcurve.study.methods` reads the block by its kind."""
+    """Settings of a model, of its family's class: `sumcurve.study.methods` reads the block by its kind."""
     training: Training
     search: MethodSearch | None = None
-    """What the method's paper asks of decoding, beside the corpus's search."""
+    """Decoding in the method's paper, where it differs from the corpus's search."""
 
     @model_validator(mode="after")
-    def the_family_can_do_it(self) -> "Form":
+    def check_supported(self) -> "Form":
         if reason := self.model.training_refusal(self.training):
             raise ValueError(reason)
         if self.search is not None and (reason := self.model.search_refusal(self.search)):
@@ -32,11 +32,11 @@ class Form(Settings):
         return self.model_copy(update={"training": self.training.model_copy(update={"phases": phases})})
 
     def before(self) -> "Form":
-        """Without the last phase: how the checkpoint came about that the last phase starts from."""
+        """Form without the last phase: how the checkpoint came about that the last phase starts from."""
         return self._with(self.training.phases[:-1])
 
     def control(self) -> "Form | None":
-        """With a last phase that differs from the method's by its loss alone: it has that of the phase before.
+        """Form with a last phase that differs from the method's by its loss alone: it has that of the phase before.
 
         Optimiser and budget are the last phase's, and patience never ends it. None for a method of one phase, and
         where the last phase has the loss of the phase before: it is its own control.
@@ -52,63 +52,63 @@ class Form(Settings):
 
 
 class Trial(Settings):
-    """What one trial of the first stage puts into a form of a method."""
+    """Values that one trial of the first stage puts into a form of a method."""
 
     rate: Annotated[float, Field(gt=0.0)]
-    """Of the first phase (and of FASTRL's extractor)."""
+    """Learning rate of every training stage before the final one, or of the only one."""
     dropout: Dropout
-    """Of the whole model."""
+    """Dropout of the whole model."""
 
 
 class MethodSettings(Settings):
     """A method, complete: its file (`MethodFile`) over the forms (`FormFile`)."""
 
     title: str
-    """What tables and figures call it."""
+    """Name in tables and figures."""
     about: str = ""
-    """What it is, in one clause for people who do not know it: leaderboards have it beside the title."""
+    """Description in one clause, which leaderboards show beside the title."""
     paper: str
-    """Where it comes from, and what here differs from it."""
+    """Source of the method, and differences from it."""
     begins_as: str | None = None
-    """The method that this one differs from by its last phase (or by its search) alone: the phases before are trained
-    once, as that method's.
+    """The method that this one differs from by its final training stage (or by its search) alone: the stages before are
+    trained once, as that method's.
     """
     trials: Annotated[list[Trial], Once] | None = None
-    """What `make trials` tries in place of `first` of a study's grid, at most as many; null: what is there."""
+    """Trials in place of `first` of a study's grid, at most as many; null: those of the grid."""
     forms: dict[str, Form]
-    """By name."""
+    """Forms by name."""
 
 
 class Layer(Settings):
-    """What a method's file says of a form; the form is validated when all that is said of it is merged."""
+    """Part of a form that a method's file states; the form is validated when all that is said of it is merged."""
 
     model: dict[str, Any] = {}
     """The model: its kind and what that takes."""
     search: dict[str, Any] | None = None
-    """What the method's paper asks of decoding, beside the corpus's search."""
+    """Decoding in the method's paper, where it differs from the corpus's search."""
     training: dict[str, Any] = {}
-    """Where it differs from the form's."""
+    """Settings of training that differ from the form's."""
     phases: dict[str, dict[str, Any]] = {}
-    """By name, in their order: the loss, and where the rest differs from the form's."""
+    """Phases by name, in their order: the loss, and settings that differ from the form's."""
 
 
 class MethodFile(Layer):
     """A file of `config/methods/`: what a method is in every form, and by form what differs."""
 
     title: str
-    """What tables and figures call it."""
+    """Name in tables and figures."""
     about: str = ""
-    """What it is, in one clause for people who do not know it: leaderboards have it beside the title."""
+    """Description in one clause, which leaderboards show beside the title."""
     paper: str
-    """Where it comes from, and what here differs from it."""
+    """Source of the method, and differences from it."""
     begins_as: str | None = None
-    """The method that this one differs from by its last phase (or by its search) alone: the phases before are trained
-    once, as that method's.
+    """The method that this one differs from by its final training stage (or by its search) alone: the stages before are
+    trained once, as that method's.
     """
     trials: Annotated[list[Trial], Once] | None = None
-    """What `make trials` tries in place of `first` of a study's grid, at most as many; null: what is there."""
+    """Trials in place of `first` of a study's grid, at most as many; null: those of the grid."""
     forms: dict[str, Layer | str | None]
-    """By form, a file of `config/forms/` without its ending: what of the method is like this in that form alone; or the
+    """Forms by name, a file of `config/forms/` without its ending: settings of the method in that form alone; or the
     name of another form of the method, which stands for it, so that a study can have methods of both.
     """
 

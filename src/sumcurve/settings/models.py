@@ -1,15 +1,16 @@
-"""What every family of models says of its models, and the settings of the families that learn words.
+"""Settings that every family of models shares, and the settings of the families that learn words.
 
 A family's class of settings is named by its line of `MODELS` (`sumcurve.systems.families`), or by its capability.
 """
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from sumcurve.settings.base import Boolean, Dropout, Positive, Settings
 from sumcurve.settings.search import Decoding
-from sumcurve.settings.training import PhaseSettings, Training
+from sumcurve.settings.training import LOSSES, PhaseSettings, Training
 
 
 class ModelSettings(Settings):
@@ -20,38 +21,36 @@ class ModelSettings(Settings):
 
     kind: str
 
+    losses: ClassVar[Sequence[str]] = LOSSES
+    """The names of the losses that can train it."""
+
     @property
     def copies(self) -> bool:
-        """Whether it can copy words of its source."""
+        """Tell whether it can copy words of its source."""
         return False
 
     @property
-    def covers(self) -> bool:
-        """Whether its attention can see the sum of earlier attention."""
+    def supports_coverage(self) -> bool:
+        """Tell whether its attention can see the sum of earlier attention."""
         return False
 
     @property
-    def covered(self) -> bool:
-        """Whether it does so from the start."""
+    def coverage_enabled(self) -> bool:
+        """Tell whether coverage is on from the start."""
         return False
 
     @property
     def learns_entities(self) -> bool:
-        """Whether it learns which tokens of a source are salient."""
+        """Tell whether it learns which tokens of a source are salient."""
         return False
 
     @property
     def dual(self) -> bool:
-        """Whether it has a second output layer."""
-        return False
-
-    @property
-    def extracts(self) -> bool:
-        """Whether it has an extractor of sentences."""
+        """Tell whether it has a second output layer."""
         return False
 
     def decides(self) -> dict[str, Any]:
-        """What of the settings decides a training, as plain values."""
+        """Settings that decide a training, as plain values."""
         return self.model_dump(mode="json")
 
     def with_dropout(self, dropout: float) -> Self:
@@ -59,16 +58,18 @@ class ModelSettings(Settings):
         return self.model_copy(update={"dropout": dropout})
 
     def phase_refusal(self, phase: PhaseSettings) -> str:
-        """Why a phase cannot train such a model; empty where it can."""
+        """Explain why a phase cannot train such a model; empty where it can."""
+        if phase.loss not in self.losses:
+            return f"loss {phase.loss!r} is not one of a model of kind {self.kind}: {', '.join(self.losses)}"
+        if phase.discount is not None:
+            return f"loss {phase.loss!r} ignores discount; remove it"
         if phase.label_smoothing and self.copies:
             return (
                 "label_smoothing is for models without copy_attention "
                 "(an extended vocabulary has no fixed uniform distribution); set it to 0"
             )
-        if (phase.coverage or phase.loss == "nll+coverage") and not self.covers:
+        if (phase.coverage or phase.loss == "nll+coverage") and not self.supports_coverage:
             return "coverage needs a recurrent model with additive attention"
-        if phase.loss in ("extraction", "actor-critic") and not self.extracts:
-            return f"loss {phase.loss!r} needs a model of kind extract-rewrite"
         if phase.loss == "nll+entity" and not self.learns_entities:
             return "loss nll+entity needs entity_attention"
         if phase.loss == "dual-train" and not self.dual:
@@ -78,8 +79,8 @@ class ModelSettings(Settings):
         return ""
 
     def training_refusal(self, training: Training) -> str:
-        """Why such a model cannot be trained like this; empty where it can."""
-        covered = self.covered
+        """Explain why such a model cannot be trained like this; empty where it can."""
+        covered = self.coverage_enabled
         for phase in training.phases:
             covered |= phase.coverage
             reason = self.phase_refusal(phase)
@@ -90,7 +91,7 @@ class ModelSettings(Settings):
         return ""
 
     def search_refusal(self, search: Decoding) -> str:
-        """Why such a model cannot be decoded so; empty where it can."""
+        """Explain why such a model cannot be decoded so; empty where it can."""
         if search.entity_penalty and search.entity_positions != "gold" and not self.learns_entities:
             return "entity_penalty needs entity_attention, or entity_positions gold"
         return ""
@@ -137,33 +138,33 @@ class RecurrentSettings(ModelSettings):
     one with ReLU shared by the directions (direction), or both directions side by side (concat).
     """
     feed: Literal["nothing", "context", "merged", "readout"]
-    """What of the last step enters the decoder LSTM."""
+    """Input from the last step to the decoder LSTM."""
     query: Literal["h", "hc"] = "h"
-    """What attention is asked with: the decoder's hidden state, or its cell state, too."""
+    """Query of attention: the decoder's hidden state, or its cell state, too."""
     attention: Literal["additive", "bilinear", "gated", "projected"] = "additive"
-    """How a query and a source position are scored; gated: bilinear behind a two-layer SELU net; projected:
+    """Score of a query and a source position; gated: bilinear behind a two-layer SELU net; projected:
     bilinear on states projected to D, context D wide.
     """
     attention_width: Positive | None = None
-    """Of additive attention; null: 2H."""
+    """Width of additive attention; null: 2H."""
     temporal: Boolean = False
     """Scores are normalised by their past at each source position (Paulus et al. 2018)."""
     intra_decoder: Literal["none", "additive", "bilinear"] = "none"
     """Attention to earlier decoder states."""
     readout: Literal["linear", "selu", "tanh", "none"] = "linear"
-    """What the vocabulary is multiplied with, from [h; context; intra]: linear: D wide; selu: two layers, D wide;
+    """Vector that the output layer multiplies, from [h; context; intra]: linear: D wide; selu: two layers, D wide;
     tanh: two layers, E wide; none: as it is.
     """
     copy_attention: Boolean = False
-    """Whether source words can be copied."""
+    """True where source words can be copied."""
     gate: tuple[GateInput, ...] = ("context", "c", "h", "input")
-    """What the copy gate sees."""
+    """Inputs of the copy gate."""
     output: Literal["untied", "tied", "tanh"] = "untied"
     """The output layer: tied to the embedding, through a projection unless the readout is E wide; tanh: rows
     tanh(W_embedding W).
     """
     output_bias: Boolean = True
-    """Whether the output layer has a bias."""
+    """True where the output layer has a bias."""
     second_output: Boolean = False
     """A second output layer for training (Wei et al. 2018)."""
     entity_attention: Boolean = False
@@ -183,11 +184,11 @@ class RecurrentSettings(ModelSettings):
         return self.copy_attention
 
     @property
-    def covers(self) -> bool:
+    def supports_coverage(self) -> bool:
         return self.attention == "additive" and not self.temporal
 
     @property
-    def covered(self) -> bool:
+    def coverage_enabled(self) -> bool:
         return self.coverage
 
     @property
@@ -245,7 +246,7 @@ class NgramSettings(ModelSettings):
     """Share of values that training sets to zero."""
 
     @model_validator(mode="after")
-    def window_has_a_middle(self) -> "NgramSettings":
+    def check_odd_window(self) -> "NgramSettings":
         if self.smoothing % 2 == 0:
             raise ValueError(f"smoothing {self.smoothing} is even: a window has a word in its middle; use an odd width")
         return self
@@ -259,9 +260,9 @@ class TransformerSettings(ModelSettings):
 
     kind: Literal["transformer"]
     width: Positive
-    """Of a word and of every layer."""
+    """Width of a word and of every layer."""
     heads: Positive
-    """Of each attention."""
+    """Heads of each attention."""
     feedforward: Positive
     """Width between the two layers behind each attention."""
     encoder_layers: Positive
@@ -282,55 +283,3 @@ class TransformerSettings(ModelSettings):
     def multiply_adds(self, source: int, target: int, vocabulary: int) -> float:
         layers = self.encoder_layers, self.decoder_layers
         return transformer_adds(self.width, self.feedforward, layers, source, target, vocabulary)
-
-
-class ExtractRewriteSettings(ModelSettings):
-    """Chen and Bansal's extractor and abstractor (models.extract_rewrite)."""
-
-    kind: Literal["extract-rewrite"]
-    abstractor: RecurrentSettings
-    """What rewrites an extracted sentence."""
-    filters: Positive = 100
-    """Of each convolution of the sentence encoder."""
-    windows: tuple[Positive, ...] = (3, 4, 5)
-    """Widths of the convolutions, in words."""
-    hidden: Positive
-    """Of the sentence LSTM (each direction) and of the pointer LSTM."""
-    hops: Positive = 1
-    """Glimpses before pointing."""
-    dropout: Dropout = 0.0
-    """Of the extractor: share of values that training sets to zero."""
-    sentences: Positive
-    """Extracted before the extractor has learned to stop."""
-    max_sentences: Annotated[Positive, Field(alias="most_sentences")] = 60
-    """Of a source; later ones are not read."""
-    rewrite_tokens: Positive = 30
-    """Of one rewritten sentence."""
-
-    @property
-    def copies(self) -> bool:
-        return self.abstractor.copies
-
-    @property
-    def covers(self) -> bool:
-        return self.abstractor.covers
-
-    @property
-    def covered(self) -> bool:
-        return self.abstractor.coverage
-
-    @property
-    def extracts(self) -> bool:
-        return True
-
-    def with_dropout(self, dropout: float) -> Self:
-        return self.model_copy(update={"dropout": dropout, "abstractor": self.abstractor.with_dropout(dropout)})
-
-    def phase_refusal(self, phase: PhaseSettings) -> str:
-        if phase.loss not in ("nll", "extraction", "actor-critic"):
-            return "a model of kind extract-rewrite has losses nll, extraction, actor-critic"
-        return super().phase_refusal(phase)
-
-    def multiply_adds(self, source: int, target: int, vocabulary: int) -> float:
-        inner = self.abstractor.multiply_adds(source, target, vocabulary)
-        return inner + source * len(self.windows) * self.filters * self.abstractor.embedding * 4

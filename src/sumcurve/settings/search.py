@@ -1,4 +1,4 @@
-"""How summaries are searched for."""
+"""Settings of the search for summaries."""
 
 from typing import Literal, Self
 
@@ -10,12 +10,12 @@ from sumcurve.settings.base import NonNegative, NonNegativeFloat, Positive, Sett
 
 
 class Decoding(Settings):
-    """What decides a search beside the lengths of summaries."""
+    """Settings of a search beside the lengths of summaries."""
 
     beam: Positive = 4
     """Hypotheses at a time; 1 is greedy."""
     length_penalty: Literal["average", "gnmt", "none"] = "average"
-    """How log-probabilities of summaries of different lengths compare: divided by tokens**alpha (average), by Wu et
+    """Comparison of log-probabilities of summaries of different lengths: divided by tokens**alpha (average), by Wu et
     al. 2016's penalty (gnmt), or as they are.
     """
     alpha: NonNegativeFloat = 1.0
@@ -27,7 +27,7 @@ class Decoding(Settings):
     early_stopping: Literal["first", "heuristic", "never"] = "heuristic"
     """When a beam ends: transformers' True (first), False (heuristic) and "never"."""
     unknown: Literal["copy", "ban", "keep"] = "copy"
-    """What becomes of an unknown word: the most attended source word (copy), never written (ban), or kept."""
+    """Treatment of an unknown word: the most attended source word (copy), never written (ban), or kept."""
     coverage_penalty: NonNegativeFloat = 0.0
     """Beta of Eyal et al. 2019: on attention beyond 1, at every step."""
     entity_penalty: NonNegativeFloat = 0.0
@@ -80,7 +80,7 @@ class Search(Decoding):
 
 
 class MethodSearch(Decoding):
-    """What a method's paper asks of decoding, the first three always. Lengths are the corpus's, and nothing else is."""
+    """Settings of decoding in a method's paper, the first three always; lengths alone are the corpus's."""
 
     beam: Positive
     length_penalty: Literal["average", "gnmt", "none"]

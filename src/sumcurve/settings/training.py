@@ -1,4 +1,4 @@
-"""How a model learns: optimiser, stopping rule, phases."""
+"""Settings of training: optimiser, stopping rule, phases."""
 
 from math import ceil
 from typing import Annotated, Literal
@@ -12,7 +12,7 @@ from sumcurve.settings.base import Boolean, NonNegative, NonNegativeFloat, Posit
 
 
 class Optimizer(Settings):
-    """How a phase's weights are updated."""
+    """Settings of the optimiser of a phase."""
 
     name: Literal["adam", "adagrad", "sgd"] = "adam"
     """The algorithm."""
@@ -25,7 +25,7 @@ class Optimizer(Settings):
     accumulator: float = 0.1
     """Adagrad's initial sum."""
     schedule: Literal["constant", "noam", "plateau", "linear"] = "constant"
-    """How the rate changes after the warm-up; linear: it falls to 0 at the end of the phase's budget."""
+    """Schedule of the rate after the warm-up; linear: it falls to 0 at the end of the phase's budget."""
     warmup_updates: NonNegative = 0
     """Updates in which the rate rises: linear for constant, plateau and linear, Vaswani et al.'s for noam."""
     warmup_share: Annotated[Share, Field(lt=1.0, exclude_if=lambda share: not share)] = 0.0
@@ -63,7 +63,7 @@ class Stop(Settings):
     patience: Positive
     """Stale validations that end the phase."""
     min_updates: Annotated[NonNegative, Field(alias="least_updates")] = 0
-    """Of this phase, in a checkpoint that may be selected."""
+    """Least updates of this phase in a checkpoint that may be selected."""
     min_epochs: Annotated[NonNegativeFloat, Field(exclude_if=lambda epochs: not epochs)] = 0.0
     """The same in epochs, up to `max_updates`: the more records, the longer a model says one sentence to all."""
     max_updates: Annotated[Positive, Field(alias="most_updates")]
@@ -80,7 +80,7 @@ class Stop(Settings):
         return min(self.max_updates, ceil(self.max_epochs * epoch))
 
     @model_validator(mode="after")
-    def something_can_be_selected(self) -> "Stop":
+    def check_min_updates(self) -> "Stop":
         if self.min_updates > self.max_updates:
             raise ValueError(
                 f"min_updates {self.min_updates} is above max_updates {self.max_updates}: "
@@ -89,25 +89,25 @@ class Stop(Settings):
         return self
 
 
-Loss = Literal[
+LOSSES = (  # of the core's models; those of other families are in `ModelSettings.losses`
     "nll",
     "nll+coverage",  # See et al. 2017
     "nll+entity",  # Eyal et al. 2019
     "self-train",  # Wei et al. 2018
     "dual-train",  # Wei et al. 2018
     "mixed",  # Paulus et al. 2018: self-critical and nll
-    "extraction",  # Chen and Bansal 2018: the extractor on labels
-    "actor-critic",  # Chen and Bansal 2018: the extractor on rewards
-]
+)
 
 
 class PhaseSettings(Settings):
     """One phase: a loss, its weights, an optimiser and a stopping rule. A weight its loss ignores is an error."""
 
     name: str
-    """What History and tables call it."""
-    loss: Loss
-    """What is minimised."""
+    """Name in History and tables."""
+    loss: str
+    """Loss that is minimised: nll, nll+coverage, nll+entity, self-train, dual-train, mixed, or a loss of the model's
+    family.
+    """
     coverage: Boolean = False
     """Switch the model's coverage on (weights 0) before this phase."""
     label_smoothing: Share = 0.0
@@ -127,7 +127,7 @@ class PhaseSettings(Settings):
     reward_weight: Share | None = None
     """mixed: gamma, on the self-critical loss; the rest is on the nll."""
     discount: Share | None = None
-    """actor-critic: of a step's reward for the step before."""
+    """Reinforcement over steps (actor-critic): of a step's reward for the step before."""
     optimizer: Optimizer
     stop: Stop
     """When the phase is validated and when it ends."""
@@ -139,12 +139,11 @@ class PhaseSettings(Settings):
             "soft_weight": ("self-train", "dual-train"),
             "temperature": ("self-train", "dual-train"),
             "reward_weight": ("mixed",),
-            "discount": ("actor-critic",),
         }
         for key, losses in needs.items():
             if (getattr(self, key) is not None) != (self.loss in losses):
-                verb = "needs" if self.loss in losses else "ignores"
-                raise ValueError(f"phase {self.name!r}: loss {self.loss!r} {verb} {key}")
+                what = f"needs {key}" if self.loss in losses else f"ignores {key}, a key of {' and '.join(losses)}"
+                raise ValueError(f"phase {self.name!r}: loss {self.loss!r} {what}")
         only = {
             "label_smoothing": ("nll",),
             "own_words": ("nll",),
@@ -182,20 +181,22 @@ class Training(Settings):
     """In their order."""
 
     @model_validator(mode="after")
-    def phases_have_names_of_their_own(self) -> "Training":
+    def check_unique_names(self) -> "Training":
         names = [phase.name for phase in self.phases]
         if len(set(names)) < len(names):
             raise ValueError(f"two phases share a name in {names}; History could not tell them apart")
         if CONTROL in names[:-1]:
-            raise ValueError(f"a phase is called {CONTROL!r}, as the control of a last phase is; give it another name")
+            raise ValueError(
+                f"a phase is called {CONTROL!r}, as the control of a final training stage is; give it another name"
+            )
         return self
 
     @model_validator(mode="after")
-    def linear_has_one_phase(self) -> "Training":
+    def check_linear(self) -> "Training":
         if len(self.phases) > 1 and any(phase.optimizer.schedule == "linear" for phase in self.phases):
             raise ValueError(
-                "schedule linear ends at the phase's budget, which a control of its last phase does not share: give it "
-                "to trainings of one phase, or take constant"
+                "schedule linear ends at the phase's budget, which a control of the final stage lacks: give it "
+                "to trainings of one stage, or take constant"
             )
         return self
 
@@ -203,6 +204,4 @@ class Training(Settings):
     def batch_divides(self) -> "Training":
         if self.accumulate > self.batch:
             raise ValueError(f"accumulate {self.accumulate} is above batch {self.batch}")
-        if self.accumulate > 1 and any(phase.loss == "actor-critic" for phase in self.phases):
-            raise ValueError("actor-critic standardises returns over the whole batch: accumulate must be 1")
         return self

@@ -1,1 +1,1 @@
-"""What leaves a study: a model to use, an export, packs."""
+"""Sharing of a study's results: models to use, exports, committed results."""

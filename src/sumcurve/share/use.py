@@ -1,4 +1,4 @@
-"""A finished run, or what `sumcurve export` made of one, put to use: summaries of any text."""
+"""Use of a finished run, or of an export by `sumcurve export`: summaries of any text."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +11,6 @@ from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
-from sumcurve.share.packs import without
 from sumcurve.sources.raw import EMPTY_SOURCE, Refused, check_text
 from sumcurve.store import manifest
 from sumcurve.store.records import Record, RecordError, Text
@@ -24,18 +23,17 @@ from sumcurve.systems.rows import Scored
 from sumcurve.systems.system import LOG_OF, Item
 
 TOGETHER = 500  # texts that are read before they are summarized
-TOLD = "sumcurve.json"  # in an exported folder: what decides how its model is used
+TOLD = "sumcurve.json"  # in an exported folder: settings of its model's use
 WEIGHTS, VOCABULARY = "weights.safetensors", "vocabulary.json"
 TRANSFORMERS = "transformers"  # in an exported folder: the same model for transformers
-OF_A_STUDY = {"pretrain"} | {kind for kind, family in MODELS.items() if not family.stands_alone}
 
 
 @dataclass(frozen=True)
 class Run:
-    """What it takes to summarize: the run's specification, the search, whether words are in small letters, and files.
+    """Parts of a summarizer: the run's specification, the search, whether words are in small letters, and files.
 
-    `inputs` are what its model is made of beside, by sha256. `program` is the kind of a trained program and what it is
-    told. `row` and `plan` are of a run that still lies among results.
+    `inputs` are further files of its model, by sha256. `program` is the kind of a trained program and its
+    settings. `row` and `plan` are of a run that still lies among results.
     """
 
     specification: Mapping[str, Any]
@@ -50,16 +48,16 @@ class Run:
 
     @property
     def form(self) -> Form:
-        """Its model and training; of a program there is none."""
+        """Form of the run, its model and training; not for a program."""
         return form_of_run(self.specification)
 
     @property
     def family(self) -> Family | None:
-        """That of its model; of a program there is none."""
+        """Family of its model; None for a program."""
         return None if self.program is not None else MODELS[self.specification["model"]["kind"]]
 
     def finished(self, device: str) -> FinishedRun:
-        """What its system is opened from."""
+        """Finished run from which its system is opened."""
         weights = self.folder / WEIGHTS  # an exported folder's model may have them in it
         return FinishedRun(
             form=self.form,
@@ -74,7 +72,7 @@ class Run:
         )
 
     def described(self) -> dict[str, Any]:
-        """What an exported folder says, beside weights and vocabulary."""
+        """Description in an exported folder, beside weights and vocabulary."""
         search = self.search.model_dump(mode="json")
         described = {"specification": dict(self.specification), "search": search, "lower": self.lower}
         return described if self.tokenizer == "words" else {**described, "tokenizer": self.tokenizer}
@@ -99,16 +97,13 @@ def read(path: Path, config: Path) -> Run:
 
 
 def of_plan(plan: Plan, path: Path) -> Run:
-    """The run of this folder of a study's results, verified. Raises ManifestError, PlanError for one `OF_A_STUDY`."""
+    """The run of this folder of a study's results, verified. Raises ManifestError, PlanError for a trial."""
     folder = plan.folder(f"runs/{path.name}")
-    kind = folder.specification["model"]["kind"] if folder.kind == "train" else folder.kind
-    if kind in OF_A_STUDY:
-        raise PlanError(f"{path} is of kind {kind}, which is used within its study alone; name a run of another kind")
     sealed = manifest.verify(path, folder.specification)
     if sealed is None:
         raise manifest.ManifestError(f"{path} is not finished; make it first (`make study`)")
     if absent := manifest.lacking(path):
-        raise manifest.ManifestError(without(path, absent))
+        raise manifest.ManifestError(manifest.without(path, absent))
     row = next((row for row in plan.rows if row.run == folder.key), None)
     if row is None:
         raise PlanError(f"{path} is a trial of settings, of which no test item is decoded; name a run of a study")
@@ -155,7 +150,7 @@ def _exported(path: Path) -> Run:
 
 
 def items_of(rows: Iterable[tuple[str, Any]], lower: bool, words: str = "words") -> Iterator[tuple[Any, Item]]:
-    """Of each line, a place and its text: the id it gives (else its number) and its source as systems read it.
+    """Items of lines, each a place and its text: the id of each (else its number) and its source as systems read it.
 
     `words` is the corpus's tokenizer.
 
@@ -179,7 +174,7 @@ def items_of(rows: Iterable[tuple[str, Any]], lower: bool, words: str = "words")
 
 
 class Summarizer:
-    """What a run's system says of items, as sentences: a pretrained model's as written, others' in their words."""
+    """Summarizer by a run's system, in sentences: a pretrained model's as written, others' in their words."""
 
     def __init__(self, run: Run, device: str) -> None:
         self.run, self.system = run, _system(run, device)
@@ -190,7 +185,7 @@ class Summarizer:
         return self.run.family.texts(self.system, items)
 
     def notice(self) -> str:
-        """What is to be said of the sources that were read; empty where nothing is."""
+        """Notice about the sources that were read; empty where there is none."""
         return "" if self.run.family is None else self.run.family.notice(self.system)
 
 
@@ -210,9 +205,9 @@ def _system(run: Run, device: str) -> Any:
 def summarize(
     run: Run, lines: Iterable[tuple[str, Any]], device: str, note: Callable[[str], None] = lambda text: None
 ) -> Iterator[dict[str, Any]]:
-    """A row {id, summary} for each line {id, source}, in order; `lines` come with the place where each stands.
+    """A row {id, summary} for each line {id, source}, in order; `lines` come with their places.
 
-    `note` is told at the end how many sources were longer than the model has positions, if any was.
+    `note` receives at the end how many sources were longer than the model has positions, if any was.
     Raises RecordError for the first line that cannot be read, after the summaries of the lines before.
     """
     summarizer = Summarizer(run, device)
@@ -221,7 +216,7 @@ def summarize(
         together: list[tuple[Any, Item]] = []
         failed = None
         try:
-            together += islice(waiting, TOGETHER)  # in place: what came before an error stays
+            together += islice(waiting, TOGETHER)  # in place: rows before an error stay
         except RecordError as error:
             failed = error
         summaries = summarizer.summaries([item for _, item in together]) if together else []

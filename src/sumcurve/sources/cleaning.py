@@ -1,14 +1,13 @@
 """Repairs of raw texts before they are tokenised: an ordered choice of named steps, each from text to text.
 
-Steps are pure: they know no file, no corpus and no other record. A study names those that it wants (`prepare.clean`),
-and they run in that order on every sentence of source, target and references. What a step changes, and what has no text
-left behind it, is counted under its name (`Counts`).
+Steps are pure: they use no file, no corpus and no other record. A study names its steps (`prepare.clean`),
+and they run in that order on every sentence of source, target and references. Texts that a step changes, or leaves
+empty, are counted under its name (`statistics.json` of the corpus).
 """
 
 import html
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -22,12 +21,12 @@ Step = Callable[[str], str]
 
 
 def encoding(text: str) -> str:
-    """UTF-8 that was read in another encoding (`Â£57bn`, `donâ€™t`), also twice, and cp1252's bytes read as Latin-1, as
-    `ftfy.fix_encoding` repairs them.
+    """Repair UTF-8 that was read in another encoding (`Â£57bn`, `donâ€™t`), also twice, and cp1252's bytes read as
+    Latin-1, as `ftfy.fix_encoding` does.
     """
     if text.isascii():
         return text
-    import ftfy  # where no study asks for it, it need not be there
+    import ftfy  # not required where no study uses it
 
     return ftfy.fix_encoding(text)
 
@@ -38,7 +37,7 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]
 
 
 def entities(text: str) -> str:
-    """HTML's character references (`&amp;`, `&#8217;`), also those that were escaped twice (`&amp;quot;`)."""
+    """Decode HTML's character references (`&amp;`, `&#8217;`), also those that were escaped twice (`&amp;quot;`)."""
     if "&" not in text:
         return text
     return _ENTITY.sub(_unescaped, _ENTITY.sub(_unescaped, text))
@@ -79,10 +78,10 @@ _SHOWING = {name: re.compile(rf"</{name}\s*>", re.I) for name in ("script", "sty
 
 
 def markup(text: str) -> str:
-    """Without HTML's tags, comments, scripts and styles; a tag that ends a line of a page becomes a blank.
+    """Remove HTML's tags, comments, scripts and styles; a tag that ends a line of a page becomes a blank.
 
     A tag is an element of HTML between angles, with attributes that have a value or are known to have none, so that
-    `a <b and c> d` stays. What hides and never ends stays, too.
+    `a <b and c> d` stays. Comments, scripts and styles without an end stay, too.
     """
     if "<" not in text:
         return text
@@ -90,7 +89,7 @@ def markup(text: str) -> str:
 
 
 def _without_hidden(text: str) -> str:
-    """A blank for every comment, script and style. What has no end behind it is sought no more."""
+    """Replace every comment, script and style by a blank; one without an end ends the search."""
     kept, place, endless = [], 0, set()
     for begin in _HIDING.finditer(text):
         name = (begin[1] or "").lower()
@@ -122,7 +121,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u200e\u200f\u202a-\u20
 
 
 def controls(text: str) -> str:
-    """Without control characters, byte order marks, soft hyphens and other signs that nobody sees."""
+    """Remove control characters, byte order marks, soft hyphens and other invisible signs."""
     return text if text.isprintable() else _UNSEEN.sub("", text)
 
 
@@ -132,13 +131,13 @@ def spaces(text: str) -> str:
 
 
 def _spaced(line: str) -> str:
-    """Most lines are so already, which is seen faster than it is done: of white space only the blank is printable."""
+    """Normalise blanks of a line. Most have nothing to change, and a check is faster: only the blank is printable."""
     if line.isprintable() and "  " not in line and line[:1] != " " and line[-1:] != " ":
         return line
     return " ".join(line.split())
 
 
-# --- what is no text of its author
+# --- text that is not the author's
 
 # Of pages that came from the Internet Archive, and of the site around an article (CNN/DailyMail).
 _ARCHIVE = re.compile(
@@ -171,19 +170,19 @@ _BOILERPLATE = re.compile(
 
 
 def wayback(text: str) -> str:
-    """Without lines that a page's site or archive put there (`Click here for …`), and archives' part of addresses."""
+    """Remove lines that a page's site or archive added (`Click here for …`), and archives' part of addresses."""
     if "web.archive.org" in text:
         text = _ARCHIVE.sub("", text)
     return _without_lines(text, _WAYBACK)
 
 
 def boilerplate(text: str) -> str:
-    """Without lines that a newspaper prints around every article (`Media playback is not supported on this device`)."""
+    """Remove lines that a newspaper prints around every article (`Media playback is not supported on this device`)."""
     return _without_lines(text, _BOILERPLATE)
 
 
 def _without_lines(text: str, pattern: re.Pattern[str]) -> str:
-    """A line goes where the pattern is all of it: a sentence that only begins like one stays."""
+    """Remove lines that match the pattern as a whole: a sentence that only begins like one stays."""
     if "\n" not in text:
         return "" if pattern.fullmatch(text.strip()) else text
     return "\n".join(line for line in text.split("\n") if not pattern.fullmatch(line.strip()))
@@ -196,12 +195,12 @@ _ENDS = (".", "!", "?", "'", "`", '"', "’", "”", ")")
 
 
 def blank_stops(text: str) -> str:
-    """Without the blank before a full stop, as version 3.0.0 of CNN/DailyMail has it; ` . . .` stays."""
+    """Remove the blank before a full stop, as version 3.0.0 of CNN/DailyMail has it; ` . . .` stays."""
     return _BLANK_STOP.sub(".", text) if " ." in text else text
 
 
 def full_stops(text: str) -> str:
-    """A full stop at the end of every line that ends with no sign of an end, so that captions and highlights are
+    """Add a full stop at the end of every line that ends with no sign of an end, so that captions and highlights are
     sentences (See et al. 2017's make_datafiles.py, with its signs).
     """
     return "\n".join(
@@ -215,7 +214,7 @@ _UNKNOWN = re.compile(r"(?<!\S)<unk>(?!\S)", re.I)
 
 
 def unknown_words(text: str) -> str:
-    """`UNK` for the word `<unk>`: Gigaword's parts spell what stands for a rare word differently."""
+    """Write `UNK` for the word `<unk>`: Gigaword's parts spell the mark of a rare word differently."""
     return _UNKNOWN.sub("UNK", text) if "<" in text else text
 
 
@@ -233,6 +232,8 @@ STEPS: dict[str, Step] = {  # by the names that a study has for them
     "full_stops": full_stops,
     "unknown_words": unknown_words,
 }
+# Versions of steps whose code has changed their output: a version stands in names of corpora where it is above 1.
+VERSIONS = {"boilerplate": 2, "encoding": 2, "markup": 2, "wayback": 2}
 LANGUAGE = "language"
 
 # Reasons for which a record is dropped
@@ -252,7 +253,7 @@ class Cleaned:
 class Cleaner:
     """The steps that a study names, and the language that its sources must have (None: any).
 
-    Calling it is pure. Raises ValueError for a step that there is none of.
+    Calling it is pure. Raises ValueError for an unknown step.
     """
 
     def __init__(self, steps: Sequence[str] = (), language: str | None = None) -> None:
@@ -265,11 +266,11 @@ class Cleaner:
 
     @property
     def names(self) -> list[str]:
-        """All that it may count under."""
+        """All names under which it may count."""
         return [*self.steps, *([LANGUAGE] if self.language else [])]
 
     def __call__(self, record: RawRecord, keep: bool = False) -> Cleaned:
-        """The record with its texts cleaned; a sentence that a step leaves nothing of goes.
+        """The record with its texts cleaned; a sentence that a step empties is removed.
 
         Raises `StepRefused` where a step leaves no text of a source or target, and where the source, behind all steps,
         is in another language. With `keep`, for records of a published test part, such a step is passed over.
@@ -304,7 +305,7 @@ class Cleaner:
 
 @cache
 def cleaner(steps: tuple[str, ...], language: str | None) -> Cleaner:
-    """The one of these steps and this language."""
+    """The cleaner of these steps and this language, made once."""
     return Cleaner(steps, language)
 
 
@@ -317,40 +318,8 @@ class StepRefused(Refused):
 
 
 def cleaned(text: RawText, step: Step) -> RawText:
-    """The text behind a step; of a list of sentences those that are left."""
+    """The text after a step; of a list of sentences those that are not empty."""
     if isinstance(text, str):
         after = step(text)
         return after if after.strip() else ""
     return [after for sentence in text if (after := step(sentence)).strip()]
-
-
-class Counts:
-    """By step the records that it changed, those that it dropped, and those that it would have dropped from a
-    published test part (left). Counts of shards are added with `+`.
-    """
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.counts: dict[str, Counter[str]] = {name: Counter() for name in names}
-
-    def add(self, cleaned: Cleaned) -> None:
-        for name in cleaned.changed:
-            self.counts[name]["changed"] += 1
-        for name in cleaned.left:
-            self.counts[name]["left"] += 1
-
-    def drop(self, refused: StepRefused) -> None:
-        self.counts[refused.step]["dropped"] += 1
-
-    def __add__(self, other: "Counts") -> "Counts":
-        both = Counts([*self.counts, *(name for name in other.counts if name not in self.counts)])
-        for name, counts in both.counts.items():
-            counts.update(self.counts.get(name, {}))
-            counts.update(other.counts.get(name, {}))
-        return both
-
-    def as_dict(self) -> dict[str, dict[str, int]]:
-        """`changed`, `dropped` and `left` of every step, also where they are 0."""
-        return {
-            name: {what: counts[what] for what in ("changed", "dropped", "left")}
-            for name, counts in self.counts.items()
-        }

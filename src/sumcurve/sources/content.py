@@ -17,14 +17,14 @@ from sumcurve.sources.raw import (
     check_numbers,
     identity,
     names_of,
-    record_of,
+    raw_record,
     renamed,
 )
 from sumcurve.sources.source import Inside, Rows, Source
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.members import names_of_shards
 
-PRECEDENCE = ("test", "valid", "train")  # who keeps what two parts share; who is filled first
+PRECEDENCE = ("test", "valid", "train")  # parts in order: the first keeps records that two share, and is filled first
 
 # Where parts that are ready come from: each record's field `split`, or for each part a pattern of files.
 Ready = Literal["records"] | Mapping[str, str]
@@ -36,19 +36,19 @@ class Shard:
 
     name: str
     path: Path
-    part: str | None = None  # where its file says it
+    part: str | None = None  # where its file states it
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a corpus is made from.
+    """Raw content of a corpus.
 
     `path` is a file, or a folder whose shards are read in the order of their names: those with an ending of the source,
     or, with patterns for `ready`, those that the patterns name, the test part's first. `fields` maps our names of
     fields to the rows' (id to None: rows are numbered), and other fields are not read; None: they have our names and
     there are no others. Where a source has names of its own, these hold for None.
     `least` are limits of further fields that hold a number, as a grade that people gave: a row below one is dropped.
-    `roles` says of parts that rows say what they are taken for; others are taken for what they are.
+    `roles` maps parts that rows state to the parts that they are taken for; others stay as they are.
     """
 
     path: Path
@@ -63,7 +63,7 @@ class Content:
         """The files in the order in which they are read.
 
         CorpusError where a part or all of them are missing, and where one is read with a file that is not among them,
-        of which the content's sha256 would not tell.
+        which the content's sha256 would not cover.
         """
         files = self._shards()
         paths = {shard.path for shard in files}
@@ -99,13 +99,13 @@ class Content:
 
     @property
     def several(self) -> bool:
-        """Whether the content is a folder of shards, so that a row's number alone does not say where it stands."""
+        """Tell whether the content is a folder of shards, so that a row's number alone does not give its place."""
         return self.path.is_dir()
 
     def records(self) -> Iterator[RawRecord | Dropped]:
-        """Every row of every shard: the record, or why it is none. Whether ids repeat is not looked at.
+        """Every row of every shard: the record, or the reason why it is none. Ids may repeat.
 
-        CorpusError for a file that cannot be read, for a record with a part of its own where the study draws parts,
+        CorpusError for a file that cannot be read, for a record that states a part where the study draws parts,
         and for a limit of a field that no record has.
         """
         lacking = set(self.least)
@@ -117,7 +117,7 @@ class Content:
                 yield row
 
         for shard in self.shards:
-            yield from self.read(shard, noted(self.source.rows(shard.path, self.names)), 1)
+            yield from self._read(shard, noted(self.source.rows(shard.path, self.names)))
         if lacking:
             name = sorted(lacking)[0]
             raise CorpusError(
@@ -127,21 +127,21 @@ class Content:
 
     @property
     def named(self) -> Mapping[str, Any] | None:
-        """What the rows call our fields: as the study says, or else their format; None: as we do."""
+        """Names of our fields in the rows: as stated by the study, or else their format; None: ours."""
         return self.source.fields if self.fields is None else self.fields
 
     @property
     def names(self) -> list[str] | None:
-        """What the rows call the fields that are read, those with a limit among them; None: all are."""
+        """Names in the rows of the fields that are read, those with a limit among them; None: all are."""
         if self.named is None:
             return None
         names = [name for name in names_of(self.named).values() if name is not None]
         return names + [name for name in self.least if name not in names]
 
-    def read(self, shard: Shard, rows: Rows, first: int) -> Iterator[RawRecord | Dropped]:
-        """`records` of some rows of a shard, of which the first has this number."""
+    def _read(self, shard: Shard, rows: Rows) -> Iterator[RawRecord | Dropped]:
+        """`records` of a shard's rows."""
         fields = self.named
-        number, file, several, part = first - 1, shard.name, self.several, shard.part
+        number, file, several, part = 0, shard.name, self.several, shard.part
         for row in rows:
             if isinstance(row, Inside):
                 part = shard.part or row.part
@@ -161,13 +161,13 @@ class Content:
                 elif self.least:
                     row = {name: value for name, value in row.items() if name not in self.least}
                 name = identity(row)
-                record = record_of(row, place)
+                record = raw_record(row, place)
                 yield self._in_part(record, shard.part)
             except Refused as refused:
                 yield Dropped(place, name, refused.reason, refused.value, self.roles.get(own or "", own))
 
     def _part_of(self, row: Mapping[str, Any]) -> str | None:
-        """The part that a row says that it is of, where rows do, whatever else is wrong with it."""
+        """The part that a row states, where rows do, also of a faulty row."""
         name = "split" if self.named is None else self.named.get("split")
         split = row.get(name) if self.ready == "records" and name is not None else None
         return SPLITS.get(split) if isinstance(split, str) else None
@@ -189,7 +189,7 @@ class Content:
 
 
 def patterns(source: Source, ready: Ready | None = None) -> tuple[str, ...]:
-    """Which paths below a folder are shards of its content."""
+    """Patterns of the paths below a folder that are shards of its content."""
     if isinstance(ready, Mapping):
         return tuple(ready.values())
     return tuple(f"**/*{ending}" for ending in source.suffixes)

@@ -4,13 +4,13 @@ import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from sumcurve.files.rows import TABLES, delimiter_by_name
 from sumcurve.sources.jsonl import MARK, PACKED, read_lines
 from sumcurve.sources.lines import LONGEST_LINE
 from sumcurve.sources.raw import EMPTY_LINE, LONE_SURROGATE, NOT_UTF8, Refused
 from sumcurve.sources.source import Rows, Source
 from sumcurve.store.errors import CorpusError
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
 MANY = 10  # lines of one row
 CELLS = "other number of cells than columns"
 
@@ -53,16 +53,16 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 
 
 def separator_of(path: Path) -> str:
-    """What parts a file's cells, by the ending of its name."""
-    return SEPARATORS.get(Path(path.stem).suffix if path.suffix in PACKED else path.suffix, ",")
+    """Separator of a file's cells, by the ending of its name."""
+    return delimiter_by_name(path) or ","
 
 
 def rows_in_one(path: Path) -> list[tuple[int, int]]:
     """Rows that may be several, by their first line and how many they have.
 
-    Of their lines three quarters have as many cells as there are columns: so they look where a quote opens a cell that
-    does not end in one, and a later cell happens to. Lines of a text may have as many by chance; so rows of fewer than
-    `MANY` lines count only where most rows of several lines look so.
+    Of their lines three quarters have as many cells as there are columns: this happens where a quote opens a cell that
+    does not end in one, and a later cell does. Lines of a text may have as many by chance; so rows of fewer than
+    `MANY` lines count only where most rows of several lines are like this.
     """
     separator, lines = separator_of(path), list[str]()
 
@@ -83,7 +83,7 @@ def rows_in_one(path: Path) -> list[tuple[int, int]]:
             begin += len(lines)
             lines.clear()
     except csv.Error:
-        pass  # `rows` says where
+        pass  # `rows` names the place
     return suspect if 2 * len(suspect) > several else [row for row in suspect if row[1] >= MANY]
 
 
@@ -117,4 +117,4 @@ def heads(path: Path, cells: Sequence[str], names: Sequence[str] | None) -> list
     return columns
 
 
-SOURCE = Source(suffixes=[f"{name}{packed}" for name in SEPARATORS for packed in ("", *PACKED)], unit="row", rows=rows)
+SOURCE = Source(suffixes=[f"{name}{packed}" for name in TABLES for packed in ("", *PACKED)], unit="row", rows=rows)

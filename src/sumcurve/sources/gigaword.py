@@ -4,7 +4,7 @@ Two publications are read as they are. A zip, `org_data`, or its files in a fold
 the zip is read in place. And harvardnlp/sent-summary: `train/{train,valid}.{article,title}[.filter].txt`;
 `Giga/input.txt` with `task1_ref0.txt`, and DUC2003 and DUC2004 with `task1_ref0.txt` to `task1_ref3.txt`.
 
-Texts are lower-cased and tokenised as the Penn Treebank's, with `#` for digits. What stands for a rare word is `<unk>`
+Texts are lower-cased and tokenised as the Penn Treebank's, with `#` for digits. The mark of a rare word is `<unk>`
 in training and validation and `UNK` in the test part: the step `unknown_words` of cleaning makes both one.
 """
 
@@ -12,15 +12,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 
-from sumcurve.sources.archive import Archive
 from sumcurve.sources.jsonl import read_lines
+from sumcurve.sources.lines import lines_of_member
 from sumcurve.sources.raw import NOT_UTF8, NUL, Refused
 from sumcurve.sources.source import Inside, Rows, Source
 from sumcurve.store.errors import CorpusError
+from sumcurve.store.members import Member, is_visible, limits_of_text, zip_members
 
 PARTS = {"train": "train", "dev": "valid", "valid": "valid", "test": "test"}
 ZIPPED = ("train", "dev", "test")
-# What follows a part's name in the file of its sources, and in that of its titles.
+# Endings after a part's name in the file of its sources, and in that of its titles.
 TITLES = {".src.txt": ".tgt.txt", ".article.txt": ".title.txt", ".article.filter.txt": ".title.filter.txt"}
 INPUT, REFERENCES = "input.txt", tuple(f"task1_ref{number}.txt" for number in range(4))
 TEST_FOLDER = "Giga"  # of the folders with an `input.txt`, the one that is Gigaword's own test part
@@ -35,8 +36,8 @@ PASSED_OFF = (
 def rows(path: Path, names: Sequence[str] | None) -> Rows:
     """Every pair as `id` (part and line, `train:17`), `source`, `target`, `split`, and `references` of further titles.
 
-    A file of titles has no rows of its own, and is read with that of its sources. What is of DUC has no split: a study
-    names its files. Raises CorpusError for files of unequal length, a file without its other one, a damaged file, an
+    A file of titles has no rows of its own, and is read with that of its sources. DUC's files have no split: a study
+    names them. Raises CorpusError for files of unequal length, a file without its other one, a damaged file, an
     archive that may not be read, lacks a part or has one twice, and for a training part that is the validation part.
     """
     if path.suffix == ".zip":
@@ -54,13 +55,15 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 
 def of_zip(path: Path) -> Rows:
     """The pairs of an archive, part by part."""
-    with Archive(path) as archive:
+    with zip_members(path, limits_of_text(path)) as archive:
         wanted = [f"{part}.{side}.txt" for part in ZIPPED for side in ("src", "tgt")]
-        members: dict[str, str] = {}
-        for member in archive.members():
-            name = PurePosixPath(member).name
+        members: dict[str, Member] = {}
+        for place, member in archive.items():
+            if not is_visible(place):
+                continue
+            name = PurePosixPath(place).name
             if name in wanted and name in members:
-                raise CorpusError(f"{path} has both {members[name]} and {member}: make it anew with one {name}")
+                raise CorpusError(f"{path} has both {members[name].name} and {place}: make it anew with one {name}")
             members[name] = member
         if missing := [name for name in wanted if name not in members]:
             raise CorpusError(
@@ -69,9 +72,9 @@ def of_zip(path: Path) -> Rows:
             )
         for part in ZIPPED:
             source, title = members[f"{part}.src.txt"], members[f"{part}.tgt.txt"]
-            yield Inside(source, PARTS[part])
-            lines = pairs(archive.lines(source), [archive.lines(title)], f"{path}: {source}", [title])
-            yield from numbered(lines, part, PARTS[part], path)
+            yield Inside(source.name, PARTS[part])
+            both = pairs(lines_of_member(source), [lines_of_member(title)], f"{path}: {source.name}", [title.name])
+            yield from numbered(both, part, PARTS[part], path)
 
 
 def source_and_titles(path: Path) -> tuple[str, list[Path]] | None:
@@ -98,7 +101,7 @@ def source_and_titles(path: Path) -> tuple[str, list[Path]] | None:
 
 
 def beside(path: Path) -> list[Path]:
-    """The files of the titles, of a file of sources; CorpusError as `rows` says."""
+    """The files of the titles, of a file of sources; CorpusError as in `rows`."""
     pair = None if path.suffix == ".zip" else source_and_titles(path)
     return [] if pair is None else pair[1]
 
@@ -128,7 +131,7 @@ def pairs(
 
 
 def texts(lines: Sequence[bytes | Refused]) -> list[str] | Refused:
-    """The lines as text, or why one is none."""
+    """The lines as text, or the reason why one is none."""
     decoded = []
     for line in lines:
         if isinstance(line, Refused):

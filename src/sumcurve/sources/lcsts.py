@@ -1,4 +1,4 @@
-"""LCSTS as it was published (Hu, Chen and Zhu 2015): PART_I.txt, PART_II.txt, PART_III.txt, lines that look like XML.
+"""LCSTS as it was published (Hu, Chen and Zhu 2015): PART_I.txt, PART_II.txt, PART_III.txt, lines similar to XML.
 
 A document is a short text of Weibo and its summary; those of parts II and III have the relevance that people gave the
 pair, from 1 to 5, and are broken without it:
@@ -26,7 +26,7 @@ from sumcurve.sources.raw import NOT_UTF8, NUL, Refused
 from sumcurve.sources.source import Inside, Rows, Source
 from sumcurve.store.errors import CorpusError
 
-PARTS = {"PART_I": "train", "PART_II": "valid", "PART_III": "test"}  # as all who use it have divided it
+PARTS = {"PART_I": "train", "PART_II": "valid", "PART_III": "test"}  # the usual division of the corpus
 TEXTS = ("summary", "short_text")
 LABEL = "human_label"
 LABELLED = ("PART_II", "PART_III")
@@ -34,7 +34,7 @@ LABELLED = ("PART_II", "PART_III")
 BEGIN = re.compile(r"<doc\s+id\s*=\s*[\"']?([^\s\"'<>]+)[\"']?\s*>")
 ELEMENT = re.compile(r"<(summary|short_text|human_label)>(?:(.*)</\1>)?")
 END = re.compile(r"</(summary|short_text|human_label|doc)>")
-LARGEST_TEXT = 1 << 20  # characters; a text of Weibo has 140, one that nobody ended has the rest of the file
+LARGEST_TEXT = 1 << 20  # characters; a text of Weibo has 140, one without an end has the rest of the file
 
 # Reasons for which a document is dropped.
 OUTSIDE = "text outside of a document"
@@ -47,8 +47,8 @@ TOO_LONG = f"text longer than {LARGEST_TEXT:,} characters"
 def rows(path: Path, names: Sequence[str] | None) -> Rows:
     """Every document as `id` (`PART_I:7`), `short_text`, `summary`, `human_label` (a number) and `split`, in one pass.
 
-    A part's own name says its split; a file of another name has none. A document that is broken is Refused, and the
-    next `<doc` begins anew. Raises CorpusError for a file that is missing, empty, damaged, or holds no document.
+    A part's name states its split; a file of another name has none. A document that is broken is Refused, and the
+    next `<doc` begins another. Raises CorpusError for a file that is missing, empty, damaged, or holds no document.
     """
     part = path.name.split(".")[0]
     yield Inside("", PARTS.get(part))
@@ -87,7 +87,7 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 
 
 class Document:
-    """What was read of one document. The first thing that is wrong with it stays; its other lines are passed over."""
+    """Document as far as it was read. Its first fault is kept; its other lines are skipped."""
 
     def __init__(self, name: str) -> None:
         self.id = name
@@ -98,7 +98,7 @@ class Document:
         self.wrong: Refused | None = None
 
     def ended_by(self, line: str) -> bool:
-        """Take one line, without white space at its ends; whether it is the document's last."""
+        """Take one line, without white space at its ends, and tell whether it is the document's last."""
         end = END.fullmatch(line)
         if end and end[1] == "doc":
             if self.open is not None:
@@ -161,7 +161,7 @@ class Document:
 
 
 def not_utf8(text: str) -> bool:
-    """Whether bytes that are no UTF-8 were read into this text."""
+    """Tell whether bytes that are no UTF-8 were read into this text."""
     return any("\udc80" <= sign <= "\udcff" for sign in text)
 
 
@@ -175,4 +175,5 @@ SOURCE = Source(
     unit="document",
     rows=rows,
     fields={"source": "short_text", "target": "summary", "split": "split"},
+    version=2,
 )

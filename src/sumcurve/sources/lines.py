@@ -1,4 +1,4 @@
-"""The lines of a stream of bytes, however long one of them claims to be."""
+"""Lines of a stream of bytes, or of a member of an archive, with a limit on their length."""
 
 import io
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from math import inf
 from typing import BinaryIO
 
 from sumcurve.sources.raw import LONG_LINE, Refused
+from sumcurve.store.members import Member
 
 LONGEST_LINE = 1 << 25  # bytes, about five million words
 
@@ -25,3 +26,9 @@ def lines_of(stream: BinaryIO | io.BufferedIOBase, within: float = inf) -> Itera
             yield Refused(LONG_LINE, f"{length:,} bytes; {LONGEST_LINE:,} are allowed")
         else:
             yield line.rstrip(b"\r\n")
+
+
+def lines_of_member(member: Member) -> Iterator[bytes | Refused]:
+    """The lines of a member, as `lines_of` gives them; those before a damage are yielded before its ArchiveError."""
+    with member.open() as stream:
+        yield from lines_of(stream)

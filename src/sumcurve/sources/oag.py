@@ -5,8 +5,8 @@ they are; unpacked ones are read, too. A record has an `id`, a `title`, an `abst
 `indexed_abstract`: an inverted index of the abstract's words, itself written as JSON in a string, or as an object. The
 text is rebuilt from it. A record without either, as very many are, is refused.
 
-`lang` is not believed: Čano and Bojar found it unreliable and took an identifier of languages. Neither field's form is
-documented beside the files; both are those of records that others show, and what is otherwise is refused and counted.
+`lang` is not used: Čano and Bojar found it unreliable and took an identifier of languages. Neither field's form is
+documented beside the files; both are those of published examples, and records of other forms are refused and counted.
 """
 
 import json
@@ -18,7 +18,7 @@ from sumcurve.sources import jsonl, oags
 from sumcurve.sources.raw import Refused
 from sumcurve.sources.source import Rows, Source
 
-LONGEST_ABSTRACT = 100_000  # words; an index that says more is not believed, so that no memory is asked for it
+LONGEST_ABSTRACT = 100_000  # words; an index that states more is refused, so that no memory is allocated for it
 
 # Reasons for which a row is refused here.
 NO_ABSTRACT = "no abstract"
@@ -29,17 +29,9 @@ BROKEN_INDEX = "broken index of an abstract"
 def rows(path: Path, names: Sequence[str] | None) -> Rows:
     """Every line of every part as id, title and abstract; Refused for one that has no title or no abstract.
 
-    CorpusError as `oags.rows` says.
+    CorpusError as in `oags.rows`.
     """
     yield from papers(oags.rows(path, names))
-
-
-def between(path: Path, start: int, end: int) -> Rows:
-    yield from papers(jsonl.between(path, start, end))
-
-
-def member(path: Path, name: str) -> Rows:
-    yield from papers(oags.member(path, name))
 
 
 def papers(rows: Rows) -> Rows:
@@ -67,7 +59,7 @@ def paper(row: Mapping[str, Any]) -> dict[str, Any]:
 def rebuilt(index: object) -> str:
     """The text of an inverted index: `{"IndexLength": 3, "InvertedIndex": {"to": [0, 2], "be": [1]}}`, or its JSON.
 
-    Places of no word are passed over. Raises Refused for what is no index, a word that it has twice, a place that is
+    Places of no word are passed over. Raises Refused for an invalid index, a word that it has twice, a place that is
     outside of the text, and a place of two words.
     """
     if not index:
@@ -96,9 +88,6 @@ SOURCE = Source(
     suffixes=oags.SOURCE.suffixes,
     unit="line",
     rows=rows,
-    lines=oags.lines,
-    between=between,
-    members=oags.members,
-    member=member,
     fields={"id": "id", "source": "abstract", "target": "title"},
+    version=2,
 )

@@ -1,4 +1,4 @@
-"""What a study reads from outside of its results, whose content is pinned by its sha256, or by the id of git's tree."""
+"""Inputs of a study from outside of its results, whose content is pinned by its sha256, or by the id of git's tree."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,34 +11,34 @@ from sumcurve.store.trees import tree_id
 
 @dataclass(frozen=True)
 class File:
-    """What is read from outside of the results, whose content is pinned.
+    """Input from outside of the results, whose content is pinned.
 
-    What is `harvested`, or fetched, lies below the study's home.
+    One that is `harvested`, or fetched, lies below the study's home.
 
     It may be a folder. Its content are the files below it that match one of the patterns `shards`; of a `tree` all
     files, and its sha256 is the id of git's tree.
     """
 
-    sha256: str | None  # None: the study does not say it yet
+    sha256: str | None  # None: not yet stated by the study
     path: str
     harvested: bool = False
     shards: tuple[str, ...] = ()
-    pinned: str = ""  # the file of the configuration that says the sha256; "": the study's
+    pinned: str = ""  # the file of the configuration that states the sha256; "": the study's
     files: tuple[tuple[str, str | None], ...] = ()  # of a folder, where the study names them: each with its sha256
     tree: bool = False
 
     @property
     def word(self) -> str:
-        """What its content is known by, in messages."""
+        """Name of its digest, in messages."""
         return "tree" if self.tree else "sha256"
 
     def at(self, home: Path) -> Path:
         return home / self.path if self.harvested else Path(self.path)
 
     def observed(self, home: Path) -> str | None:
-        """The sha256 of what is there; of a folder that of the lines that `sha256sum` prints of its sorted shards.
+        """The sha256 of the present content; for a folder that of the lines of `sha256sum` for its sorted shards.
 
-        None where nothing is there; CorpusError for a folder without shards.
+        None where the path is missing; CorpusError for a folder without shards.
         """
         path = self.at(home)
         if self.tree:
@@ -48,7 +48,7 @@ class File:
         return sha256_file(path) if path.is_file() else None
 
     def problem(self, home: Path, study: str) -> str:
-        """What is wrong with what is there, and what to do."""
+        """Fault of the present content, with the remedy."""
         path, observed = self.at(home), self.observed(home)
         pinned = self.pinned or f"config/studies/{study}.yaml"
         if observed is None:
@@ -70,7 +70,7 @@ class File:
         )
 
     def _others(self, folder: Path) -> Iterator[str]:
-        """Which files of a folder are not those that the study names."""
+        """Differences of a folder's files from those that the study names."""
         if not self.files or not folder.is_dir():
             return
         there = set(names_of_shards(folder, self.shards))
@@ -84,5 +84,5 @@ class File:
 
 
 def fetched_model(sha256: str | None) -> str:
-    """Where a model of the hub lies, below the study's home; nothing ever lies in that of one that is not known yet."""
+    """Path of a model of the hub, below the study's home; that of a model without a sha256 is never used."""
     return f"data/raw/model-{sha256[:12] if sha256 else 'not-pinned'}"

@@ -1,9 +1,9 @@
-"""The raw record, whatever file it stands in, and the reasons for which a row is none.
+"""Raw record, independent of its file's format, and the reasons for which a row is invalid.
 
 A row is an object with `id`, `source` and `target`, where source and target are a string or a list of sentences.
 Optional: `references` (a list of further targets), `group` (records of one group never fall into two parts) and
-`split` (the record's part, where a published corpus says it). The names may be others (`raw.fields` of a study). A row
-that cannot be used is not skipped but reported as `Dropped`; a file that cannot be read is a `CorpusError`.
+`split` (the record's part, where a published corpus states it). The names may be others (`raw.fields` of a study). A
+row that cannot be used is not skipped but reported as `Dropped`; a file that cannot be read is a `CorpusError`.
 """
 
 import re
@@ -16,7 +16,7 @@ RawText = str | list[str]
 
 REQUIRED = ("id", "source", "target")
 FIELDS = (*REQUIRED, "references", "group", "split")
-SPLITS = {  # what published corpora call the parts
+SPLITS = {  # names of the parts in published corpora
     **{part: part for part in PARTS},
     "training": "train",
     **dict.fromkeys(["validation", "val", "dev"], "valid"),
@@ -52,7 +52,7 @@ LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a row stands: `line 3`, or `line 3 of test.jsonl` where the corpus has several files."""
+    """Place of a row: `line 3`, or `line 3 of test.jsonl` where the corpus has several files."""
 
     file: str  # its name; below the corpus's folder where it has several; in its archive where it is in one
     number: int  # from 1
@@ -78,7 +78,7 @@ class RawRecord:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A record that is left out: where it stood, why, the value that decided, and its part where that is known."""
+    """A record that is left out: its place, the reason, the value that decided, and its part where that is known."""
 
     place: Place
     id: str | None
@@ -87,14 +87,14 @@ class Dropped:
     split: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Its row of dropped.jsonl; `split` is there where it is known."""
+        """Row of dropped.jsonl; it has `split` where that is known."""
         split = {} if self.split is None else {"split": self.split}
         place = {"file": self.place.file, "line": self.place.number}
         return {**place, "id": self.id, **split, "reason": self.reason, "value": self.value}
 
 
 class Refused(Exception):
-    """Why a row is no record: a reason and the value that decided."""
+    """Error of a row that is no record: a reason and the value that decided."""
 
     def __init__(self, reason: str, value: object) -> None:
         super().__init__(reason)
@@ -120,10 +120,10 @@ def names_of(fields: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def renamed(row: Mapping[str, Any], fields: Mapping[str, Any], place: Place) -> dict[str, Any]:
-    """The fields of a row that `fields` names, under our names. Whose id is None, it is the row's place.
+    """The fields of a row that `fields` names, under our names. Where the id is None, it is the row's place.
 
-    `lines` of `fields` says of which fields the lines part a text, and whether they are sentences or paragraphs. Raises
-    Refused for a required field that the row does not have.
+    `lines` of `fields` lists the fields whose lines divide a text, and whether these are sentences or paragraphs.
+    Raises Refused for a required field that the row does not have.
     """
     names = names_of(fields)
     for name in REQUIRED:
@@ -140,7 +140,7 @@ def renamed(row: Mapping[str, Any], fields: Mapping[str, Any], place: Place) -> 
 
 
 def check_numbers(row: Mapping[str, Any], least: Mapping[str, int]) -> None:
-    """Raises Refused for a row of which a number is not at least the `least` of its field. A row without it passes."""
+    """Raise Refused for a row of which a number is not at least the `least` of its field. A row without it passes."""
     for name, limit in least.items():
         value = row.get(name)
         if value is None:
@@ -155,7 +155,7 @@ def check_numbers(row: Mapping[str, Any], least: Mapping[str, int]) -> None:
             raise Refused(f"{name} below {limit}", value)
 
 
-def record_of(row: Mapping[str, Any], place: Place) -> RawRecord:
+def raw_record(row: Mapping[str, Any], place: Place) -> RawRecord:
     """The record of one row, checked. An optional field may be None, which is as if it were left out.
 
     A whole number is an id, or a group, by its digits, and no text.
@@ -192,7 +192,7 @@ def record_of(row: Mapping[str, Any], place: Place) -> RawRecord:
 
 
 def check_text(value: Any, key: str, empty: str) -> None:
-    """Raises Refused for what is no text, for one without a word (reason `empty`), and for an empty sentence."""
+    """Raise Refused for a value that is no text, for one without a word (reason `empty`), and for an empty sentence."""
     if not isinstance(value, str | list) or (
         isinstance(value, list) and not all(isinstance(sentence, str) for sentence in value)
     ):

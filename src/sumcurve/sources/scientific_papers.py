@@ -15,10 +15,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from sumcurve.sources import jsonl
-from sumcurve.sources.archive import Archive
+from sumcurve.sources.lines import lines_of_member
 from sumcurve.sources.raw import MISSING_KEY, WRONG_TYPE, Refused
 from sumcurve.sources.source import Inside, Rows, Source
 from sumcurve.store.errors import CorpusError
+from sumcurve.store.members import is_visible, limits_of_text, zip_members
 
 PARTS = {"train.txt": "train", "val.txt": "valid", "test.txt": "test"}
 SENTENCE = re.compile(r"^\s*<S>\s*|\s*</S>\s*$", re.IGNORECASE)
@@ -27,7 +28,7 @@ SENTENCE = re.compile(r"^\s*<S>\s*|\s*</S>\s*$", re.IGNORECASE)
 def rows(path: Path, names: Sequence[str] | None) -> Rows:
     """Every paper as id, source, target and split; sentences without a character are left out of it.
 
-    CorpusError for an archive that may not be read (`archive.Archive`) or lacks a part, and for a file of no part.
+    CorpusError for an archive that may not be read (`zip_members`) or lacks a part, and for a file of no part.
     """
     if path.suffix != ".zip":
         name = path.name.removesuffix(".gz").removesuffix(".zst")
@@ -37,8 +38,8 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         for row in jsonl.rows(path, None):
             yield paper(row, PARTS[name])
         return
-    with Archive(path) as archive:
-        members = archive.members(lambda name: PurePosixPath(name).name in PARTS)
+    with zip_members(path, limits_of_text(path)) as archive:
+        members = [name for name in archive if is_visible(name) and PurePosixPath(name).name in PARTS]
         names_inside = [PurePosixPath(member).name for member in members]
         if sorted(names_inside) != sorted(PARTS):
             raise CorpusError(
@@ -47,12 +48,12 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
             )
         for member, name in zip(members, names_inside, strict=True):
             yield Inside(member, PARTS[name])
-            for row in jsonl.rows_of(archive.lines(member)):
+            for row in jsonl.rows_of(lines_of_member(archive[member])):
                 yield paper(row, PARTS[name])
 
 
 def paper(row: Mapping[str, Any] | Refused | Inside, split: str) -> Mapping[str, Any] | Refused | Inside:
-    """The record of a row, or why it is none."""
+    """The record of a row, or the reason why it is none."""
     if not isinstance(row, Mapping):
         return row
     for name in ("article_id", "article_text", "abstract_text"):

@@ -1,4 +1,4 @@
-"""How far judgements agree beyond chance: Cohen's kappa of two, Krippendorff's alpha of any number.
+"""Agreement of judgements beyond chance: Cohen's kappa of two, Krippendorff's alpha of any number.
 
 Both are one minus observed over expected disagreement, and both follow from a sum over items of matrices
 ``[categories, categories]``: kappa (Cohen, 1960) from how often the first judged k where the second judged l, nominal

@@ -32,7 +32,7 @@ def ranks(values: Array) -> Array:
 
 
 def varies(values: Array) -> bool:
-    """Whether the values ``[n]`` are not all the same, to `DIGITS` significant digits of the largest magnitude."""
+    """Tell whether the values ``[n]`` are not all the same, to `DIGITS` significant digits of the largest magnitude."""
     return bool(np.ptp(values) > _reach(values))
 
 
@@ -62,18 +62,25 @@ def coefficients(
     return values_by_kind
 
 
-def resampled_coefficients(first: Array, second: Array, weights: Array) -> dict[Coefficient, Array]:
+def resampled_coefficients(
+    first: Array, second: Array, weights: Array, kinds: Sequence[Coefficient] = COEFFICIENTS
+) -> dict[Coefficient, Array]:
     """`coefficients` of samples that hold value i of both rows ``weights[r, i]`` times: ``[r]``, NaN for None.
 
-    With the signs s of a row's pairwise differences, τ-b is Σ w w s s' over the root of Σ w w s s and Σ w w s' s'
-    (Daniels 1944), and a sample's midranks are Σ w s, moved and scaled.
+    Rows are ``[n]``, or ``[r, n]`` where every sample has values of its own. With the signs s of a row's pairwise
+    differences, τ-b is Σ w w s s' over the root of Σ w w s s and Σ w w s' s' (Daniels 1944), and a sample's midranks
+    are Σ w s, moved and scaled.
     """
-    signs = [np.sign(np.subtract.outer(row, row)) for row in (ranks(first), ranks(second))]  # [n, n]
-    midranks = [weights @ sign.T for sign in signs]  # [r, n]
+    ranked = (np.apply_along_axis(ranks, -1, row) for row in (first, second))
+    signs = [np.sign(row[..., :, None] - row[..., None, :]) for row in ranked]  # [n, n] or [r, n, n]
     sizes = weights.sum(axis=1, keepdims=True)
 
+    def weighted(matrix: Array) -> Array:
+        """Σ_j w[r, j] m[i, j]: ``[r, n]``."""
+        return weights @ matrix.T if matrix.ndim == 2 else np.einsum("rj,rij->ri", weights, matrix)
+
     def over_pairs(left: Array, right: Array) -> Array:
-        return np.asarray(((weights @ (left * right)) * weights).sum(axis=1))
+        return np.asarray((weighted(left * right) * weights).sum(axis=1))
 
     def over_values(left: Array, right: Array) -> Array:
         left, right = (row - (weights * row).sum(axis=1, keepdims=True) / sizes for row in (left, right))
@@ -81,11 +88,14 @@ def resampled_coefficients(first: Array, second: Array, weights: Array) -> dict[
 
     kendall = _ratio(signs[0], signs[1], over_pairs)
     vary = np.where(np.isnan(kendall), np.nan, 1.0)
-    return {
-        "pearson": vary * _ratio(first, second, over_values),
-        "spearman": vary * _ratio(midranks[0], midranks[1], over_values),
-        "kendall": kendall,
-    }
+    values_by_kind: dict[Coefficient, Array] = {}
+    for kind in kinds:
+        if kind == "kendall":
+            values_by_kind[kind] = kendall
+        else:
+            pair = (weighted(signs[0]), weighted(signs[1])) if kind == "spearman" else (first, second)
+            values_by_kind[kind] = vary * _ratio(*pair, over_values)
+    return values_by_kind
 
 
 def _ratio(first: Array, second: Array, product: Callable[[Array, Array], Array]) -> Array:

@@ -157,7 +157,7 @@ class Design:
             raise KeyError(f"no {_named(cell)}; there are: {there}") from None
 
     def moves(self, weights: Array) -> bool:
-        """Whether the weighted sum ``[cells]`` of scores is different on any group of items, or with any seed."""
+        """Tell whether the weighted sum ``[cells]`` of scores is different on any group of items, or with any seed."""
         if float(weights @ self.items_covariance @ weights) > TINY:
             return True
         return len(self.replicated) > 0 and float(np.ptp(weights[self.replicated] @ self.seed_means)) ** 2 > TINY

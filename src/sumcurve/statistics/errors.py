@@ -1,4 +1,4 @@
-"""What statistics cannot say."""
+"""Errors of statistics."""
 
 
 class Undefined(ValueError):

@@ -42,7 +42,7 @@ class Tested:
 
 
 @dataclass(frozen=True)
-class Family:
+class FamilyOfTests:
     """All differences of a question. `level` is that of one test which keeps the whole family's.
 
     An interval of a difference with confidence 1 - `level` (`Estimate.interval`) is simultaneous. `why` says why there
@@ -56,7 +56,7 @@ class Family:
 
 def family(
     design: Design, pairs: Sequence[tuple[Cell, Cell]], draws: int = 19_999, seed: int = 1, level: float = 0.05
-) -> Family:
+) -> FamilyOfTests:
     """Every pair's difference with p values of max-|t|, step-down, and the level of the interval that decides it.
 
     Only pairs whose whole error is known belong here: of replicated methods and of fixed systems. A pair with a
@@ -68,10 +68,10 @@ def family(
         if "single" in (design.kinds[design.place(first)], design.kinds[design.place(second)]):
             raise ValueError(f"{first} against {second}: one seed; a family holds replicated methods and fixed systems")
     if not tests:
-        return Family((), None, "no tests: no two methods have several seeds")
+        return FamilyOfTests((), None, "no tests: no two methods have several seeds")
     tested = [place for place, test in enumerate(tests) if test.difference.error is not None]
     if not tested:
-        return Family(tuple(tests), None, tests[0].difference.why)
+        return FamilyOfTests(tuple(tests), None, tests[0].difference.why)
     weights = np.zeros((len(tested), len(design.cells)))
     for row, place in zip(weights, tested, strict=True):
         row[design.place(tests[place].first)], row[design.place(tests[place].second)] = 1.0, -1.0
@@ -81,7 +81,7 @@ def family(
     corrected, steps = _step_down(p, null, level)
     for place, own, decides in zip(tested, corrected.tolist(), deciding_levels(p, steps).tolist(), strict=True):
         tests[place] = replace(tests[place], p_family=own, level=decides)
-    return Family(tuple(tests), float(steps[0]))
+    return FamilyOfTests(tuple(tests), float(steps[0]))
 
 
 def deciding_levels(p: Array, steps: Array) -> Array:

@@ -26,7 +26,7 @@ WORKING_MODELS = np.linspace(0, 1, 41)  # θ
 
 @dataclass(frozen=True)
 class Groups:
-    """Which group each item is of, `codes` ``[items]``, and how many items every group has, `sizes` ``[groups]``."""
+    """Groups of items: the group of each item, `codes` ``[items]``, and items of each group, `sizes` ``[groups]``."""
 
     codes: NDArray[np.int64]
     sizes: NDArray[np.int64]
@@ -49,7 +49,7 @@ class Groups:
 
     @property
     def why(self) -> str:
-        """Why these groups allow no interval over items; empty where they do."""
+        """Explain why these groups allow no interval over items; empty where they do."""
         if self.count == 1:
             return f"no interval: all {self.items:,} test items are of one group, {self.largest!r}"
         if self.count < LEAST_GROUPS:

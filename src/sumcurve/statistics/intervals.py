@@ -42,7 +42,7 @@ class Estimate:
         return self.mean - reach, self.mean + reach
 
     def within(self, whole: float) -> "Estimate":
-        """Of a share, with ends from 0 to the whole."""
+        """Estimate with ends from 0 to `whole`, as of a share."""
         if self.low is None or self.high is None:
             return self
         return replace(self, low=max(0.0, self.low), high=min(whole, self.high))

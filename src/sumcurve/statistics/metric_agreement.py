@@ -1,29 +1,145 @@
 """Do metrics of summaries say what people say? Correlations of both, with bootstrap intervals, and Williams' test.
 
 Scores are ``[systems, items]``. At system level the mean scores of systems are correlated; at summary level the scores
-of one item's summaries, over systems, and the mean over items is taken; pooled, all summaries are one sample, in which
-differences of systems and of items mix. The bootstrap draws systems and items, both with replacement (Deutsch, Dror and
-Roth 2021, whose levels the first two are): what is asked is how other systems and other items would agree. Two metrics'
-correlations with the same people are compared by a permutation test over systems and items (the same paper), and by
-Williams' (1959) test of dependent correlations (Graham and Baldwin 2014, equation 1), which takes items as they are.
+of one item's summaries, over systems, and the mean over items is taken (Bhandari et al. 2020, section 4); pooled, all
+summaries are one sample, in which differences of systems and of items mix. The bootstrap draws systems and items, both
+with replacement (Deutsch, Dror and Roth 2021, "Boot-Both", whose levels the first two are): what is asked is how other
+systems and other items would agree. Two metrics' correlations with the same people are compared by a permutation test
+over systems and items (the same paper), and by Williams' (1959) test of dependent correlations (Graham and Baldwin
+2014, equation 1), which takes items as they are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from sumcurve.statistics.coefficients import COEFFICIENTS, DIGITS, Coefficient, coefficients, resampled_coefficients
+from sumcurve.statistics.coefficients import (
+    COEFFICIENTS,
+    DIGITS,
+    Coefficient,
+    coefficients,
+    resampled_coefficients,
+    varies,
+)
 from sumcurve.statistics.groups import Array
 
-Draw = tuple[NDArray[np.int64], NDArray[np.int64]]  # of systems, of items
 Level = Literal["system", "summary", "pooled"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 FEWEST = 3  # systems, or summaries, below which a correlation says nothing
 USABLE = 0.9  # share of the resamples in which both vary, without which there is no interval
+
+ByKind = dict[Coefficient, Array]
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Counts of how often each system ``[r, systems]`` and item ``[r, items]`` is drawn; the first draw is the data."""
+
+    systems: Array
+    items: Array
+
+    @classmethod
+    @cache
+    def crossed(
+        cls, systems: int, items: int, resamples: int, seed: int, groups: tuple[int, ...] | None = None
+    ) -> "Draws":
+        """The data and so many resamples of both. Of one system, all are of that system.
+
+        `groups` are the group of every item, counted from 0, which is drawn as a whole (mails of a mailbox, docstrings
+        of a package); without them each item is one of its own.
+        """
+        places = np.arange(items) if groups is None else np.array(groups)
+        counts = []
+        for axis, size in enumerate((systems, int(places.max()) + 1)):
+            generator = np.random.default_rng([seed, axis])
+            drawn = generator.multinomial(size, np.full(size, 1 / size), size=resamples).astype(float)
+            counts.append(np.concatenate([np.ones((1, size)), drawn]))
+        return cls(counts[0], counts[1][:, places])
+
+
+def correlations(
+    metric: Array,
+    people: Array,
+    level: Level,
+    draws: Draws,
+    given: Array | None = None,
+    kinds: Sequence[Coefficient] = COEFFICIENTS,
+) -> ByKind:
+    """The coefficients ``[r]`` in every draw, NaN where a score does not vary; partial on `given` where it is named.
+
+    (r_xy - r_xz r_yz) / sqrt((1 - r_xz²) (1 - r_yz²)), of Kendall's τ as of the others (Kendall 1942). An item that is
+    drawn several times counts as often; items whose summaries all have one score are not in the mean of the summary
+    level. ValueError for scores of other shapes.
+    """
+    rows = [metric, people] if given is None else [metric, people, given]
+    if any(row.shape != metric.shape for row in rows):
+        shapes = " and ".join(str(row.shape) for row in rows)
+        raise ValueError(f"scores of shape {shapes}; give all of the same systems and items")
+
+    def over_systems(first: Array, second: Array) -> ByKind:
+        return resampled_coefficients(first, second, draws.systems, kinds)
+
+    if level == "pooled":
+        return _partial(rows, lambda first, second: _pooled(first, second, draws, kinds))
+    if level == "system":
+        shares = draws.items / draws.items.sum(axis=1, keepdims=True)
+        return _partial([shares @ row.T for row in rows], over_systems)
+    totals, counts = ({kind: np.zeros(len(draws.items)) for kind in kinds} for _ in range(2))
+    for item, times in enumerate(draws.items.T):
+        for kind, values in _partial([row[:, item] for row in rows], over_systems).items():
+            totals[kind] += times * np.nan_to_num(values)
+            counts[kind] += times * ~np.isnan(values)
+    return {kind: _quotient(totals[kind], counts[kind], counts[kind] > 0) for kind in kinds}
+
+
+def by_items(metric: Array, people: Array, kind: Coefficient) -> Array:
+    """The coefficient over systems of every item ``[items]``, NaN where a score does not vary."""
+    alone = np.ones((1, len(metric)))
+    pairs = zip(metric.T, people.T, strict=True)
+    return np.array([resampled_coefficients(*pair, alone, (kind,))[kind][0] for pair in pairs])
+
+
+def _pooled(first: Array, second: Array, draws: Draws, kinds: Sequence[Coefficient]) -> ByKind:
+    values: dict[Coefficient, list[float]] = {kind: [] for kind in kinds}
+    for counts in zip(draws.systems, draws.items, strict=True):
+        places = np.ix_(*(np.repeat(np.arange(len(times)), times.astype(int)) for times in counts))
+        for kind, value in coefficients(first[places].reshape(-1), second[places].reshape(-1), kinds).items():
+            values[kind].append(np.nan if value is None else value)
+    return {kind: np.array(of_kind) for kind, of_kind in values.items()}
+
+
+def _partial(rows: Sequence[Array], of: Callable[[Array, Array], ByKind]) -> ByKind:
+    """Coefficients of two rows; of three rows partial ones, NaN where the third explains one of both without rest."""
+    first, second, *given = rows
+    both = of(first, second)
+    if not given:
+        return both
+    left, right = of(first, given[0]), of(second, given[0])
+    partial: ByKind = {}
+    for kind, values in both.items():
+        rest = (1 - left[kind] ** 2) * (1 - right[kind] ** 2)
+        partial[kind] = np.clip(_quotient(values - left[kind] * right[kind], np.sqrt(rest), rest > 1e-12), -1, 1)
+    return partial
+
+
+def _quotient(numerator: Array, denominator: Array, where: NDArray[np.bool_]) -> Array:
+    """NaN elsewhere."""
+    return np.divide(numerator, denominator, out=np.full_like(denominator, np.nan), where=where)
+
+
+def interval(values: Array, confidence: float = 0.95) -> tuple[float, float]:
+    """Percentile ends of what all draws but the first gave; both NaN where a tenth of the draws gave none."""
+    drawn = values[1:][~np.isnan(values[1:])]
+    if len(drawn) < USABLE * (len(values) - 1) or not len(drawn):
+        return np.nan, np.nan
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail]).tolist()
+    return low, high
 
 
 @dataclass(frozen=True)
@@ -53,76 +169,41 @@ def agreements(
 
     Without resamples they have no intervals.
     """
-    if metric.shape != people.shape:
-        raise ValueError(f"scores of shape {metric.shape} and {people.shape}; give both of the same systems and items")
     systems, items = metric.shape
     count, of = (systems * items, "summaries") if level == "pooled" else (systems, "systems")
     if count < FEWEST:
         return dict.fromkeys(COEFFICIENTS, Agreement(None, why=f"{count} {of}: it takes {FEWEST}"))
-    generator = np.random.default_rng([seed, 14])
-    draws: list[Draw] = [(np.arange(systems), np.arange(items))]
-    for _ in range(resamples):
-        draws.append((generator.integers(systems, size=(systems,)), generator.integers(items, size=(items,))))
-    values, undefined = correlations(metric, people, level, draws)
-    tail = (1 - confidence) / 2
+    values = correlations(metric, people, level, _drawn(systems, items, resamples, seed))
+    undefined = 0
+    if level == "summary":
+        undefined = sum(not (varies(own) and varies(other)) for own, other in zip(metric.T, people.T, strict=True))
     agreements = {}
-    for kind, (whole, *drawn) in values.items():
-        usable = [value for value in drawn if value == value]
-        if whole != whole:
+    for kind, of_kind in values.items():
+        value, (low, high) = float(of_kind[0]), interval(of_kind, confidence)
+        if np.isnan(value):
             everywhere = "everywhere" if level != "summary" else "for all systems, in every item"
             agreements[kind] = Agreement(None, why=f"a score is the same {everywhere}", undefined=undefined)
-        elif not usable or len(usable) < USABLE * resamples:
+        elif np.isnan(low):
             few = "too few resamples in which both scores vary"
-            agreements[kind] = Agreement(whole, why=few, undefined=undefined)
+            agreements[kind] = Agreement(value, why=few, undefined=undefined)
         else:
-            low, high = np.quantile(usable, [tail, 1 - tail]).tolist()
-            agreements[kind] = Agreement(whole, low, high, undefined=undefined)
+            agreements[kind] = Agreement(value, low, high, undefined=undefined)
     return agreements
 
 
-def correlations(
-    first: Array, second: Array, level: Level, draws: Sequence[Draw]
-) -> tuple[dict[Coefficient, list[float]], int]:
-    """The correlations of every draw of systems and items, NaN where a score does not vary.
-
-    Beside them how many items have none in the first draw, at summary level.
-    """
-    if level == "summary":
-        return _means_over_items(first, second, draws)
-    values: dict[Coefficient, list[float]] = {kind: [] for kind in COEFFICIENTS}
-    for draw in draws:
-        left, right = (
-            scores[np.ix_(*draw)].mean(axis=1) if level == "system" else scores[np.ix_(*draw)].reshape(-1)
-            for scores in (first, second)
-        )
-        for kind, value in coefficients(left, right).items():
-            values[kind].append(np.nan if value is None else value)
-    return values, 0
-
-
-def _means_over_items(first: Array, second: Array, draws: Sequence[Draw]) -> tuple[dict[Coefficient, list[float]], int]:
-    """An item that is drawn several times counts as often; one without a correlation does not count."""
-    systems, items = (
-        np.stack([np.bincount(draw[axis], minlength=first.shape[axis]) for draw in draws]).astype(float)
-        for axis in (0, 1)
-    )  # [draws, systems], [draws, items]: how often each is drawn
-    totals = {kind: np.zeros(len(draws)) for kind in COEFFICIENTS}
-    counts = np.zeros(len(draws))
-    for item, times in enumerate(items.T):
-        of_item = resampled_coefficients(first[:, item], second[:, item], systems)
-        counts += times * ~np.isnan(of_item["kendall"])
-        for kind, values in of_item.items():
-            totals[kind] += times * np.nan_to_num(values)
-    means = {
-        kind: np.divide(total, counts, out=np.full(len(draws), np.nan), where=counts > 0).tolist()
-        for kind, total in totals.items()
-    }
-    return means, int(items[0].sum() - counts[0])
+def _drawn(systems: int, items: int, resamples: int, seed: int) -> Draws:
+    """Draws as `Draws.crossed` has them, of places drawn one after the other."""
+    generator = np.random.default_rng([seed, 14])
+    counts = [(np.ones(systems), np.ones(items))]
+    for _ in range(resamples):
+        of_systems, of_items = (np.bincount(generator.integers(n, size=n), minlength=n) for n in (systems, items))
+        counts.append((of_systems.astype(float), of_items.astype(float)))
+    return Draws(*(np.stack(of) for of in zip(*counts, strict=True)))
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How much higher the first metric's correlation with people is, and the two-sided p of the permutation test."""
+    """Difference of two metrics' correlations with people, and the two-sided p of the permutation test."""
 
     value: float
     p: float
@@ -169,10 +250,10 @@ def _units(scores: Array, level: Level) -> dict[Coefficient, Array]:
         "spearman": signs.sum(axis=1),
         "kendall": signs.reshape(-1, scores.shape[1]),
     }
-    varies = (signs != 0).any(axis=(0, 1))
+    vary = (signs != 0).any(axis=(0, 1))
     for kind, values in columns.items():
         lengths = np.sqrt((values**2).sum(axis=0))
-        columns[kind] = np.divide(values, lengths, out=np.zeros_like(values), where=varies)
+        columns[kind] = np.divide(values, lengths, out=np.zeros_like(values), where=vary)
     return columns
 
 

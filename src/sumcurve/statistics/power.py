@@ -1,4 +1,4 @@
-"""How many test items and seeds it takes to see a difference between two systems.
+"""Sample sizes: the test items and seeds that it takes to detect a difference between two systems.
 
 Two systems are scored on the same n items; each is trained with k seeds, and its scores are averaged over them. The
 variance of the mean difference is
@@ -33,12 +33,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.interpolate import CubicSpline
 
+from sumcurve.machine.arguments import CommandError
+
 MOST_ITEMS = 100_000_000  # no test set is larger
 MOST_SEEDS = 1_000_000
 MOST_SDS = 1000  # of an effect, of the items' noise: far beyond, SciPy's noncentral t is not finite
 
 
-class Unreachable(ValueError):
+class Unreachable(CommandError):
     """No number of items, or of seeds, is enough; the message names what the limit is, and the way out."""
 
 
@@ -58,14 +60,18 @@ class Noise:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.design_effect) and self.design_effect > 0):
-            raise ValueError(f"design_effect is {self.design_effect}; it is 1 for independent items, above 1 in groups")
+            raise CommandError(
+                f"design_effect is {self.design_effect}; it is 1 for independent items, above 1 in groups"
+            )
         if self.systems < 2:
-            raise ValueError(f"systems is {self.systems}; a comparison has two at least")
+            raise CommandError(f"systems is {self.systems}; a comparison has two at least")
         for name, value in (("sd_items", self.sd_items), ("sd_seed", self.sd_seed)):
             if not (np.isfinite(value * value) and value >= 0):
-                raise ValueError(f"{name} is {value}; a standard deviation is a number of at least 0, with a variance")
+                raise CommandError(
+                    f"{name} is {value}; a standard deviation is a number of at least 0, with a variance"
+                )
         if self.sd_items == 0:
-            raise ValueError("sd_items is 0: on every item the difference is the same; one item shows it")
+            raise CommandError("sd_items is 0: on every item the difference is the same; one item shows it")
 
     def seed_degrees(self, seeds: ArrayLike) -> NDArray[np.float64]:
         """Degrees of freedom of the seeds' variance."""
@@ -74,7 +80,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Aim:
-    """What is to be seen: a true difference of `effect`, at this two-sided level, with this power.
+    """Aim of a test: to detect a true difference of `effect`, at this two-sided level, with this power.
 
     `family`: among all pairs of the noise's systems, any of which is falsely found with probability `level` at most.
     """
@@ -86,18 +92,18 @@ class Aim:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.effect) and self.effect > 0):
-            raise ValueError(f"effect is {self.effect}; give a difference above 0, in the unit of the noise")
+            raise CommandError(f"effect is {self.effect}; give a difference above 0, in the unit of the noise")
         if not 0 < self.level < 1:
-            raise ValueError(f"level is {self.level}; give a share between 0 and 1, usually 0.05")
+            raise CommandError(f"level is {self.level}; give a share between 0 and 1, usually 0.05")
         if not self.level / 2 < self.power < 1:
-            raise ValueError(f"power is {self.power}; give a share above {self.level / 2:g} (chance) and below 1")
+            raise CommandError(f"power is {self.power}; give a share above {self.level / 2:g} (chance) and below 1")
 
 
 def sd_of_differences(first: ArrayLike, second: ArrayLike) -> float:
     """Standard deviation of first minus second, both ``[items]``, with n − 1 in the denominator."""
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1 or len(a) < 2:
-        raise ValueError(f"shapes {a.shape} and {b.shape}; give scores of both systems on the same two items or more")
+        raise CommandError(f"shapes {a.shape} and {b.shape}; give scores of both systems on the same two items or more")
     return float(np.std(a - b, ddof=1))
 
 
@@ -106,7 +112,7 @@ def pooled_sd(groups: Sequence[ArrayLike]) -> float:
     arrays = [np.asarray(group, dtype=np.float64) for group in groups]
     degrees = sum(len(array) - 1 for array in arrays)
     if degrees < 1 or any(len(array) == 0 for array in arrays):
-        raise ValueError("no group has two seeds; one seed says nothing of the spread between seeds")
+        raise CommandError("no group has two seeds; one seed says nothing of the spread between seeds")
     return float(np.sqrt(sum(((array - array.mean()) ** 2).sum() for array in arrays) / degrees))
 
 
@@ -115,7 +121,7 @@ def paired_sd(groups: Sequence[ArrayLike]) -> float:
     arrays = [np.asarray(group, dtype=np.float64) for group in groups]
     if len({len(array) for array in arrays}) != 1 or len(arrays) < 2 or len(arrays[0]) < 2:
         counts = [len(array) for array in arrays]
-        raise ValueError(f"systems of {counts} seeds; paired seeds take two systems and two seeds, the same of each")
+        raise CommandError(f"systems of {counts} seeds; paired seeds take two systems and two seeds, the same of each")
     layout = np.stack(arrays)
     residual = layout - layout.mean(axis=1, keepdims=True) - layout.mean(axis=0) + layout.mean()
     return float(np.sqrt((residual**2).sum() / ((layout.shape[0] - 1) * (layout.shape[1] - 1))))
@@ -134,7 +140,7 @@ def power(noise: Noise, aim: Aim, items: ArrayLike, seeds: ArrayLike = 1) -> NDA
     """
     n, k = np.broadcast_arrays(np.asarray(items, dtype=np.float64), np.asarray(seeds, dtype=np.float64))
     if (n < 1).any() or (k < 1).any():
-        raise ValueError("fewer than one item or seed")
+        raise CommandError("fewer than one item or seed")
     item_degrees = n / noise.design_effect - 1
     estimable = (item_degrees > 0) & ((k > 1) | (noise.sd_seed == 0))
     total = variance(noise, n, k)
@@ -152,7 +158,7 @@ def power(noise: Noise, aim: Aim, items: ArrayLike, seeds: ArrayLike = 1) -> NDA
 
 
 def family_critical(systems: int, level: float, degrees: ArrayLike) -> NDArray[np.float64]:
-    """What |t| must exceed among all pairs of systems, q / √2; broadcasts. Below one degree of freedom, that of one.
+    """Critical value of |t| among all pairs of systems, q / √2; broadcasts. Below one degree of freedom, that of one.
 
     The studentized range is slow, so that it is interpolated (its logarithm, over 1 / degrees; within 0.01 %).
     """
@@ -222,7 +228,7 @@ def seeds_needed(noise: Noise, aim: Aim, items: int) -> int:
 
 
 def visible_effect(noise: Noise, aim: Aim, items: int, seeds: int = 1) -> float:
-    """The least difference that is found with the aim's power and level on `items` items with `seeds` seeds.
+    """Minimum detectable effect with the aim's power and level, on `items` items with `seeds` seeds.
 
     The aim's effect is not used. Unreachable where a part of the variance cannot be estimated.
     """

@@ -1,4 +1,4 @@
-"""Means of people's answers that a judge's answers to many more items make surer: prediction-powered inference.
+"""Prediction-powered inference: means of people's answers, with less variance by a judge's answers to many more items.
 
 People answer few items, a judge all. The mean over the judge's answers is corrected by how much it differs from people
 where both answered (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023, Science 382, 669-674: mean estimation):
@@ -22,7 +22,7 @@ from sumcurve.statistics.intervals import ITEMS, Estimate
 
 @dataclass(frozen=True)
 class Corrected:
-    """Of one system, or of the difference of two: what people say, and what they say with the judge's help.
+    """Estimates for one system, or for the difference of two: by people alone, and with the judge's answers.
 
     `judge` is the judge's mean over all items, `people` people's over theirs, `answered` items of `items`, and `weight`
     is λ. All are in the unit of the answers.
@@ -73,7 +73,7 @@ def corrected(
 
 
 def _deviations(groups: Groups, values: Array, here: np.ndarray) -> Array:
-    """What each group adds to the error of the mean of the values `here`, ``[groups]``; zeros where there are none."""
+    """Contribution of each group to the error of the mean of the values `here`, ``[groups]``; zeros without any."""
     if not here.any():
         return np.zeros(groups.count)
     residuals = np.where(here, np.where(here, values, 0.0) - values[here].mean(), 0.0)

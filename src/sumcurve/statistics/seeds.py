@@ -1,4 +1,4 @@
-"""What seeds vary by: a moderated covariance of cells over the seeds that they share.
+"""Variation between seeds: a moderated covariance of cells over the seeds that they share.
 
 Three seeds say little of one cell's variance, much of what all cells have in common. At one size, a seed's effect is
 shared by all methods (it draws the same records for them) but for a residual:
@@ -227,7 +227,7 @@ def _less_shared(centred: Array, size: Places) -> Array:
 
 
 def _scales(variances: Array, own: int, size: Places, method: Places) -> tuple[Array, float]:
-    """How unequal methods' standard deviations ``[methods]`` are at all sizes, and the degrees of their squares."""
+    """Ratios of methods' standard deviations ``[methods]`` are at all sizes, and the degrees of their squares."""
     level = np.bincount(size, weights=variances) / np.bincount(size)
     relative = np.divide(variances, level[size], out=np.ones_like(variances), where=level[size] > 0)
     count = np.bincount(method)

@@ -99,5 +99,5 @@ def holm(p_values: ArrayLike) -> Array:
 
 
 def holm_steps(tests: int, level: float) -> Array:
-    """What Holm's procedure compares p values ``[tests]`` with, from the smallest on, at `level` of the family."""
+    """Thresholds of Holm's procedure for p values ``[tests]`` with, from the smallest on, at `level` of the family."""
     return level / np.arange(tests, 0, -1)

@@ -1,1 +1,1 @@
-"""Folders of results: manifests, records, fingerprints of code, state that outlives a kill."""
+"""Folders of results: manifests, records, state that outlives a kill."""

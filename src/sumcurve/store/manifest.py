@@ -3,8 +3,8 @@
 A folder is finished when it holds `manifest.json` and the files that this names. The manifest records the content of
 the folders that it was made from, and ends in a seal of its own. This is the only code that hashes results.
 
-A folder that was taken up from a pack (`sumcurve.share.packs`) is finished, too, without the files that `packed.json`
-says stayed where it was made. What they were stands in the manifest, which is the one that was written there.
+A folder that was restored from committed results (`sumcurve.share.committed`) is finished, too, without the files
+that stayed where it was made; `committed.json` names them, and the manifest, written there, has their hashes.
 """
 
 import hashlib
@@ -21,8 +21,8 @@ from typing import Any, Literal
 from sumcurve.store.records import write_text
 
 MANIFEST = "manifest.json"
-PACKED = "packed.json"  # in a folder from a pack: of which manifest, and which of its files stayed behind
-PACKED_KEYS = {"manifest", "left_out", "pack"}
+COMMITTED = "committed.json"  # in a restored folder: of which manifest, and which of its files stayed behind
+COMMITTED_KEYS = {"manifest", "left_out", "source"}
 MEASURED = "timings.csv"  # measured time: no two makings agree, so it does not count as what a folder says
 KEYS = {"specification", "inputs", "files", "facts"}
 SEAL = "seal"
@@ -88,7 +88,7 @@ def write_sealed(path: Path, value: dict[str, Any]) -> None:
 
 
 def read_sealed(path: Path, keys: set[str], remedy: str) -> dict[str, Any] | None:
-    """What `write_sealed` wrote with these keys, without its seal; None where there is no file.
+    """Content that `write_sealed` wrote with these keys, without its seal; None where there is no file.
 
     Raises ManifestError where one byte of it was changed.
     """
@@ -135,29 +135,37 @@ def hashes(folder: Path) -> dict[str, str]:
     return {name: sha256_file(folder / name) for name in sorted(_present(folder))}
 
 
-def write_packed(folder: Path, left_out: Sequence[str], pack: str) -> None:
-    """Say of a folder, whose manifest is there, which of its files stayed behind; `pack` is the archive's sha256."""
-    packing = {"manifest": sha256_file(folder / MANIFEST), "left_out": sorted(left_out), "pack": pack}
-    write_sealed(folder / PACKED, packing)
+def write_lacking(folder: Path, left_out: Sequence[str], source: str) -> None:
+    """Write which files of a folder, whose manifest is there, stayed behind; `source` is the archive's sha256."""
+    restored = {"manifest": sha256_file(folder / MANIFEST), "left_out": sorted(left_out), "source": source}
+    write_sealed(folder / COMMITTED, restored)
 
 
 def lacking(folder: Path) -> list[str]:
-    """The files that a folder taken up from a pack does without; none of any other folder.
+    """Return the files that a restored folder lacks; none of any other folder.
 
     ManifestError where what says so is damaged, or is of another manifest.
     """
-    packing = read_sealed(folder / PACKED, PACKED_KEYS, _remedy(folder))
-    if packing is None:
+    restored = read_sealed(folder / COMMITTED, COMMITTED_KEYS, _remedy(folder))
+    if restored is None:
         return []
-    if not (folder / MANIFEST).is_file() or packing["manifest"] != sha256_file(folder / MANIFEST):
-        raise ManifestError(Damage(folder / PACKED, "is of another manifest than lies beside it", _remedy(folder)))
-    return [name for name in packing["left_out"] if not (folder / name).is_file()]
+    if not (folder / MANIFEST).is_file() or restored["manifest"] != sha256_file(folder / MANIFEST):
+        raise ManifestError(Damage(folder / COMMITTED, "is of another manifest than lies beside it", _remedy(folder)))
+    return [name for name in restored["left_out"] if not (folder / name).is_file()]
 
 
-def state(folder: Path) -> Literal["finished", "packed", "missing", "damaged"]:
-    """Whether a folder is finished, by the names and sizes of its files; `verify` reads them.
+def without(path: Path, absent: Sequence[str]) -> str:
+    """Return the message where files are needed that a restored folder lacks."""
+    return (
+        f"{path} was restored from committed results, without {', '.join(absent)}: copy these files here from where "
+        f"it was made, or delete {path} and run again, which makes it anew"
+    )
 
-    It is "packed" where files stayed behind that are not needed for its tables (`lacking`).
+
+def state(folder: Path) -> Literal["finished", "committed", "missing", "damaged"]:
+    """Tell whether a folder is finished, by the names and sizes of its files; `verify` reads them.
+
+    It is "committed" where files stayed behind that are not needed for its tables (`lacking`).
     """
     try:
         manifest, absent = read(folder), lacking(folder)
@@ -165,15 +173,15 @@ def state(folder: Path) -> Literal["finished", "packed", "missing", "damaged"]:
         return "damaged"
     if manifest is None:
         return "missing"
-    sizes = {name: (folder / name).stat().st_size for name in _present(folder) - {MANIFEST, PACKED}}
+    sizes = {name: (folder / name).stat().st_size for name in _present(folder) - {MANIFEST, COMMITTED}}
     whole = sizes == {name: file["bytes"] for name, file in manifest["files"].items() if name not in absent}
-    return "damaged" if not whole else "packed" if absent else "finished"
+    return "damaged" if not whole else "committed" if absent else "finished"
 
 
 def changed_files(
     folder: Path, recorded: Mapping[str, str], also: set[str], remedy: str, absent: Sequence[str] = ()
 ) -> list[Damage]:
-    """What of a folder's files is missing, added or changed, by name.
+    """Names of a folder's files that are missing, added or changed.
 
     The files `also` may be there, those that are `absent` need not.
     """
@@ -193,7 +201,7 @@ def changed_files(
 
 
 def changed_inputs(folder: Path, recorded: Mapping[str, str], contents: Mapping[str, str]) -> list[Damage]:
-    """From which of the folders that are here by `contents` (key: content) a folder was not made."""
+    """Folders, of those that are here by `contents` (key: content), that a folder was not made from."""
     remedy = f"delete {folder}, then run again"
     return [
         Damage(folder, f"was made from another {key} than is here", remedy)
@@ -220,7 +228,7 @@ def damages(folder: Path, specification: dict[str, Any] | None = None) -> tuple[
         what = f"was written under another specification ({', '.join(changed)} differ): its name should have differed"
         damaged.append(Damage(folder / MANIFEST, what, f"delete {folder}, then run again"))
     recorded = {name: entry["sha256"] for name, entry in manifest["files"].items()}
-    return manifest, damaged + changed_files(folder, recorded, {MANIFEST, PACKED}, _remedy(folder), absent)
+    return manifest, damaged + changed_files(folder, recorded, {MANIFEST, COMMITTED}, _remedy(folder), absent)
 
 
 def verify(folder: Path, specification: dict[str, Any] | None = None) -> dict[str, Any] | None:
@@ -245,7 +253,7 @@ def building(
     """Yield an empty folder to write into; on leaving without an error, seal it and move it to `folder`.
 
     The stage lies in `<results>/.partial/`, on the same file system and outside of the steps' own folders. `facts` is
-    completed by the caller until the block ends and goes into the manifest (fingerprint, commit, versions, device), as
+    completed by the caller until the block ends and goes into the manifest (commit, versions, device), as
     do `inputs`, the `content` of the folders that it is made from, by key.
     """
     if read(folder) is not None:

@@ -1,12 +1,12 @@
-"""What was true when a folder was made: code, versions, device. No dates: two honest makings may be equal."""
+"""Facts about the making of a folder: code, versions, device. No dates: two honest makings may be equal."""
 
 import platform
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
-from sumcurve.store.fingerprint import files, fingerprint
-
+PACKAGE = Path(__file__).parents[1]  # the code
 DISTRIBUTIONS = (
     "nltk",
     "numba",
@@ -36,21 +36,31 @@ def _version(distribution: str) -> str | None:
         return None
 
 
+def commit_of(path: Path) -> str | None:
+    """The short id of the newest commit that changed the file; None without a repository that has its history."""
+    if _git("-C", str(path.parent), "rev-parse", "--is-shallow-repository") != "false":
+        return None
+    return _git("-C", str(path.parent), "log", "-1", "--format=%h", "--", path.name)
+
+
+def changed(folder: Path) -> str | None:
+    """The first difference of a folder from the commit that is checked out; None for none, and without a repository."""
+    return (_git("-C", str(folder), "status", "--porcelain", "--", ".") or "").partition("\n")[0] or None
+
+
 def versions(*distributions: str) -> dict[str, str | None]:
     """The installed version of each distribution by its name; None where it is not installed."""
     return {name: _version(name) for name in distributions}
 
 
-def facts(*modules: str) -> dict[str, Any]:
-    """The part of a manifest that all folders share, by the modules that decide one; trainings and outputs add more.
+def facts() -> dict[str, Any]:
+    """The part of a manifest that all folders share; trainings and outputs add more.
 
-    `clean`: the commit holds this code as it ran. Configuration stands in the specification.
+    `clean`: the commit holds this code as it ran. Configuration stands in the specification, with the code's version.
     """
-    code = files(*modules)
-    state = _git("-C", str(code[0].parent), "status", "--porcelain", "--", *map(str, code))
+    state = _git("-C", str(PACKAGE), "status", "--porcelain", "--", ".")
     return {
-        "fingerprint": fingerprint(*modules),
-        "commit": _git("-C", str(code[0].parent), "rev-parse", "HEAD"),
+        "commit": _git("-C", str(PACKAGE), "rev-parse", "HEAD"),
         "clean": None if state is None else not state,
         "python": platform.python_version(),
         "machine": platform.machine(),

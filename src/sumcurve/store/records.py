@@ -148,7 +148,12 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, An
 def read_csv(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV that `write_csv` wrote."""
     with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+        return csv_rows(stream.read())
+
+
+def csv_rows(text: str) -> list[dict[str, str]]:
+    """The rows of a text that `csv_text` gave."""
+    return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:

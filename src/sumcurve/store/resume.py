@@ -1,4 +1,4 @@
-"""Where a training keeps its resume state until its folder is finished; whoever then sees the state deletes it."""
+"""Place of a training's resume state until its folder is finished; it is deleted then."""
 
 import shutil
 from pathlib import Path
@@ -8,7 +8,7 @@ PROGRAMS = Path("scratch", "programs")  # what outside programs keep of their tr
 
 
 def state(home: Path, name: str) -> Path:
-    """The resume state of the run of this name; of fairseq it is a folder, without the ending."""
+    """The resume state of the run of this name."""
     return home / RESUME / f"{name}.pt"
 
 
@@ -28,6 +28,4 @@ def forget(home: Path, name: str) -> None:
     for path in (file, file.with_name(f"{file.name}.partial")):
         if path.is_file():
             path.unlink(missing_ok=True)  # another process may forget it, too
-    for path in (file.with_suffix(""), scratch(home, name)):
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
+    shutil.rmtree(scratch(home, name), ignore_errors=True)

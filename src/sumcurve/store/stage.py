@@ -1,8 +1,9 @@
-"""Where a folder is made: what a builder of a kind of folder is given, and nothing else.
+"""Stage of a folder: all that the builder of a kind of folder is given.
 
 A builder receives the specification (a folder's name ends in its digest), where each input lies, and a stage: what the
-name does not hold cannot decide what is written. Beside its keys a specification holds `recipe` or `fingerprint`, which
-the plan adds. Strings that look like `corpora/docstrings-1c72ccea` are keys of other folders.
+name does not hold cannot decide what is written. Beside its keys a specification holds the version of the code, under
+`recipe` or `fingerprint`, which the plan adds. Strings that look like `corpora/docstrings-1c72ccea` are keys of other
+folders.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +25,7 @@ class BuildError(RuntimeError):
 
 @dataclass(frozen=True)
 class Stage:
-    """Where a builder writes, and what it uses of the machine meanwhile; nothing of it decides what is written.
+    """Place where a builder writes, and the machine that it uses; nothing of it decides what is written.
 
     `facts` go into the manifest beside what all folders record there; a builder adds to them. Below `home` a builder
     may keep what outlives a kill (`scratch/`) and what people watch (`logs/`). `lease` is the device of a kind that

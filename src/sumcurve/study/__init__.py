@@ -1,1 +1,1 @@
-"""A study: its plan, the kinds of folders, and what its folders hold as evidence."""
+"""A study: its plan, the kinds of folders, and the evidence in them."""

@@ -1,15 +1,14 @@
-"""`sumcurve add`: writes a study of a corpus of one's own, so that it runs without a file edited.
+"""Verb `sumcurve add`: writes a study of a user's corpus, so that it runs without a file edited.
 
-What the study says is read from the data: its hash, the names of its fields, whether its parts are ready, and from the
-quantiles of its lengths what is left out, what a model reads and what it writes.
+The study's values are read from the data: its hash, the names of its fields, whether its parts are ready, and from the
+quantiles of its lengths the limits on records, on a model's input and on its output.
 """
 
 import argparse
-import codecs
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import ceil
@@ -18,16 +17,18 @@ from typing import Any
 
 import yaml
 
-from sumcurve.corpora.candidates import Candidate
-from sumcurve.corpora.prepare import DUPLICATE_ID, tokenized
+from sumcurve.corpora.decisions import DUPLICATE_ID
+from sumcurve.corpora.filters import tokenized
 from sumcurve.corpora.store import PARTS
+from sumcurve.files.content import encoding_of
+from sumcurve.files.rows import delimiter_of, is_list
 from sumcurve.machine.counts import counted
 from sumcurve.machine.spelling import there_are
+from sumcurve.planning.folder import place_of_hub
 from sumcurve.scores import SCORERS
 from sumcurve.settings.config import PlanError
-from sumcurve.settings.content import Raw
 from sumcurve.settings.corpus import Prepare
-from sumcurve.sources import SOURCES, format_of
+from sumcurve.sources import format_of
 from sumcurve.sources.content import Content, patterns
 from sumcurve.sources.csv import rows_in_one, separator_of
 from sumcurve.sources.jsonl import MARK, PACKED, read_lines
@@ -35,13 +36,12 @@ from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, SPLITS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.records import write_text
-from sumcurve.study.added_parts import Digests, digests_of, parts_drawn, repeats, test_notes
-from sumcurve.study.doors import CAPABILITIES
+from sumcurve.study.added_parts import Candidate, Digests, digests_of, parts_drawn, repeats, test_notes
+from sumcurve.study.doors import CAPABILITIES, SOURCES, Raw
 from sumcurve.study.plan import Plan
 from sumcurve.study.planning.checks import NAME
-from sumcurve.study.planning.folder import place_of_hub
 
-# What fields are called in corpora that are often used; our own names first.
+# Names of fields in common corpora; our own names first.
 NAMES: dict[str, tuple[str, ...]] = {
     "id": ("id", "guid"),
     "source": ("source", "document", "article", "text", "dialogue", "body", "content"),
@@ -55,12 +55,11 @@ KINDS = {  # of fields' values
     **dict.fromkeys(("source", "target"), "a string or a list of strings"),
     "references": "a list of targets",
 }
-ARRAY = re.compile(rb"\s*\[\s*(\{|$)")  # of objects, its beginning
 FIRST_ROWS = 1000  # in which fields are looked for
 MOST_BAD = 20  # one line in so many may be no UTF-8; a file of more has another encoding
-SIZES_OF_VERDICT = 4  # as `curves.fit.LEAST_SIZES` has it, which reads numpy
+SIZES_OF_FORECAST = 4  # as `curves.fit.LEAST_SIZES` has it, which reads numpy
 SAMPLE = 20_000  # records whose lengths are taken
-SHORT_TEXT = 4  # words; what has no more is a name or a number
+SHORT_TEXT = 4  # words; a shorter text is a name or a number
 LEAST_RECORDS = 50
 HUB = "hf://"
 PERCENTS = (3, 6, 12, 25, 50, 100)
@@ -70,7 +69,7 @@ MOST_SOURCE_TOKENS, MOST_TARGET_TOKENS = 400, 120  # See et al. 2017 read and wr
 
 @dataclass(frozen=True)
 class Lengths:
-    """Of a sample of records, in tokens and sentences."""
+    """Lengths of a sample of records, in tokens and sentences."""
 
     source: list[int] = field(default_factory=list)
     target: list[int] = field(default_factory=list)
@@ -79,10 +78,10 @@ class Lengths:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What one reading of the whole content tells."""
+class DataProfile:
+    """Profile of the content from one pass over all of it."""
 
-    parts: Counter[str | None]  # usable records, without repeats, by the part that they say
+    parts: Counter[str | None]  # usable records, without repeats, by their stated part
     left: list[Candidate]  # they themselves
     dropped: Counter[str]
     bad: str  # the first row that is not usable: its place, and why; empty where all are
@@ -102,7 +101,7 @@ def format_in(path: Path) -> str:
     if not path.exists():
         raise PlanError(f"{path} is missing: name a file or a folder of raw records")
     names = [path.name] if path.is_file() else [inner.name for inner in path.rglob("*") if inner.is_file()]
-    formats = sorted({kind for kind in map(format_of, names) if kind})
+    formats = sorted({kind for name in names if (kind := format_of(name, SOURCES))})
     if len(formats) != 1:
         raise PlanError(
             f"{path}: the endings of its files say {'no format' if not formats else ' and '.join(formats)}: "
@@ -112,7 +111,7 @@ def format_in(path: Path) -> str:
 
 
 def ready_files(path: Path) -> dict[str, str] | None:
-    """For each part the files of a folder whose names begin with what parts are called; None where none are.
+    """Files of a folder for each part, whose names begin with a name of the part; None where none are.
 
     PlanError where only some parts are found.
     """
@@ -138,7 +137,7 @@ def ready_files(path: Path) -> dict[str, str] | None:
 
 
 def fields_in(content: Content, stated: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Our names of fields and the data's; PlanError asks for those that cannot be recognised."""
+    """Names of fields here, and in the data; PlanError names those that cannot be recognised, to be given."""
     if content.source in (SOURCES["jsonl"], SOURCES["csv"]):
         for shard in content.shards:
             _check_lines(shard.path, content.source is SOURCES["csv"])
@@ -196,13 +195,13 @@ def words_of(rows: Iterable[Mapping[str, Any]], name: str) -> int:
 
 
 def longer_fields(rows: Sequence[Mapping[str, Any]], source: str, others: Iterable[str]) -> list[str]:
-    """Those of the other fields that hold longer texts than the source, so that they may be it."""
+    """Other fields that hold longer texts than the source, and so may be the source."""
     length = max(words_of(rows, source), SHORT_TEXT)
     return sorted(name for name in others if words_of(rows, name) > length)
 
 
 def check_lengths(path: Path, fields: Mapping[str, str | None], lengths: Lengths) -> None:
-    """PlanError where sources are not longer than targets, as where columns are swapped."""
+    """Raise PlanError where sources are not longer than targets, as where columns are swapped."""
     if not lengths.source:
         return
     source, target = quantile(lengths.source, 0.5), quantile(lengths.target, 0.5)
@@ -215,8 +214,8 @@ def check_lengths(path: Path, fields: Mapping[str, str | None], lengths: Lengths
         )
 
 
-def check_records(path: Path, fields: Mapping[str, str | None], counts: Seen, ready: Any) -> None:
-    """PlanError where the records make no study: too few, of too few groups, or none of a part that is ready."""
+def check_records(path: Path, fields: Mapping[str, str | None], counts: DataProfile, ready: Any) -> None:
+    """Raise PlanError where the records make no study: too few, of too few groups, or none of a part that is ready."""
     count, drops = counts.parts.total(), not_usable(counts)
     check_lengths(path, fields, counts.lengths)
     if count < LEAST_RECORDS or not counts.lengths.source:
@@ -238,23 +237,36 @@ def check_records(path: Path, fields: Mapping[str, str | None], counts: Seen, re
 
 
 def _check_lines(path: Path, table: bool) -> None:
-    """PlanError for a file that is not UTF-8, one JSON array, or a table whose columns its ending does not part."""
+    """Raise PlanError for a file that is not UTF-8, one JSON list, or a table with a separator unlike its ending's."""
     lines = [line for line in islice(read_lines(path), FIRST_ROWS) if isinstance(line, bytes)]
-    first = lines[0].removeprefix(MARK) if lines else b""
     _check_encoding(path, lines)
-    if not table and ARRAY.match(first):
+    texts = [line.removeprefix(MARK).decode(errors="replace") for line in lines]
+    if not table and is_list(texts):
         raise PlanError(
             f"{path}: this is one JSON array: write its objects as JSON lines, one a line without commas between, "
             f"such as by `jq -c '.[]' {path}`"
         )
-    separator = separator_of(path)
-    other = next((sign for sign in ";\t|," if sign.encode() in first and sign != separator), None)
-    if table and separator.encode() not in first and other:
-        program = f"import csv, sys; csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter={other!r}))"
+    if table and (delimiter := delimiter_of("\n".join(texts), separator_of(path))) != separator_of(path):
+        program = f"import csv, sys; csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter={delimiter!r}))"
         raise PlanError(
-            f"{path}:1: columns are parted by {other!r}; .csv is read with commas, .tsv with tabs: write it with "
+            f"{path}:1: columns are parted by {delimiter!r}; .csv is read with commas, .tsv with tabs: write it with "
             f'commas, such as by `python -c "{program}" < {path} > commas.csv`'
         )
+
+
+def _check_encoding(path: Path, lines: Sequence[bytes]) -> None:
+    """Raise PlanError where the file is UTF-16, or many lines are no UTF-8; a few are counted as not usable, later."""
+    encoding = encoding_of(lines)
+    if encoding.name.startswith("utf-8") or 0 < len(encoding.bad) * MOST_BAD <= len(lines):
+        return
+    name = encoding.name.upper()
+    problem = f"{path}:1: this is {name}"
+    if encoding.bad:
+        problem = f"{path}:{encoding.bad[0]}: this is not UTF-8, as {len(encoding.bad)} of {len(lines)} lines"
+    program = f"iconv -f {name} -t UTF-8 {path} > utf8{path.suffix}"
+    raise PlanError(
+        f"{problem}: write it as UTF-8" + (f", such as by `{program}`" if path.suffix not in PACKED else "")
+    )
 
 
 def quote_notes(path: Path) -> list[str]:
@@ -269,33 +281,8 @@ def quote_notes(path: Path) -> list[str]:
     ]
 
 
-def _check_encoding(path: Path, lines: Sequence[bytes]) -> None:
-    """PlanError where line 1 is UTF-16, or many lines are no UTF-8; a few are counted as not usable, later."""
-    if lines and b"\0" in lines[0]:
-        marked = lines[0].startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        encoding = "UTF-16" if marked else "UTF-16LE" if lines[0].find(b"\0") % 2 else "UTF-16BE"
-        problem = f"{path}:1: this is {encoding}"
-    else:
-        bad = [number for number, line in enumerate(lines, start=1) if not _is_utf8(line)]
-        if len(bad) * MOST_BAD <= len(lines):
-            return
-        encoding, problem = "WINDOWS-1252", f"{path}:{bad[0]}: this is not UTF-8, as {len(bad)} of {len(lines)} lines"
-    program = f"iconv -f {encoding} -t UTF-8 {path} > utf8{path.suffix}"
-    raise PlanError(
-        f"{problem}: write it as UTF-8" + (f", such as by `{program}`" if path.suffix not in PACKED else "")
-    )
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def seen(content: Content) -> Seen:
-    """Read the content once. Lengths are of a seeded sample; the rest is of all."""
+def seen(content: Content) -> DataProfile:
+    """Read the content once. Lengths are of a seeded sample; all else is of all rows."""
     draw = random.Random(1)
     parts: Counter[str | None] = Counter()
     dropped: Counter[str] = Counter()
@@ -313,7 +300,7 @@ def seen(content: Content) -> Seen:
             bad = bad or _bad(raw.place, DUPLICATE_ID, f"{raw.id} first at {first}")
             continue
         parts[raw.split] += 1
-        row = Candidate(len(rows), raw.place, raw.id, raw.group, raw.split, offset=0)
+        row = Candidate(raw.place, raw.id, raw.group, raw.split)
         rows.append((row, digests_of(raw.source, raw.target)))
         if len(sample) < SAMPLE:
             sample.append(raw)
@@ -340,11 +327,11 @@ def seen(content: Content) -> Seen:
         lengths.target.append(sum(sentence.count(" ") + 1 for sentence in record.target))
         lengths.source_sentences.append(len(record.source))
         lengths.target_sentences.append(len(record.target))
-    return Seen(Counter(row.split for row in left), left, dropped, bad, len(groups), ungrouped, lengths)
+    return DataProfile(Counter(row.split for row in left), left, dropped, bad, len(groups), ungrouped, lengths)
 
 
 def _bad(place: Place, reason: str, value: str) -> str:
-    """A row that is not usable; what a field must be is said where the value is too long for that."""
+    """Description of a row that is not usable, with the field's type where the value is too long to be shown."""
     name = value.split(":")[0]
     kind = f" ({name} must be {KINDS[name]})" if reason == WRONG_TYPE and value.endswith("…") and name in KINDS else ""
     return f"{place}: {reason}: {value}{kind}"
@@ -354,8 +341,8 @@ def _named(fields: Mapping[str, str | None]) -> str:
     return ", ".join(f"{ours}: {theirs}" for ours, theirs in fields.items() if theirs) or "by our names"
 
 
-def not_usable(counts: Seen) -> str:
-    """How many rows are dropped for which reason, and the first of them; empty where none is."""
+def not_usable(counts: DataProfile) -> str:
+    """State how many rows are dropped for which reason, and the first of them; empty where none is."""
     drops = ", ".join(f"{number} for {reason}" for reason, number in counts.dropped.items())
     return f"{drops}; the first is {counts.bad}" if drops else ""
 
@@ -370,15 +357,15 @@ def sizes_of(count: int) -> dict[str, int]:
     return {"valid": min(count // 20, 500), "test": min(count // 10, 1000)}
 
 
-def parts_of(counts: Seen, ready: Any) -> dict[str, list[Candidate]]:
-    """The records of each part: as they say, or as they would be drawn."""
+def parts_of(counts: DataProfile, ready: Any) -> dict[str, list[Candidate]]:
+    """The records of each part: as stated in the records, or as they would be drawn."""
     if ready:
         return {part: [row for row in counts.left if row.split == part] for part in PARTS}
     return parts_drawn(counts.left, **sizes_of(len(counts.left)))
 
 
 def corpus_of(
-    called: str, counts: Seen, raw: Mapping[str, Any], ready: Any, sizes: Sequence[int] | None
+    called: str, counts: DataProfile, raw: Mapping[str, Any], ready: Any, sizes: Sequence[int] | None
 ) -> dict[str, Any]:
     """The corpus's block of the study; without `sizes`, numbers of records, it has percents."""
     lengths, count = counts.lengths, counts.parts.total()
@@ -411,8 +398,8 @@ WIDTH = 120
 COMMENTS = {  # of keys of the core
     "prepare": "The middle 98 % of lengths in tokens; what is outside is dropped and counted.",
     "published": "As counted without repeats, before lengths are looked at: at most so many. For `make plan` alone.",
-    "percents": "Of the training part; verdicts need four sizes.",
-    "sizes": "Training records; verdicts need four sizes.",
+    "percents": "Of the training part; forecasts need four sizes.",
+    "sizes": "Training records; forecasts need four sizes.",
     "source_tokens": "What a model reads of a source: all of it in nine of ten records, if that is no more than 400.",
     "target_tokens": "What it learns to write: all of it in 19 of 20 records, if that is no more than 120.",
 }
@@ -420,29 +407,19 @@ COMMENTS = {  # of keys of the core
 
 def written(study: Mapping[str, Any], comments: Mapping[str, str]) -> str:
     """The study's file, with comments in the lines before their keys."""
-
-    def flow(value: Any) -> str:
-        text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=float("inf"), sort_keys=False)
-        return text.removesuffix("\n").removesuffix("\n...")
-
-    def lines(settings: Mapping[str, Any], indent: str) -> Iterator[str]:
-        for key, value in settings.items():
-            line = f"{indent}{key}: {flow(value)}"
-            if key in comments:
-                yield f"{indent}# {comments[key]}"
-            if isinstance(value, dict) and (key == "corpora" or len(line) > WIDTH):
-                yield f"{indent}{key}:"
-                yield from lines(value, indent + "  ")
-            else:
-                yield line
-
-    head = ["# yaml-language-server: $schema=../schema/study.json", "# Written by `sumcurve add`; yours to change."]
-    return "\n".join([*head, *lines(study, "")]) + "\n"
+    text = yaml.safe_dump(dict(study), sort_keys=False, allow_unicode=True, width=WIDTH, default_flow_style=None)
+    lines = ["# yaml-language-server: $schema=../schema/study.json", "# Written by `sumcurve add`; yours to change."]
+    for line in text.splitlines():
+        key = line.split(":")[0]
+        if key.strip() in comments:
+            lines.append(f"{key[: -len(key.strip())]}# {comments[key.strip()]}")
+        lines.append(line)
+    return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the records to be added lie, what they are called, and what a study says of them beside format and fields.
+    """Origin of the records to be added: path, name, and the settings of a study for them beside format and fields.
 
     `below` is the folder of the parts' files.
     """
@@ -455,8 +432,8 @@ class Origin:
 
 def origin_on_the_hub(hub: str, below: str | None, note: Callable[[str], None]) -> Origin:
     """A data set of the hub, at the commit where it stands now: its files are fetched, once."""
-    from sumcurve.harvest.fetch import fetch
-    from sumcurve.harvest.resolve import data_files, folder_of, hub_name
+    from sumcurve.fetch.hub import fetch
+    from sumcurve.fetch.resolve import data_files, folder_of, hub_name
 
     commit, names = data_files(hub_name(hub), below)
     raw: dict[str, Any] = {"hub": hub, "revision": commit, "files": dict.fromkeys(names)}
@@ -470,7 +447,7 @@ def origin_on_the_hub(hub: str, below: str | None, note: Callable[[str], None]) 
 
 
 def origin_of(arguments: argparse.Namespace, note: Callable[[str], None]) -> Origin:
-    """Of a file, a folder, or hf://owner/name. PlanError for a name that is none."""
+    """Origin of a file, a folder, or hf://owner/name. PlanError for any other name."""
     if arguments.corpus.startswith(HUB):
         return origin_on_the_hub(arguments.corpus.removeprefix(HUB), arguments.below, note)
     if arguments.below:
@@ -490,7 +467,7 @@ def methods_of(arguments: argparse.Namespace, config: Path, note: Callable[[str]
     """The methods of --models: files of config/methods by name, models of the hub as owner/name; else three of ours."""
     if not arguments.models:
         return ["abs", "pcov", "trans"]
-    from sumcurve.harvest.resolve import hub_name, write_model
+    from sumcurve.fetch.resolve import hub_name, write_model
 
     methods = []
     for name in arguments.models:
@@ -509,9 +486,9 @@ def add(
     note: Callable[[str], None] = print,
     costs: Callable[[Plan], Iterable[str]] = lambda plan: (),
 ) -> Path:
-    """Write `config/studies/NAME.yaml` and say what to type next; PlanError where something has to be said first.
+    """Write `config/studies/NAME.yaml` and print the next command; PlanError where an argument is needed first.
 
-    `costs` gives lines about what the plan of the study would cost.
+    `costs` gives lines about the cost of the study's plan.
     """
     hub = arguments.corpus.startswith(HUB)
     if arguments.name is None and not hub:
@@ -545,7 +522,9 @@ def add(
     raw = dict(origin.raw)
     if not hub:
         raw["sha256"] = File("", str(path), shards=patterns(content.source, ready)).observed(Path())
-    if format_of(str(path)) != kind and not (hub and {format_of(file) for file in raw["files"]} == {kind}):
+    if format_of(str(path), SOURCES) != kind and not (
+        hub and {format_of(file, SOURCES) for file in raw["files"]} == {kind}
+    ):
         raw["format"] = kind
     if fields:
         raw["fields"] = fields
@@ -588,8 +567,8 @@ def add(
     shares = ", ".join(f"{size:,}" for size in corpus.get("sizes") or corpus["percents"])
     of = "training records" if "sizes" in corpus else "% of the training part"
     note(f"{study}: {len(plan.named('runs'))} trainings, at {shares} {of}")
-    if len(corpus.get("sizes") or ()) in range(1, SIZES_OF_VERDICT):
-        note(f"sizes: {len(corpus['sizes'])}, and a verdict on more records takes {SIZES_OF_VERDICT}: say more --sizes")
+    if len(corpus.get("sizes") or ()) in range(1, SIZES_OF_FORECAST):
+        note(f"sizes: {len(corpus['sizes'])}, and forecasts need {SIZES_OF_FORECAST}: add to --sizes")
     if name != wanted:
         note(f"name: {name}, since {config / 'studies' / wanted}.yaml is there; --name says another")
     for line in costs(plan):
@@ -600,7 +579,7 @@ def add(
 
 
 def hub_name(corpus: str) -> str:
-    """What a corpus of the hub is called: its repository's name, in small letters."""
+    """Name of a corpus of the hub: its repository's name, in small letters."""
     name = re.sub(r"[^a-z0-9]+", "_", corpus.split("/")[-1].lower()).strip("_")
     return name if name[:1].isalpha() else f"corpus_{name}"
 

@@ -3,23 +3,33 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from sumcurve.corpora.candidates import Candidate
-from sumcurve.corpora.parts import filled, together
-from sumcurve.corpora.prepare import SAME_SOURCE, SAME_TARGET, gives_way
+from sumcurve.corpora.decisions import SAME_SOURCE, SAME_TARGET, gives_way
+from sumcurve.corpora.parts import keyed, unit_of
 from sumcurve.corpora.store import PARTS
 from sumcurve.machine.counts import counted
 from sumcurve.settings.corpus import Split
 from sumcurve.sources.content import PRECEDENCE
-from sumcurve.sources.raw import RawText
+from sumcurve.sources.raw import Place, RawText
 
 LEAST_ITEMS, LEAST_GROUPS = 100, 10  # of a test part, below which next to nothing is detected
 TYPICAL_SD = 18.0  # of two systems' per-item difference on short summaries, in ROUGE-1 points (tutorial 3)
 Digests = tuple[bytes, bytes]  # of a source and a target
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A record that may be kept."""
+
+    place: Place
+    id: str
+    group: str | None
+    split: str | None  # where the parts are ready
+
+
 def digests_of(source: RawText, target: RawText) -> Digests:
-    """Equal where tokens are: of the texts in small letters, without white space."""
+    """Digests of the texts in small letters, without white space: equal where tokens are."""
     return _digest(source), _digest(target)
 
 
@@ -35,7 +45,7 @@ def repeats(rows: Iterable[tuple[Candidate, Digests]]) -> Iterator[tuple[Candida
     for row, digests in sorted(rows, key=lambda row: PRECEDENCE.index(row[0].split or "train")):
         for reason, digest, owners in zip((SAME_SOURCE, SAME_TARGET), digests, (sources, targets), strict=True):
             owner = owners.get(digest)
-            if owner is not None and gives_way(row, owner):
+            if owner is not None and gives_way(row.split, owner.split):
                 yield row, reason, owner
                 break
         else:
@@ -46,10 +56,15 @@ def repeats(rows: Iterable[tuple[Candidate, Digests]]) -> Iterator[tuple[Candida
 
 def parts_drawn(left: Sequence[Candidate], valid: int, test: int) -> dict[str, list[Candidate]]:
     """The parts that whole groups make, cut to their sizes: train has this many at most, since lengths drop some."""
-    groups = together([(row,) for row in left], Split.model_fields["key"].default)
-    parts = filled(groups, test=test, valid=valid)
+    key, groups = Split.model_fields["key"].default, dict[bytes, list[Candidate]]()
+    for row in left:
+        groups.setdefault(keyed(key, "group", unit_of(row.id, row.group)), []).append(row)
+    parts: dict[str, list[Candidate]] = {part: [] for part in PARTS}
+    for order in sorted(groups):
+        name = "test" if len(parts["test"]) < test else "valid" if len(parts["valid"]) < valid else "train"
+        parts[name] += groups[order]
     most = {"train": None, "valid": valid, "test": test}
-    return {part: [unit[0] for unit in parts[part]][: most[part]] for part in PARTS}
+    return {part: parts[part][: most[part]] for part in PARTS}
 
 
 def test_notes(test: Sequence[Candidate], ready: bool) -> list[str]:

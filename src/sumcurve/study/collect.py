@@ -14,12 +14,14 @@ from sumcurve.corpora.fraction import read_statistics, read_words
 from sumcurve.corpora.store import Corpus
 from sumcurve.curves.stopping import read_history
 from sumcurve.models.vocabulary import MARKS, Vocabulary
+from sumcurve.scores.reading import TITLES
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings.search import Search
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.store.records import read_csv, read_jsonl
 from sumcurve.study.doors import CAPABILITIES, MODELS
+from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Folder, Plan
 from sumcurve.systems.rows import Scored
 from sumcurve.tables.evidence import (
@@ -51,7 +53,7 @@ def _sealed(run: Path) -> dict[str, Any]:
 
 
 def training(run: Path) -> Training:
-    """What a run trained and how it ended, by its own files."""
+    """Facts of a run's training and how it ended, by its own files."""
     training, sealed = _json(run / "training.json"), _sealed(run)
     settings = sealed["specification"].get("training", {})
     return Training(
@@ -66,7 +68,7 @@ def training(run: Path) -> Training:
 
 
 def timing(run: Path) -> Timing:
-    """What a run cost up to its selected checkpoint, by its own files.
+    """Cost of a run up to its selected checkpoint, by its own files.
 
     Seconds in timings.csv are those of the path to each validation (see `training.history`): a later phase starts at
     its row of update 0, with the seconds of the checkpoint that it starts from.
@@ -96,16 +98,18 @@ def timing(run: Path) -> Timing:
 
 
 def timing_of_program(run: Path) -> Timing:
-    """What the training of an outside program cost, by its own files."""
+    """Cost of the training of an outside program, by its own files."""
     facts, (row,) = _sealed(run)["facts"], read_csv(run / "timings.csv")
     seconds = float(row["seconds"])
     return Timing(seconds, seconds, None, None, facts["device"], facts["exclusive"])
 
 
-def items(folder: Path) -> Items:
+def scored_items(folder: Path) -> Items:
     """Per-item values with the metrics that the score folder describes."""
     scores = _json(folder / "scores.json")
-    metrics = tuple(Metric(**metric) for metric in scores["metrics"])
+    metrics = tuple(
+        Metric(**metric | {"title": TITLES.get(metric["name"], metric["title"])}) for metric in scores["metrics"]
+    )
     rows = read_csv(folder / "items.csv")
     known = {*scores["key"], "group", *(metric.name for metric in metrics)}
     return Items(
@@ -122,12 +126,12 @@ def items(folder: Path) -> Items:
 
 
 def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
-    """One output with its per-item values and what its training cost."""
+    """One output with its per-item values and the cost of its training."""
     run = results / row.run if row.run else None
     specification = plan.folder(row.output).specification
     search = Search.of_specification(specification["search"]).signature() if run and row.search != "own" else ""
     sealed = manifest.read(results / row.output) or {}
-    measured = run if row.part in ("study", "after") else None  # the others are compared by what they write alone
+    measured = run if row.part in ("study", "after") else None  # the others are compared by their summaries alone
     trained = measured if row.search != "own" else None
     records = None
     if row.size is not None:
@@ -141,10 +145,9 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
         seed=row.seed,
         search=row.search,
         run=row.table_name,
-        scores={scorer: items(results / key) for scorer, key in row.scores.items()},
+        scores={scorer: scored_items(results / key) for scorer, key in row.scores.items()},
         search_signature=search,
         part=row.part,
-        draw=row.draw,
         timing=cost,
         training=training(trained) if trained else None,
         history=read_history(trained) if trained else (),
@@ -154,7 +157,7 @@ def scored_output(plan: Plan, results: Path, row: Scored) -> ScoredOutput:
 
 
 def _records(results: Path, row: Scored) -> int:
-    """How many records the fraction has that a file from outside is said to be of."""
+    """Number of records of the fraction that is stated for a file from outside."""
     assert row.fraction is not None
     return int(read_statistics(results / row.fraction)["records"])
 
@@ -165,7 +168,7 @@ def prepared_folders(plan: Plan) -> list[Folder]:
 
 
 def corpus_statistics(plan: Plan, results: Path, prepared: Folder, fractions: list[Folder]) -> CorpusStatistics:
-    """What became of a corpus, from the docstrings found or the records read to its parts and `fractions`."""
+    """Statistics of a corpus, from the docstrings found or the records read to its parts and `fractions`."""
     corpus = plan.corpus_name(prepared.key)
     made = Corpus(results / prepared.key)
     statistics, counts = made.statistics, made.harvest
@@ -187,7 +190,7 @@ def corpus_statistics(plan: Plan, results: Path, prepared: Folder, fractions: li
 
 
 def _words_used(plan: Plan, results: Path, fraction: Folder) -> int | None:
-    """How many of a fraction's words the methods know that are trained on it and read whole words; the most of any."""
+    """Number of a fraction's words in the vocabulary of a method trained on it that reads whole words; the most."""
     runs = {row.run: plan.methods[row.method] for row in plan.rows if row.run and row.method in plan.methods}
     forms = [form for run, form in runs.items() if fraction.key in plan.folder(run).inputs]
     limits = {
@@ -209,7 +212,7 @@ def _part(part: str, statistics: dict[str, Any], percent: int | None) -> PartSta
 
 
 def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> Examples:
-    """Test items of a corpus, drawn by the study's seed, with what every system wrote under the common search."""
+    """Test items of a corpus, drawn by the study's seed, with all systems' summaries under the common search."""
     settings, seed = plan.corpora[corpus], plan.settings.bootstrap.seed
     (prepared,) = (folder.key for folder in prepared_folders(plan) if plan.corpus_name(folder.key) == corpus)
     part = Corpus(results / prepared).part("test")
@@ -220,7 +223,7 @@ def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Sco
         cell = output.method, output.records
         if row.corpus == corpus and row.part == "study" and row.search != "paper" and cell not in written[drawn[0]]:
             if "summaries.jsonl" in manifest.lacking(results / row.output):
-                continue  # of a pack without them
+                continue  # restored without them
             for line in read_jsonl(results / row.output / "summaries.jsonl"):
                 if line["id"] in written:
                     written[line["id"]][cell] = line["summary"]
@@ -239,7 +242,7 @@ def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Sco
 
 
 def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
-    """All evidence of the study; with `partial`, of what is finished, with a list of what is not.
+    """All evidence of the study; with `partial`, of the finished folders, with a list of the missing outputs.
 
     Raises ManifestError for a folder that is not finished, EvidenceError where no output is.
     """
@@ -248,7 +251,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         return manifest.read(results / key) is not None
 
     for folder in plan.folders.values():
-        needless = folder.step == "annotations" and not folder.row.tabled
+        needless = folder.step == "annotations" and not KINDS[folder.kind].tabled
         if not partial and not needless and not finished(folder.key):
             raise ManifestError(
                 f"{results / folder.key} is not finished; run the study first, or make its tables with --partial"
@@ -264,7 +267,8 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
     for capability in CAPABILITIES.values():
         missing += capability.missing(Folders(plan, results, finished, lambda key: timing(results / key)))
     if not rows:
-        raise EvidenceError("no output is finished and scored; run the study first")
+        first = f": {results / missing[0].folder} is not finished, nor is any other way to a score" if missing else ""
+        raise EvidenceError(f"no output is finished and scored{first}; run the study first")
     if partial and not missing:
         return collect(plan, results)
     shown = {row.corpus for row in rows}
@@ -279,8 +283,8 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
             statistics.append(corpus_statistics(plan, results, prepared, list(fractions.values())))
     outputs = [scored_output(plan, results, row) for row in rows]
     both = list(zip(rows, outputs, strict=True))
-    shown_items = [examples(plan, results, corpus, both) for corpus in sorted(shown)]
-    folders = Folders(plan, results, finished, lambda key: timing(results / key), both, shown_items)
+    items = [examples(plan, results, corpus, both) for corpus in sorted(shown)]
+    folders = Folders(plan, results, finished, lambda key: timing(results / key), both, items)
     return Study(
         title=plan.settings.title,
         form=plan.settings.form,
@@ -292,10 +296,7 @@ def collect(plan: Plan, results: Path, partial: bool = False) -> Study:
         missing=missing,
         trained=sum(row.size is not None for row in plan.rows),
         scores=[key for row in rows for key in row.scores.values()],
-        equivalence=plan.settings.equivalence,
-        questions=plan.settings.questions,
-        shown_items=plan.settings.shown_items,
         rank_by=plan.settings.rank_by,
         evidence={name: capability.evidence(folders) for name, capability in CAPABILITIES.items()},
-        examples=shown_items,
+        examples=items,
     )

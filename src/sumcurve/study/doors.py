@@ -1,4 +1,4 @@
-"""What a study can name, of the core and of capabilities: settings, scorers, systems, models, folders and tables."""
+"""Components that a study can name, of core and capabilities: settings, formats, scorers, systems, models, tables."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import create_model
 
-from sumcurve import capabilities, scores, systems, tables
+from sumcurve import capabilities, scores, sources, systems, tables
 from sumcurve.capabilities.capability import Capability
 from sumcurve.scores.scorer import Scorer
-from sumcurve.settings import corpus, study
+from sumcurve.settings import content, corpus, study
+from sumcurve.sources.source import Source
 from sumcurve.systems import families
 from sumcurve.systems.family import Family
 from sumcurve.systems.system import System, Trainable
@@ -20,10 +21,34 @@ CAPABILITIES: dict[str, Capability] = {
     name: import_module(f"sumcurve.capabilities.{name}.capability").CAPABILITY for name in capabilities.CAPABILITIES
 }
 
+
+def _joined(part: str, core: Mapping[str, Any]) -> dict[str, Any]:
+    """Join one `part` of the core and of all capabilities; ValueError where two of them have one name."""
+    joined = dict(core)
+    for name, capability in CAPABILITIES.items():
+        brought = getattr(capability, part)
+        if twice := sorted(joined.keys() & brought.keys()):
+            raise ValueError(f"capability {name}: {', '.join(twice)} stands in {part} already; rename it in its folder")
+        joined |= brought
+    return joined
+
+
+SOURCES: dict[str, Source] = _joined("sources", sources.SOURCES)
+
 if TYPE_CHECKING:
+    from sumcurve.settings.content import Raw
     from sumcurve.settings.corpus import CorpusSettings
     from sumcurve.settings.study import StudySettings
 else:
+    Raw = create_model(
+        "Raw",
+        __base__=(
+            *(capability.raw_settings for capability in CAPABILITIES.values() if capability.raw_settings),
+            content.Raw,
+        ),
+        __doc__=content.Raw.__doc__,
+    )
+    Raw.sources = SOURCES
     CorpusSettings = create_model(
         "CorpusSettings",
         __base__=(
@@ -31,6 +56,7 @@ else:
             corpus.CorpusSettings,
         ),
         __doc__=corpus.CorpusSettings.__doc__,
+        raw=(Raw, ...),
     )
     StudySettings = create_model(
         "StudySettings",
@@ -43,17 +69,6 @@ else:
     )
 
 
-def _joined(part: str, core: Mapping[str, Any]) -> dict[str, Any]:
-    """What the core and all capabilities bring of one `part`; ValueError where two of them bring one name."""
-    joined = dict(core)
-    for name, capability in CAPABILITIES.items():
-        brought = getattr(capability, part)
-        if twice := sorted(joined.keys() & brought.keys()):
-            raise ValueError(f"capability {name}: {', '.join(twice)} stands in {part} already; rename it in its folder")
-        joined |= brought
-    return joined
-
-
 SCORERS: dict[str, type[Scorer]] = _joined("scorers", scores.SCORERS)
 SYSTEMS: dict[str, type[System]] = _joined("systems", systems.SYSTEMS)
 MODELS: dict[str, Family] = _joined("families", families.MODELS)
@@ -61,7 +76,7 @@ TRAINABLES: dict[str, type[Trainable]] = _joined("trainables", {})
 
 
 def _placed(listings: Iterable[Listing]) -> dict[str, Listing]:
-    """By name the core's tables, and each of `listings` behind the one that it follows, or at the end."""
+    """Listings by name: the core's tables, and each of `listings` behind the one that it follows, or at the end."""
     order, waiting = list(tables.CORE), list(listings)
     while waiting:
         names = [other.name for other in order]

@@ -1,4 +1,4 @@
-"""Folders of what any system says and of any scorer's values: how each kind is made."""
+"""Folders of the outputs of systems and of the values of scorers: how each kind is made."""
 
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
@@ -11,14 +11,6 @@ from sumcurve.study.doors import SCORERS, SYSTEMS
 from sumcurve.systems.folders import log_of_program, test_items
 
 
-def _scorer(specification: Mapping[str, Any]) -> tuple[str, ...]:
-    return (SCORERS[specification["scorer"]].__module__,)
-
-
-def _system(specification: Mapping[str, Any]) -> tuple[str, ...]:
-    return (SYSTEMS[specification["system"]].__module__,)
-
-
 class BaselineSpecification(TypedDict):
     corpus: str
     system: str  # lead, random or best-sentence
@@ -28,18 +20,18 @@ class BaselineSpecification(TypedDict):
 
 
 def baseline(specification: BaselineSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write what lead, random or the best single sentence says of the test set."""
+    """Write the summaries of the test set by lead, random or the best single sentence."""
     _summarize(specification["corpus"], specification["system"], specification, inputs, stage)
 
 
 class SystemSpecification(TypedDict):
     corpus: str
     system: str  # a kind of `sumcurve.systems.SYSTEMS`
-    told: Block  # what decides its summaries beside the corpus and its code
+    told: Block  # settings that decide its summaries beside the corpus and its code
 
 
 def system(specification: SystemSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write what a system that is not trained says of the test set."""
+    """Write the summaries of the test set by an untrained system."""
     _summarize(specification["corpus"], specification["system"], specification["told"], inputs, stage)
 
 
@@ -57,7 +49,7 @@ def _summarize(corpus: str, kind: str, settings: Mapping[str, Any], inputs: Inpu
 class ScoreSpecification(TypedDict):
     output: str
     corpus: str
-    inputs: Block  # further folders, by key, files, by sha256, and what the scorer is told of each
+    inputs: Block  # further folders, by key, files, by sha256, and the scorer's parameters for each
     scorer: str
     settings: Block
 
@@ -85,7 +77,8 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}-{system}",
         specification=BaselineSpecification,
         builder=baseline,
-        modules=("sumcurve.systems.baselines", "sumcurve.systems.system"),
+        part="system",
+        versions={name: system.version for name, system in SYSTEMS.items() if system.is_baseline},
         mem_mb=1000,
         light=True,
     ),
@@ -94,10 +87,8 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}-{system}",
         specification=SystemSpecification,
         builder=system,
-        modules=("sumcurve.systems.system",),
-        further=_system,
         part="system",
-        parts=tuple(name for name, system in SYSTEMS.items() if not system.recipe),
+        versions={name: system.version for name, system in SYSTEMS.items() if not system.is_baseline},
         version_key="fingerprint",
         mem_mb=2000,
         light=True,
@@ -107,13 +98,11 @@ KINDS: dict[str, Kind] = {
         stem="{output}-{scorer}",
         specification=ScoreSpecification,
         builder=score,
-        modules=("sumcurve.scores.run",),
-        further=_scorer,
         part="scorer",
-        parts=tuple(SCORERS),
+        versions={name: scorer.version for name, scorer in SCORERS.items()},
         version_key="fingerprint",
         mem_mb=1000,
         light=True,
-        packed=("items.csv", "scores.json"),
+        committed=("items.csv", "scores.json"),
     ),
 }

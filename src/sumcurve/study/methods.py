@@ -48,5 +48,5 @@ def _model(block: Block) -> ModelSettings:
 
 
 def form_of_run(specification: Mapping[str, Any]) -> Form:
-    """What a run's specification says of its model and training."""
+    """Form of a run by its specification: model and training."""
     return MODELS[specification["model"]["kind"]].form(specification)

@@ -1,7 +1,7 @@
-"""What a job that makes a folder asks of a machine: memory and time, from the plan alone.
+"""Resources of a job that makes a folder: memory and time, from the plan alone.
 
-Estimates on the safe side of what was measured, for a scheduler that ends jobs which take more. Too little memory is
-asked for twofold the next time (`out_of_memory`); a training that runs out of time goes on where it was.
+Estimates on the safe side of measured values, for a scheduler that ends jobs which take more. Memory that was too
+little is doubled the next time (`out_of_memory`); a training that runs out of time resumes.
 
 Imports nothing heavy: the Snakefile reads it on every parse.
 """
@@ -21,27 +21,27 @@ LIGHT = tuple(name for name, kind in KINDS.items() if kind.light)
 """Kinds that take seconds, where a job of a cluster takes nine to start; see `light`."""
 DECODING_MINUTES = 15  # that a job which decodes is given, whatever it decodes, and
 MINUTES_PER_THOUSAND = 5  # for every thousand items of each of its searches; a small model takes ten seconds
-WIDE_MB = 2_000  # what a model needs beyond its kind's memory from which on it is thought to train for days
+WIDE_MB = 2_000  # memory of a model beyond its kind's from which on it is assumed to train for days
 WIDE_TIMES = 6  # as long as a small one
-# What Slurm writes into a job's log: with cgroups, with jobacct_gather's OverMemoryKill, and the kernel by itself.
+# Slurm's messages in a job's log: with cgroups, with jobacct_gather's OverMemoryKill, and the kernel by itself.
 KILLED = re.compile(rb"oom[-_ ]?kill|exceeded (?:job |step )?memory limit|out[ _]of[ _]memory", re.IGNORECASE)
 MOST_DOUBLINGS = 4
 
 
 def memory_mb(plan: Plan, folder: Folder) -> int:
-    """Megabytes of main memory that a job which makes this folder asks for at first."""
+    """Megabytes of main memory that a job which makes this folder requests at first."""
     return KINDS[folder.kind].mem_mb + _of_model(plan, folder)
 
 
 def minutes(plan: Plan, folder: Folder, attempt: int = 1) -> int:
-    """Minutes that such a job is given at an attempt. A training always gets the same, for it goes on where it was."""
+    """Minutes that such a job is given at an attempt. A training always gets the same, for it resumes."""
     kind = KINDS[folder.kind]
     wide = _of_model(plan, folder) > WIDE_MB
     return _with_small_model(plan, folder) * (WIDE_TIMES if wide else 1) * (1 if kind.together else attempt)
 
 
 def _with_small_model(plan: Plan, folder: Folder) -> int:
-    """Minutes by the number of items where a model of ours decodes them and the plan knows how many they are."""
+    """Minutes by the number of items where a model of ours decodes them and the plan has their number."""
     kind = KINDS[folder.kind]
     items = plan.test_items.get(plan.corpus_name(folder.specification["corpus"])) if kind.decodes else None
     if items is None:
@@ -51,12 +51,12 @@ def _with_small_model(plan: Plan, folder: Folder) -> int:
 
 
 def light(plan: Plan) -> set[str]:
-    """The kinds whose jobs take seconds in this study: systems do but for somebody's program."""
+    """The kinds whose jobs take seconds in this study: systems do, except outside programs."""
     return set(LIGHT) - (set() if all(settings.light for _, settings in plan.systems.values()) else {"system"})
 
 
 def _of_model(plan: Plan, folder: Folder) -> int:
-    """What a model takes beyond the memory of its kind."""
+    """Memory of a model beyond that of its kind."""
     if folder.kind == "decode":
         folder = plan.folder(folder.specification["run"])
     if folder.kind != "train":
@@ -68,13 +68,13 @@ def _of_model(plan: Plan, folder: Folder) -> int:
 
 @lru_cache(maxsize=1024)
 def _of_form(model_and_training: str, source_tokens: int, target_tokens: int) -> int:
-    """As `_of_model`, by what a run's specification says of its training: all seeds and most sizes say the same."""
+    """Memory as in `_of_model`, by model and training of a run's specification: equal for all seeds and most sizes."""
     form = form_of_run(json.loads(model_and_training))
     return MODELS[form.model.kind].memory_mb(form, source_tokens, target_tokens)
 
 
 def out_of_memory(logs: Path) -> int:
-    """How many of the logs that a scheduler left of a job say that it was ended for want of memory."""
+    """Number of a job's logs by a scheduler that report an end for want of memory."""
     return sum(KILLED.search(log.read_bytes()) is not None for log in logs.glob("*.log"))
 
 

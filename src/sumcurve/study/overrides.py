@@ -1,4 +1,4 @@
-"""A study that is another but for a few keys, as somebody says them on the command line: it has a file and a name."""
+"""Study derived from another by a few keys, as given on the command line: it has a file and a name."""
 
 import math
 import re
@@ -52,7 +52,7 @@ def _flow(value: Any) -> str:
 
 @contextmanager
 def plan_with(config: Path, study: str | None, words: Iterable[str]) -> Iterator[Plan]:
-    """The plan of the study with these keys set, whose file, where it was not there, is gone afterwards."""
+    """The plan of the study with these keys set, whose file is deleted afterwards unless it existed before."""
     name, path, text = _derived(config, study, words)
     there = path.is_file()
     try:
@@ -67,7 +67,7 @@ def plan_with(config: Path, study: str | None, words: Iterable[str]) -> Iterator
 def derived(config: Path, study: str | None, words: Iterable[str]) -> tuple[str, Path]:
     """Name and file of the study with these keys set, which is written where it is not there.
 
-    PlanError for keys and values that no study can have; nothing is left of it then.
+    PlanError for keys and values that no study can have; its file is deleted then.
     """
     name, path, text = _derived(config, study, words)
     _written(config, name, path, text)
@@ -100,7 +100,7 @@ def _derived(config: Path, study: str | None, words: Iterable[str]) -> tuple[str
 
 
 def _written(config: Path, name: str, path: Path, text: str) -> Plan:
-    """The plan of a study whose file is written where it is not there; nothing is left of one that has no plan."""
+    """The plan of a study whose file is written unless it exists; the file of a study without a plan is deleted."""
     if path.is_file():
         if path.read_text() != text:
             raise PlanError(f"{path} is there and says something else: run it by its name, or delete it")

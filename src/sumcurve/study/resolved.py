@@ -1,4 +1,4 @@
-"""A study resolved: all that decides it, as YAML, with the file and line that each value came from."""
+"""Resolved study: all settings that decide it, as YAML, with the file and line that each value came from."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,15 +7,15 @@ from typing import Any
 import yaml
 
 from sumcurve.settings.config import Block, form_blocks, read, read_study
-from sumcurve.study.kinds import RECIPES
+from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
-from sumcurve.study.recipes import read_recipes
+from sumcurve.tables import VERSION
 
 
 def resolved(config: Path, study: str | None = None) -> str:
     """The YAML text of a study of `config/studies/` (without a name, of config.yaml's), its methods and versions.
 
-    A value's comment names the file and line that say it; `default` is that of the settings' schema.
+    A value's comment names the file and line that state it; `default` is that of the settings' schema.
     """
     plan = Plan.read(config, study)
     path = config / "studies" / f"{plan.study}.yaml"
@@ -25,10 +25,9 @@ def resolved(config: Path, study: str | None = None) -> str:
     for name, form in plan.methods.items():
         block = form_blocks(read(config / "methods" / f"{name}.yaml"))[plan.settings.form]
         lines += [f"  {name}:", *_lines(form.model_dump(mode="json", by_alias=False), block, 2)]
-    numbers = config.parent / "recipes.yaml"
-    lines.append(f"recipes:  # {numbers}")
-    recipes = read_recipes(numbers, RECIPES)
-    lines += [f"  {row}: {_flow(recipe.of(plan.study))}" for row, recipe in recipes.items()]
+    lines.append("versions:  # of code, by kind of folder")
+    versions = {name: dict(kind.versions) or kind.version for name, kind in KINDS.items()} | {"tables": VERSION}
+    lines += [f"  {name}: {_flow(version)}" for name, version in versions.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,6 @@
-"""What the configuration may hold, for editors and people: JSON schemas and `config/README.md`.
+"""Schema of the configuration, for editors and people: JSON schemas and `config/README.md`.
 
-Both are pydantic's own account of `sumcurve.settings`, with the docstrings of its keys, and are written by
+Both are pydantic's schema of `sumcurve.settings`, with the docstrings of its keys, and are written by
 `python -m sumcurve config --schema`.
 """
 
@@ -20,14 +20,13 @@ from pydantic.json_schema import GenerateJsonSchema
 from sumcurve.settings.base import Settings
 from sumcurve.settings.forms import FormFile, Layer, MethodFile, part_of
 from sumcurve.settings.search import MethodSearch
-from sumcurve.settings.study import Pretraining
 from sumcurve.settings.training import PhaseSettings, Training
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import MODELS, SCORERS, StudySettings
 
 
 class _Generator(GenerateJsonSchema):
-    """Without a title for every key, which would say its name once more."""
+    """Generator that writes no title for a key, which would repeat its name."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -41,7 +40,6 @@ def _study() -> type[BaseModel]:
         __base__=base,
         __doc__="A file of `config/studies/`.",
         extends=(str | None, Field(None, description="Another study, without its ending: this one says what differs.")),
-        pretraining=(part_of(Pretraining) | str | None, None),
         scores=(create_model("Scores", **scorers), Field({}, description="By scorer, what it is told.")),  # type: ignore[call-overload]
     )
 
@@ -61,7 +59,7 @@ def _method() -> type[BaseModel]:
 
 @cache
 def _docstrings(module: ModuleType) -> dict[str, dict[str, str]]:
-    """By class of a module what the docstring below each of its keys says."""
+    """Docstrings below the keys of a module's classes, by class."""
     texts: dict[str, dict[str, str]] = {}
     for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, ast.ClassDef):
@@ -83,7 +81,7 @@ def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 
 def _descriptions() -> dict[str, dict[str, str]]:
-    """By class of settings what is said of each of its keys, inherited ones too."""
+    """Descriptions of the keys of each class of settings, inherited ones too."""
     texts: dict[str, dict[str, str]] = {}
     for model in _subclasses(Settings):
         for base in reversed(model.__mro__):
@@ -93,12 +91,11 @@ def _descriptions() -> dict[str, dict[str, str]]:
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """By name of a file of `config/schema/`, without its ending, its JSON schema."""
+    """JSON schemas by name of their file of `config/schema/`, without its ending."""
     models: dict[str, type[BaseModel]] = {
         "study": _study(),
         "method": _method(),
         "form": FormFile,
-        "pretraining": part_of(Pretraining),
     }
     return {name: _described(model) for name, model in models.items()}
 
@@ -122,17 +119,18 @@ def _described(model: type[BaseModel]) -> dict[str, Any]:
 HEAD = """\
 # Configuration
 
-Written by `make schema` from the settings' own descriptions: change those (`src/sumcurve/settings/`), not this page.
+Written by `sumcurve config --schema` (`make env` does so) from the settings' own descriptions: change those
+(`src/sumcurve/settings/`), not this page.
 
 `config.yaml` names the study that is recorded. A study, `studies/NAME.yaml`, is run by `make study STUDY=NAME`. It
 names methods, `methods/NAME.yaml`, and the *form* in which they are trained, `forms/NAME.yaml`.
 
-- A **form** holds what all methods share: batch, vocabulary, optimiser and stopping rule of first and last phases.
+- A **form** holds what all methods share: batch, vocabulary, optimiser and stopping rule of first and final training
+  stages.
 - A **method** says what it is in every form, and under `forms:` what differs in one. What it says of a form stands
-  over what it says of all, and that over what the form says. Phases have the order of their keys. Values that trials
-  have chosen (`studies/trials.yaml`, `studies/trials-large.yaml`) stand in the method's file.
-- A **study** may say `extends: NAME` and then only what differs from that study; a form may do so, too. Its
-  `pretraining: NAME` is that of `pretraining/NAME.yaml`, which several studies share.
+  over what it says of all, and that over what the form says. Training stages (`phases`) have the order of their keys.
+  Values that trials have chosen (`studies/trials.yaml`) stand in the method's file.
+- A **study** may say `extends: NAME` and then only what differs from that study; a form may do so, too.
 
 Mappings are merged key by key; anything else, lists too, replaces what it stands over. In a study a corpus or a scorer
 of `null` is left out of what it extends. No name of a result depends on where a value came from.
@@ -194,7 +192,7 @@ def _row(key: str, field: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def _kind(field: dict[str, Any], schema: dict[str, Any]) -> str:
-    """What a value may be, in words."""
+    """Description of a key's values."""
     if "$ref" in field:
         block = schema["$defs"][field["$ref"].rsplit("/", 1)[1]]
         title = block["title"]
@@ -218,7 +216,7 @@ def _kind(field: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def files(config: Path) -> dict[Path, str]:
-    """The generated files of the configuration and what they must hold."""
+    """The generated files of the configuration, with the content that they must have."""
     whole = schemas()
     files = {
         config / "schema" / f"{name}.json": json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
@@ -228,7 +226,7 @@ def files(config: Path) -> dict[Path, str]:
 
 
 def write(config: Path) -> None:
-    """Write the schemas and the page anew."""
+    """Write the schemas and the page again."""
     for path, text in files(config).items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)

@@ -1,4 +1,4 @@
-"""Systems by kind: what says something of the test items and is not trained by the study (`system.py`)."""
+"""Systems by kind: summarizers of the test items that the study does not train (`system.py`)."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""Systems that learn nothing: lead, random, and the best single sentence.
+"""Baselines without training: lead, random, and the best single sentence.
 
 Lead and random do not see the reference. The best single sentence does and is no competitor; nor is it a strict bound,
 since it is chosen whole and cut afterwards.
@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from sumcurve.corpora.tokens import cut
 from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.store.kind import Version
 from sumcurve.store.records import Record
 from sumcurve.systems.system import Item, Role, SystemSettings, Untrained
 
@@ -34,7 +35,8 @@ def best_sentence(record: Record, best: int, max_tokens: int) -> list[str]:
 
 
 class _Baseline(Untrained):
-    recipe: ClassVar[bool] = True
+    version: ClassVar[Version] = 3
+    is_baseline: ClassVar[bool] = True
 
     @classmethod
     def specify(cls, settings: SystemSettings, corpus: CorpusSettings) -> dict[str, Any]:

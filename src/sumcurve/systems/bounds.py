@@ -1,7 +1,7 @@
-"""What measures of summaries are put beside: the source, the reference, its words out of order, other references.
+"""Reference lines for measures of summaries: the source, the reference, its words out of order, other references.
 
-None competes with anybody. A measure of content must set the reference above the source, the source above the first
-sentences, and these above the reference's words in random order, all of which the reference has.
+None competes with other systems. A measure of content must set the reference above the source, the source above the
+first sentences, and these above the reference's words in random order, all of which the reference has.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from sumcurve.settings.base import Positive
 from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.store.kind import Version
 from sumcurve.store.records import Record, RecordError
 from sumcurve.systems.system import Item, Role, SystemSettings, Untrained
 
@@ -31,6 +32,7 @@ def shuffled(record: Record) -> list[str]:
 
 
 class Bound(Untrained):
+    version: ClassVar[Version] = "66913dcb714cd978"
     role: ClassVar[Role] = "bound"
 
 
@@ -66,10 +68,10 @@ class ShuffledGold(Bound):
         return {} if settings.reference == 1 else {"reference": settings.reference}
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
-        """RecordError for an item that lacks this reference."""
+        """Shuffled words of this reference of each item; RecordError for an item that lacks it."""
         number = self.settings.get("reference", 1)
         for item in items:
-            yield shuffled(replace(item.record, target=written(item.record, number)))
+            yield shuffled(replace(item.record, target=sentences_of(item.record, number)))
 
 
 class HumanSettings(SystemSettings):
@@ -78,8 +80,9 @@ class HumanSettings(SystemSettings):
 
 
 class Human(Bound):
-    """Who wrote one reference of every test item, to be compared with the others (the scorer `references`)."""
+    """Human writer of one reference of every test item, compared with the others (the scorer `references`)."""
 
+    version: ClassVar[Version] = "6dff494214c49ea1"
     Settings: ClassVar[type[SystemSettings]] = HumanSettings
     title: ClassVar[str] = "who wrote one of the references"
 
@@ -88,12 +91,12 @@ class Human(Bound):
         return {"reference": settings.reference}
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
-        """RecordError for an item that lacks this reference, or any other to compare it with."""
+        """Texts of this reference of each item; RecordError for an item that lacks it, or any other for comparison."""
         for item in items:
-            yield written(item.record, self.settings["reference"], least=2)
+            yield sentences_of(item.record, self.settings["reference"], least=2)
 
 
-def written(record: Record, number: int, least: int = 1) -> list[str]:
+def sentences_of(record: Record, number: int, least: int = 1) -> list[str]:
     """A test item's reference of this number, from 1; RecordError where it has not so many, or fewer than `least`."""
     references = record.all_references
     if len(references) < max(least, number):

@@ -1,4 +1,4 @@
-"""What extractive systems that read one source at a time share: words, length limits, the order of ties."""
+"""Base of extractive systems that read one source at a time: words, length limits, the order of ties."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal
@@ -46,7 +46,7 @@ def by_score(scores: Sequence[float]) -> list[int]:
 
 
 class Extractive(Untrained):
-    """Takes as many sentences as the corpus's lead does, in source order, cut at the corpus's longest summary."""
+    """Extractive system: takes as many sentences as the corpus's lead, in source order, cut at the longest summary."""
 
     Settings: ClassVar[type[SystemSettings]] = ExtractiveSettings
 

@@ -1,4 +1,4 @@
-"""Files of summaries that anybody wrote, for the test items of one corpus: one, or one of each size and seed."""
+"""Files of summaries from outside, for the test items of one corpus: one, or one of each size and seed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -7,13 +7,14 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from sumcurve.rouge_engine.texts import separator_of
+from sumcurve.files.rows import delimiter_by_name
 from sumcurve.settings.base import Once, Percent, Seed, Sha256
 from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.store.kind import Version
 from sumcurve.systems.outside import OutsideSettings, read_summaries, sha256_of, tokenized, tokenizing
 from sumcurve.systems.system import Item, Role, SystemSettings, Untrained
 
-PLACES = ("percent", "seed")  # what a path may hold in braces
+PLACES = ("percent", "seed")  # names that a path may hold in braces
 
 
 class FileSettings(OutsideSettings):
@@ -50,7 +51,7 @@ class FileSettings(OutsideSettings):
 
     @property
     def curve(self) -> bool:
-        """Whether there are files by size."""
+        """Tell whether there are files by size."""
         return not isinstance(self.path, str) or self._says("percent")
 
     def trainings(self, percents: Sequence[int], seeds: Sequence[int]) -> list[tuple[int, int]]:
@@ -61,14 +62,15 @@ class FileSettings(OutsideSettings):
         return [(percent, seed) for percent in known for seed in several]
 
     def at(self, percent: int, seed: int) -> "FileSettings":
-        """What it says of the file of one training."""
+        """Settings of the file of one training."""
         path = self.path if isinstance(self.path, str) else self.path[percent]
         return self.model_copy(update={"path": path.format(percent=percent, seed=seed), "seeds": None})
 
 
 class File(Untrained):
-    """Its content decides what it says, so the output's name holds the content's hash, and whether it is a table."""
+    """System of a file: its content decides its summaries, so the output's name holds the content's hash and form."""
 
+    version: ClassVar[Version] = "331701adfe1eff53"
     Settings: ClassVar[type[SystemSettings]] = FileSettings
     title: ClassVar[str] = "summaries from a file"
     role: ClassVar[Role] = "outside"
@@ -80,7 +82,7 @@ class File(Untrained):
     @classmethod
     def specify(cls, settings: FileSettings, corpus: CorpusSettings) -> dict[str, Any]:
         ((sha256, path),) = cls.files(settings).items()
-        separator = separator_of(Path(path))
+        separator = delimiter_by_name(Path(path))
         return {"sha256": sha256, **({"separator": separator} if separator else {}), **tokenizing(settings, corpus)}
 
     @classmethod

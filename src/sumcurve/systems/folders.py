@@ -1,19 +1,81 @@
-"""Folders of what trained runs say: how the kind is made."""
+"""Folders of trainings, and of the outputs of trained runs: how the kinds are made."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from sumcurve.corpora.folders import in_small_letters, tokenizer_of
 from sumcurve.corpora.store import Corpus, Part
-from sumcurve.machine.sums import Sums
+from sumcurve.machine import devices
+from sumcurve.numerics.sums import Sums
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Reading
-from sumcurve.store.kind import Kind
+from sumcurve.store.kind import COMMITTED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
 from sumcurve.systems.family import Family, FinishedRun
 from sumcurve.systems.system import Item
-from sumcurve.training.place import WEIGHTS
+from sumcurve.training.place import WEIGHTS, Place
+
+if TYPE_CHECKING:
+    from sumcurve.training.run import NewRun
+
+
+LINES = Path("scratch", "lines")  # below a study's home: of training parts, made by their first reader
+
+
+class TrainSpecification(TypedDict):
+    fraction: str
+    method: str
+    model: Block
+    training: Block
+    source_tokens: int
+    target_tokens: int
+    validation: Block  # the search that validation decodes with
+    seed: int
+    threads: int
+    sums: Sums
+    entities: NotRequired[str]  # where the method learns them
+    parent: NotRequired[str]  # of a control: the run from whose checkpoint before its last phase it starts
+    begins: NotRequired[str]  # the run of the same phases but the last, from whose checkpoint before it starts
+
+
+def train(models: Mapping[str, Family], specification: TrainSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the weights and History of one run, resuming where an interrupted training left its state."""
+    from sumcurve.training.fit import ResumeError, TrainingError
+    from sumcurve.training.run import train_run
+
+    family = models[specification["model"]["kind"]]
+    run = new_run(family, specification, inputs, stage)
+    stage.facts["exclusive"] = stage.lease.exclusive
+    errors: tuple[type[Exception], ...] = (TrainingError, ResumeError, *family.errors())
+    with devices.bar_line(stage.home / "scratch" / "locks") as line:
+        try:
+            train_run(family, run, Place.of(stage, line))
+        except errors as error:
+            raise BuildError(f"{stage.name}: {error}") from error
+
+
+def new_run(family: Family, specification: TrainSpecification, inputs: Inputs, stage: Stage) -> "NewRun":
+    """The run that is to be trained, by its specification."""
+    from sumcurve.corpora.lines import Lines
+    from sumcurve.training.run import NewRun
+
+    fraction = inputs[specification["fraction"]]
+    corpus = inputs[sealed(fraction)["specification"]["corpus"]]
+    part = Corpus(corpus).part("train")
+    sha256 = sealed(corpus)["files"][part.path.name]["sha256"]
+    return NewRun(
+        specification=dict(specification),
+        form=family.form(specification),
+        corpus=corpus,
+        fraction=fraction,
+        lines=Lines.of_part(part, sha256, stage.home / LINES, stage.note),
+        inputs=inputs,
+        lower=in_small_letters(corpus, inputs),
+        device=stage.lease.device,
+        note=stage.note,
+        tokenizer=tokenizer_of(corpus, inputs),
+    )
 
 
 def test_items(corpus: Path) -> list[Item]:
@@ -21,14 +83,14 @@ def test_items(corpus: Path) -> list[Item]:
 
 
 def items_of(part: Part) -> list[Item]:
-    """What a system sees of a part, and its references."""
+    """Items of a part as a system reads them, with their references."""
     return [Item(record, text) for record, text in part.with_text]
 
 
 def made_as(family: Family, corpus: Path, inputs: Inputs) -> tuple[bool, str]:
-    """Whether a corpus's tokens are in small letters, and its tokenizer's name, for families that read texts.
+    """Tell whether a corpus's tokens are in small letters, and its tokenizer's name, for families that read texts.
 
-    Others read tokens as they are: the corpus that a held-out part is of, which knows both, is no input of theirs.
+    Others read tokens as they are: the corpus of a held-out part, which has both values, is no input of theirs.
     """
     return (in_small_letters(corpus, inputs), tokenizer_of(corpus, inputs)) if family.reads_texts else (False, "words")
 
@@ -44,13 +106,13 @@ class DecodeSpecification(TypedDict):
     sums: Sums
     reading: NotRequired[Block]  # for systems that score single tokens, with the common search
     checkpoint: NotRequired[Literal["before"]]  # of the run's last phase; without it the selected one
-    entities: NotRequired[str]  # for a search that asks for gold positions
+    entities: NotRequired[str]  # for a search that needs gold positions
 
 
 def write_output(family: Family, run: FinishedRun, corpus: Path, reading: Reading | None, stage: Stage) -> None:
-    """Write what a run's system says of a test part: summaries, and logp.safetensors where `reading` asks for it.
+    """Write the outputs of a run's system on a test part: summaries, and logp.safetensors where `reading` is set.
 
-    There is no logp.safetensors where all items are of one group. Raises BuildError for what the family refuses.
+    There is no logp.safetensors where all items are of one group. Raises BuildError for errors of the family.
     """
     from sumcurve.corpora.derangement import GroupError
     from sumcurve.decoding.logp import write_logp
@@ -63,7 +125,7 @@ def write_output(family: Family, run: FinishedRun, corpus: Path, reading: Readin
                 logp = system.reading(items, reading)
                 write_logp(stage.folder, logp, [item.record.id for item in items])
     except GroupError:
-        return  # the scorer that would read the file says why there is none
+        return  # the scorer of the file reports why it is missing
     except family.errors() as error:
         raise BuildError(f"{stage.name}: {error}") from error
 
@@ -78,7 +140,7 @@ def decode(models: Mapping[str, Family], specification: DecodeSpecification, inp
     stage.facts["weights"] = run_manifest["files"][WEIGHTS[checkpoint]]["sha256"]
     salient = {}
     if "entities" in specification:
-        from sumcurve.corpora.entities import read_salient
+        from sumcurve.corpora.store import read_salient
 
         spans = read_salient(inputs[specification["entities"]], "test")
         salient = dict(zip(Corpus(corpus).part("test").ids, spans, strict=True))
@@ -100,17 +162,31 @@ def decode(models: Mapping[str, Family], specification: DecodeSpecification, inp
 
 
 KINDS: dict[str, Kind] = {
+    "train": Kind(
+        step="runs",
+        stem="{corpus}-{method}-{size}-s{seed}{variant}",
+        specification=TrainSpecification,
+        builder=train,
+        version=3,
+        mem_mb=3000,
+        minutes=240,
+        gpu=True,
+        together=True,
+        committed=COMMITTED_OF_RUNS,
+        leads_file=True,
+        of_models=True,
+    ),
     "decode": Kind(
         step="outputs",
         stem="{run}{variant}",
         specification=DecodeSpecification,
         builder=decode,
-        modules=("sumcurve.systems.trained", "sumcurve.machine.sums"),
+        version=3,
         mem_mb=3000,
         minutes=240,
         gpu=True,
         decodes=True,
-        packed=("summaries.jsonl", "summaries.text.jsonl"),
+        committed=("summaries.jsonl", "summaries.text.jsonl"),
         of_models=True,
     ),
 }

@@ -1,4 +1,4 @@
-"""LexRank: sentences that many sentences resemble (Erkan and Radev 2004).
+"""LexRank: sentences that are similar to many others (Erkan and Radev 2004).
 
 The similarity of two sentences is the cosine of their vectors tf·idf (equation 1). Sentences are ranked by
 `degree`: how many are more similar than the threshold (section 3.1); `threshold`: the stationary distribution of a
@@ -9,7 +9,7 @@ are similar (section 3.3). A walk jumps anywhere with probability `jump`, the pa
 
 The paper takes idf from a large collection. Here the collection is the source itself, so that no summary depends on
 other records: idf(w) = log(1 + N / n_w), with n_w of the source's N sentences holding w; 1 is added for a word of all
-sentences to count, or two equal sentences would not resemble each other.
+sentences to count, or two equal sentences would not be similar.
 """
 
 from collections import Counter
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from sumcurve.store.kind import Version
 from sumcurve.systems.extractive import DIGITS, Extractive, ExtractiveSettings, by_score
 from sumcurve.systems.system import SystemSettings
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def idf(sentences: int, holding: int) -> float:
-    """Of a word that `holding` of the sentences hold."""
+    """Inverse document frequency of a word that `holding` of the sentences hold."""
     return log(1 + sentences / holding)
 
 
@@ -71,6 +72,7 @@ class LexRankSettings(ExtractiveSettings):
 
 
 class LexRank(Extractive):
+    version: ClassVar[Version] = "7f5df827ac64d0f6"
     Settings: ClassVar[type[SystemSettings]] = LexRankSettings
     title: ClassVar[str] = "LexRank: sentences that resemble many (Erkan and Radev 2004)"
 

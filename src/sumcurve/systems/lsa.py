@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from sumcurve.settings.base import Share
+from sumcurve.store.kind import Version
 from sumcurve.systems.extractive import DIGITS, Extractive, ExtractiveSettings, by_score
 from sumcurve.systems.system import SystemSettings
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def counts(sentences: Sequence[Sequence[str]]) -> "NDArray[np.float64]":
-    """How often each word (rows, sorted) stands in each of N sentences, given as words: ``[words, N]``."""
+    """Counts of each word (rows, sorted) in each of N sentences, given as words: ``[words, N]``."""
     import numpy as np
 
     row = {word: place for place, word in enumerate(sorted({word for sentence in sentences for word in sentence}))}
@@ -47,6 +48,7 @@ class LsaSettings(ExtractiveSettings):
 
 
 class Lsa(Extractive):
+    version: ClassVar[Version] = "2a572107accfc4f4"
     Settings: ClassVar[type[SystemSettings]] = LsaSettings
     title: ClassVar[str] = "LSA: sentences of the main topics (Steinberger and Ježek 2004)"
 

@@ -1,4 +1,4 @@
-"""Summaries that other programs wrote: which files and lines hold them, and how they become tokens."""
+"""Summaries by other programs: their files and lines, and their tokenization."""
 
 import hashlib
 import re
@@ -10,7 +10,8 @@ from pydantic import Field
 
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import cut
-from sumcurve.rouge_engine.texts import TextError, places_by_id, read_texts
+from sumcurve.files.errors import FileError
+from sumcurve.rouge_engine.texts import places_by_id, read_texts
 from sumcurve.settings.base import Boolean, Once
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.records import RecordError
@@ -28,26 +29,26 @@ class OutsideSettings(SystemSettings):
     cut: Boolean = True  # at the corpus's longest summary, as all systems' are
 
     def trainings(self, percents: Sequence[int], seeds: Sequence[int]) -> list[tuple[int, int]]:
-        """Percent and seed of every training behind what it says, of a corpus with `percents` and a study with `seeds`.
+        """Percent and seed of every training behind the summaries, for a corpus's `percents` and a study's `seeds`.
 
-        Empty where it is no curve, but one row of the tables.
+        Empty for a system that is no curve, but one row of the tables.
         """
         return []
 
 
 class LearningSettings(OutsideSettings):
-    """Of a kind whose systems may learn from a study's records."""
+    """Settings of a kind whose systems may learn from a study's records."""
 
-    settings: Annotated[dict[str, Value], Field(default_factory=dict)]  # what it learns and writes with
-    trials: Annotated[list[dict[str, Value]], Once, Field(default_factory=list)]  # settings that `make trials` tries
+    settings: Annotated[dict[str, Value], Field(default_factory=dict)]  # settings of its training and decoding
+    trials: Annotated[list[dict[str, Value]], Once, Field(default_factory=list)]  # settings that trials try
 
     def training(self) -> dict[str, Any]:
-        """What decides what it learns, beside the records and the seed. RecordError as of its kind's `specify`."""
+        """Settings that decide a training, beside the records and the seed. RecordError as in `specify` of its kind."""
         raise NotImplementedError
 
 
 def tokenizing(settings: OutsideSettings, corpus: CorpusSettings) -> dict[str, int | bool | str | None]:
-    """What decides how the summaries become tokens; the tokenizer `words` is not said."""
+    """Settings that decide the tokens of summaries; the tokenizer `words` is left out."""
     words = corpus.prepare.tokenizer
     return {
         **({} if words == "words" else {"tokenizer": words}),
@@ -69,8 +70,8 @@ def sha256_of(path: Path, whose: str) -> str:
 def read_summaries(path: Path, ids: Sequence[str], called: str = "") -> list[list[str]]:
     """The summary of each id as it was written, a list of sentences.
 
-    Files are what `rouge.texts` reads: JSON lines {id, summary}, a table with these columns, or one summary a line. A
-    summary is a list of sentences, or a string in which line breaks (JSON, tables) or marks ``<t> </t>`` divide
+    Files have the forms of `rouge.texts`: JSON lines {id, summary}, a table with these columns, or one summary a line.
+    A summary is a list of sentences, or a string in which line breaks (JSON, tables) or marks ``<t> </t>`` divide
     sentences. With ids items come in any order, without in that of `ids`. Raises RecordError that names line and id
     where a summary is missing, doubled or unknown; `called` stands for the path in messages.
     """
@@ -79,9 +80,11 @@ def read_summaries(path: Path, ids: Sequence[str], called: str = "") -> list[lis
         raise RecordError(f"{named} is empty, but there are {len(ids)} test items; write one summary a line")
     try:
         texts = read_texts(path, "candidate")
+        if texts.guesses:
+            raise FileError(f"{path}: {texts.guesses[0]} A study guesses nothing: write a UTF-8 file as its name says")
         for line, item in zip(texts.lines, texts.items, strict=True):  # all lines are plain where the first is no JSON
             if item[0] and OBJECT.match(item[0][0]):
-                raise TextError(
+                raise FileError(
                     f"{path}:{line}: {item[0][0][:60]!r} begins as a JSON object and is none; write it by a JSON "
                     "library (double quotes, a line each)"
                 )
@@ -90,7 +93,7 @@ def read_summaries(path: Path, ids: Sequence[str], called: str = "") -> list[lis
         if texts.named:
             places = places_by_id(texts, {name: f"test item {number}" for number, name in enumerate(ids, start=1)})
             return [texts.items[place][0] for place in places]
-    except TextError as error:
+    except FileError as error:
         message = OF_ROUGE.sub("", str(error))
         raise RecordError(message.replace(str(path), named)) from None
     if len(texts) < len(ids):
@@ -109,7 +112,7 @@ def read_summaries(path: Path, ids: Sequence[str], called: str = "") -> list[lis
 def tokenized(
     summary: Sequence[str], lower: bool, split: bool, max_tokens: int | None, words: str = "words"
 ) -> list[str]:
-    """A summary's sentences as the corpus's tokenizer, of the name `words`, gives them, without empty ones; cut at
+    """A summary's sentences as the corpus's tokenizer, of the name `words`, makes them, without empty ones; cut at
     `max_tokens` if given.
     """
     reads = tokenizer(words)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar
 
+from sumcurve.store.kind import Version
 from sumcurve.systems.extractive import DIGITS, Extractive
 
 
@@ -37,6 +38,7 @@ def sum_basic(sentences: Sequence[Sequence[str]], count: int) -> list[int]:
 
 
 class SumBasic(Extractive):
+    version: ClassVar[Version] = "7d1f0e82ec1f38c0"
     title: ClassVar[str] = "SumBasic: frequent words (Vanderwende et al. 2007)"
 
     def choose(self, sentences: Sequence[list[str]], count: int) -> Sequence[int]:

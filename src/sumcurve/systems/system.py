@@ -1,7 +1,7 @@
-"""What a study sees of a summarizer, whatever it is made of: test items in, sentences out.
+"""Interface of every summarizer in a study: test items in, sentences out.
 
 A kind of system is one file beside this one and one line of `sumcurve.systems.SYSTEMS`. A study names systems under
-`systems:`, each with its kind and what that is told; the trained ones follow from its methods. The plan imports every
+`systems:`, each with its kind and settings; the trained ones follow from its methods. The plan imports every
 kind on each parse: heavy packages are imported where work begins.
 """
 
@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from sumcurve.settings.base import Settings
 from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.store.kind import Version
 from sumcurve.store.records import Record, Text, write_jsonl
 
 LOG_OF = "log"  # the key, among a system's inputs, of a file to log to
@@ -27,27 +28,27 @@ class Item:
 
 
 class SystemSettings(Settings):
-    """What a study may say of every system; a kind adds its own keys."""
+    """Settings of every system; a kind adds its own keys."""
 
-    kind: str = ""  # of `SYSTEMS`; the system's own name where nothing is said
-    title: str = ""  # one honest sentence, printed under the tables; the kind's own where nothing is said
+    kind: str = ""  # of `SYSTEMS`; by default the system's own name
+    title: str = ""  # one honest sentence, printed under the tables; by default the kind's own
     corpora: list[str] | None = None  # of the study's; None: all
 
     light: ClassVar[bool] = True  # whether it summarizes a test part in seconds
 
     @property
     def gives_logp(self) -> bool:
-        """Whether its trainings give log-probabilities (`Scoring`)."""
+        """Tell whether its trainings give log-probabilities (`Scoring`)."""
         return False
 
     def own(self) -> dict[str, Any]:
-        """What the kind is told, as plain values."""
+        """Settings of the kind, as plain values."""
         return self.model_dump(mode="json", exclude=set(SystemSettings.model_fields))
 
 
 class Summarizing(Protocol):
     def summarize(self, items: Sequence[Item]) -> Iterable[list[str]]:
-        """A summary of each item, in order: sentences of blank-separated tokens, as the corpus's tokenizer gives them.
+        """A summary of each item, in order: sentences of blank-separated tokens, as the corpus's tokenizer makes them.
 
         The summary of an item does not depend on the other items.
         """
@@ -72,16 +73,15 @@ class Alternatives:
 
 @dataclass(frozen=True)
 class Likelihoods:
-    """What a system finds of the targets of one source, in their order.
+    """Likelihoods by a system of the targets of one source, in their order.
 
-    `logp` are sums over `tokens` tokens, in nats. `seen` is what the system sees of each: it cannot tell two apart that
-    are equal here. `assigned` is what `logp` is by another procedure.
+    `logp` are sums over `tokens` tokens, in nats. `seen` is the part of each that the system reads: it cannot
+    distinguish two with equal parts.
     """
 
     logp: Sequence[float]
     tokens: Sequence[int]
     seen: Sequence[Any]
-    assigned: Sequence[float] | None = None
 
 
 @runtime_checkable
@@ -89,39 +89,40 @@ class Weighing(Scoring, Protocol):
     """A system that weighs several targets of one source together."""
 
     def weigh(self, alternatives: Sequence[Alternatives]) -> list[Likelihoods]:
-        """What it finds of all targets; it says itself how far it reads them."""
+        """Likelihoods of all targets, each up to the length that the system reads."""
         ...
 
 
 class System(Summarizing, Protocol):
     """A kind of system that a study names under `systems:`.
 
-    A "baseline" reads sources alone; an "outside" system is somebody else's, who may have done anything but see the
-    references; a "bound" sees them and competes with nobody. None is trained by the study, but for programs and files
+    A "baseline" reads sources alone; an "outside" system is made elsewhere, by any means that do not use the
+    references; a "bound" sees them and does not compete. None is trained by the study, except programs and files
     from outside that make a curve (`outside.OutsideSettings.trainings`): tables have one row of it, without records.
     `needs` names the annotations of the corpus that it reads: the key of its specification, and the kind of folder.
-    `recipe` says that its code is known by the recipe number of outputs, as that of trained systems; that of other
-    kinds is known by its fingerprint.
+    `is_baseline`: its output is a folder of kind `baseline`, else of kind `system`. `version` stands for its code in
+    the folder's name: raise it in the commit that changes a summary.
     """
 
     Settings: ClassVar[type[SystemSettings]]
     title: ClassVar[str]
     role: ClassVar[Role]
     needs: ClassVar[Mapping[str, str]]
-    recipe: ClassVar[bool]
+    is_baseline: ClassVar[bool]
+    version: ClassVar[Version]
 
     def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        """A system as its output's specification says: `settings` are what `specify` gave, and what it `needs`.
+        """A system by its output's specification: `settings` are the values of `specify`, and those that it `needs`.
 
-        `inputs` are what this is made from, verified: folders by key and `files` by sha256.
+        `inputs` are its verified inputs: folders by key and `files` by sha256.
         """
         ...
 
     @classmethod
     def specify(cls, settings: Any, corpus: CorpusSettings) -> dict[str, Any]:
-        """What decides its summaries beside the corpus, its code and what it `needs`, as plain values.
+        """Settings that decide its summaries beside the corpus, its code and the annotations `needs`, as plain values.
 
-        Raises RecordError where what the settings name cannot be used.
+        Raises RecordError where a file or value of the settings cannot be used.
         """
         ...
 
@@ -132,12 +133,13 @@ class System(Summarizing, Protocol):
 
 
 class Untrained:
-    """Base of kinds that are told nothing and read no files; `summarize` and `title` are a kind's own."""
+    """Base of kinds without settings and files; each kind defines `summarize` and `title`."""
 
     Settings: ClassVar[type[SystemSettings]] = SystemSettings
     role: ClassVar[Role] = "baseline"
     needs: ClassVar[Mapping[str, str]] = {}
-    recipe: ClassVar[bool] = False
+    is_baseline: ClassVar[bool] = False
+    version: ClassVar[Version] = 1
 
     def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
         self.settings, self.inputs = settings, inputs
@@ -163,9 +165,9 @@ class Trainable(System, Protocol):
         device: str,
         target_tokens: int,
     ) -> Weighing:
-        """The system with what it has learned, in the folder `run`; `settings` and `inputs` as of every system.
+        """The trained system of the folder `run`; `settings` and `inputs` as of every system.
 
-        It is asked for the first `target_tokens` tokens of a target.
+        It reads the first `target_tokens` tokens of a target.
         """
         ...
 

@@ -9,28 +9,26 @@ from sumcurve.decoding.decoder import Decoder, SummarizerDecoder
 from sumcurve.decoding.logp import TargetLogp
 from sumcurve.decoding.reading import target_logp
 from sumcurve.models.batch import DECODED_TOGETHER, Example, batches, encode
-from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings.study import Reading
 from sumcurve.store.records import Record
 from sumcurve.systems.system import Item
 
 
 class Trained:
-    """A decoder with what its run has seen of a record: `source_tokens` of the source, `target_tokens` of the target.
+    """A decoder with its run's limits on a record: `source_tokens` of the source, `target_tokens` of the target.
 
-    `salient` are the spans of salient source tokens by record's id, for a search that asks for gold positions.
+    `salient` are the spans of salient source tokens by record's id, for a search that needs gold positions.
     """
 
     def __init__(
         self,
         decoder: Decoder,
-        vocabulary: Vocabulary,
         source_tokens: int,
         target_tokens: int,
         device: str,
         salient: Mapping[str, Any] | None = None,
     ) -> None:
-        self.decoder, self.vocabulary, self.device = decoder, vocabulary, device
+        self.decoder, self.vocabulary, self.device = decoder, decoder.vocabulary, device
         self.source_tokens, self.target_tokens = source_tokens, target_tokens
         self.salient = salient or {}
 
@@ -47,7 +45,7 @@ class Trained:
         return [summaries[item.record.id] for item in items]
 
     def logp(self, items: Sequence[Item], targets: Sequence[list[str]]) -> list[float]:
-        """As far as `target_tokens` reach; ValueError for an empty target. An item may be asked for several targets."""
+        """Log-probabilities of the first `target_tokens`; ValueError for an empty target. Items may repeat."""
         pairs = zip(items, targets, strict=True)
         records = [
             replace(item.record, id=str(place), target=target, references=[])

@@ -6,17 +6,20 @@ Nothing is imported here: the Snakefile reads the names on every parse.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+VERSION = 16  # of all tables and pages: raise it in the commit that changes a byte of one
+
 
 @dataclass(frozen=True)
 class Listing:
-    """A table of a study, and what its rows are about, which `sumcurve trace` follows.
+    """A table of a study, and the folders that its rows are about, which `sumcurve trace` follows.
 
     `module` makes it. `after` is the table that it follows, of one that a capability brings. A `measured` one has a
     column of measured time, which differs from run to run. `folders` are the kinds of folders of its corpus that a
     row is about beside outputs; where `outputs` is False it is about no output. `of_runs` are kinds of folders of
-    its corpus that are made from its outputs' runs. `whole_corpus`: its cells compare a method with others, or with
-    itself at other sizes, than those that the row names. `same` are columns that such a folder has in its
-    specification, or in that of what it was made of, where these tell it from others of its kind.
+    its corpus that are made from its outputs' runs. `every` are the columns, of `method`, `records`, `part` and
+    `search`, that do not choose outputs: its cells compare a method with others, or with itself at other sizes, than
+    those that the row names. `same` are columns that such a folder has in its specification, or in that of what it was
+    made of, where these tell it from others of its kind.
     """
 
     name: str
@@ -27,7 +30,7 @@ class Listing:
     folders: tuple[str, ...] = ()
     outputs: bool = True
     of_runs: tuple[str, ...] = ()
-    whole_corpus: bool = False
+    every: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
 
     @property
@@ -37,27 +40,22 @@ class Listing:
 
 
 CORE = (
-    Listing("answers", measured=True, whole_corpus=True),
+    Listing("answers", measured=True, every=("method", "records", "search")),
     Listing("scores"),
     Listing("comparisons"),
     Listing("efficiency", measured=True),
-    Listing("phases"),
-    Listing("verdicts", whole_corpus=True),
+    Listing("phases", every=("records", "part")),
+    Listing("verdicts", every=("method", "records", "search")),
     Listing("descriptions"),
     Listing("methods", measured=True),
-    Listing("corpora", folders=("corpus", "unseen", "fraction"), outputs=False),
-    Listing("equivalence"),
-    Listing("questions", whole_corpus=True),
-    Listing("lines"),
+    Listing("corpora", folders=("corpus", "unseen", "fraction"), outputs=False, same=("percent", "records")),
     Listing("references"),
     Listing("scores_long", appendix=True),
     Listing("seeds", appendix=True, measured=True),
-    Listing("variance", appendix=True),
-    Listing("stopping", appendix=True, measured=True),
-    Listing("decoding", appendix=True),
+    Listing("decoding", appendix=True, every=("search",)),
     Listing("own_searches", appendix=True),
-    Listing("metric_correlations", appendix=True, whole_corpus=True),
-    Listing("missing", appendix=True),
+    Listing("metric_correlations", appendix=True, every=("method", "records", "search")),
+    Listing("missing", appendix=True, outputs=False),
 )
 
 

@@ -1,10 +1,10 @@
-"""What a person can act on: at every size, which methods are not behind the best, and what data would make up for it.
+"""Answers of a study: the methods not behind the best at every size, and the records that would close their gap.
 
-Sizes are those that were measured, and two and four times the largest, where the fitted curves alone speak. Methods
+Sizes are those that were measured, and two and four times the largest, forecast by the fitted curves alone. Methods
 that do not read their source are left out.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,19 +12,17 @@ from numpy.typing import NDArray
 from sumcurve.curves.fit import FURTHEST, Fits
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Cell, Design
-from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
-from sumcurve.tables.lines import sentences as against_lines
-from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, SINGLE_RUN, Pair
-from sumcurve.tables.questions import sentences as answered
+from sumcurve.tables.columns import shared
+from sumcurve.tables.efficiency import clock_refusal, mean_cost
+from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, SINGLE_RUN
+from sumcurve.tables.ranking import Effect, Ranking, Standing
 from sumcurve.tables.reach import records_for
-from sumcurve.tables.results import Results, best_mean, value
-from sumcurve.tables.table import Column, Table, Value, number
+from sumcurve.tables.results import Results, value
+from sumcurve.tables.table import Column, Table, Value, listed, number
 from sumcurve.tables.verdicts import learn
 
 Array = NDArray[np.float64]
 
-BEST, LEVEL_WITH, BEHIND, ALONE = "best", "not distinguishable", "behind", "the only one"
-SHARED, NONE = "shares the best mean", "none is best: one mean of all"
 BEYOND = (2, 4)  # times the largest size
 
 
@@ -37,7 +35,7 @@ def table(results: Results) -> Table:
     refusal = clock_refusal(results)
     rows: list[dict[str, Any]] = []
     for corpus in results.corpora:
-        for metric in results.ranked(corpus):
+        for metric in results.ranking_metrics(corpus):
             design = results.design(corpus, metric.name)
             if design is None:
                 continue
@@ -48,51 +46,45 @@ def table(results: Results) -> Table:
             if fits is not None:
                 rows += _fitted(results, corpus, metric, fits)
     columns = [
-        Column("corpus", "corpus"),
-        Column("metric", "metric"),
-        Column("records", "records", "count"),
+        *shared("corpus", "metric", "records"),
         Column("basis", "basis"),
-        Column("method", "method"),
+        *shared("method"),
         Column("score", "score", "number", results.decimals, interval=True),
         Column("place", "place"),
         Column("behind_best", "behind the best", "number", results.decimals, interval=True),
-        Column("seen", f"seen at {100 * POWER:g} %", "number", results.decimals),
-        Column("records_needed", "the best needs", "count"),
+        Column("seen", "minimum detectable effect", "number", results.decimals),
+        Column("records_needed", "records the best needs", "count"),
         Column("bound", None),
-        Column("ratio", "of the records", "number", 2, interval=True),
+        Column("ratio", "share of records", "number", 2, interval=True),
         Column("per_doubling", "per doubling", "number", results.decimals, interval=True),
-        Column("seconds", "seconds", "number", 0),
-        Column("interval_covers", "intervals cover"),
+        *shared("seconds", "interval_covers"),
     ]
     notes = [
-        *answered(results),
-        *(sentence for corpus in results.corpora for sentence in against_lines(results, corpus)),
         *sentences(results),
-        *(note for evidence in results.study.evidence.values() for note in evidence.answer_notes(results)),
         f"Place: behind where the paired test of table comparisons shows it (family: all pairs of the size and metric, "
-        f"{100 * LEVEL:g} %), else not distinguishable; seen at {100 * POWER:g} %: the true difference that it would "
-        f"see with that probability. Brackets of behind the best: {DECIDING} Those of other columns, and of what is "
-        f"not tested, are pointwise. A {SINGLE_RUN} supports no claim about its method.",
-        "The best needs: with so many records the best method of the size reaches this method's score (interpolated in "
-        "log records within the data); of the records: their ratio, the best chosen anew in each draw. The reverse, "
-        "what others need for the best's score, is more than the size in every row. Per doubling: what twice the "
-        "records add, a line through the sizes up to this one at which the method reads. Seconds: of training, up to "
-        "the selected checkpoint, geometric mean over seeds"
+        f"{100 * LEVEL:g} %), else not distinguishable. Minimum detectable effect: the true difference that this test "
+        f"detects with {100 * POWER:g} % power. Brackets of behind the best: {DECIDING} Those of other columns, and of "
+        f"what is not tested, are pointwise. A {SINGLE_RUN} supports no claim about its method.",
+        "Records the best needs: trained on so many, the best method of the size matches this method's score "
+        "(interpolated in log records within the data). Share of records: their number divided by the size, the best "
+        "chosen anew in each draw. The other methods need more than the size for the best's score. Per doubling: what "
+        "twice the records add, a line through the sizes up to this one at which the method has significant source "
+        "sensitivity. Seconds: of training, up to the selected checkpoint, geometric mean over seeds"
         f"{f'; left out: {refusal}' if refusal else ''}.",
-        "Basis fit: two and four times the largest size, by the curves of table verdicts; score: median and band; "
-        "behind: as a claim there, where the probability of being behind reaches "
+        "Basis fit: forecasts for two and four times the largest size, by the curves of table verdicts. Score: median "
+        "and band; behind: where the probability of being behind reaches "
         f"{results.settings.confidence:g}, at which each end of behind the best is."
         if any(row["basis"] == "fit" for row in rows)
         else "",
         *(f"{corpus}, beyond the data: {reason}." for corpus, reason in learn(results).refused.items()),
-        *results.gaps,
-        *results.without_interval,
-        f"{results.seeds_note} {results.caveat}",
-        results.cut_short,
-        results.marks_note,
-        *results.frame_notes,
-        *results.identical,
-        *results.corpora_notes,
+        *results.notes.gaps,
+        *results.notes.without_interval,
+        f"{results.notes.seeds} {results.notes.caveat}",
+        results.notes.cut_short,
+        results.notes.marks,
+        *results.notes.frames,
+        *results.notes.identical,
+        *results.notes.corpora,
     ]
     return Table("answers", results.title("Which method, at which size of data"), columns, rows, notes)
 
@@ -107,59 +99,46 @@ def _measured(
     refusal: str,
 ) -> list[dict[str, Any]]:
     """The rows of one size that was measured, the best method first."""
-    placed, sharing = results.placed(corpus, metric.name, records), results.sharing(corpus, metric.name, records)
-    here = [row for row in results.of(corpus, True, metric.name) if row.cell in placed]
-    best = results.best(corpus, metric.name, records)
-    if best is None:
-        return []
-    sign = results.sign(metric.name)
-    methods = [row.method for row in here]
+    ranking = results.ranking(corpus, metric.name, records)
+    systems = {row.method: row for row in results.of(corpus, True, metric.name) if row.records == records}
     rows = []
-    for system in sorted(here, key=lambda row: -sign * design.means[design.place(row.cell)]):
-        cell = system.cell
-        score = results.estimate(corpus, metric.name, cell)
+    for standing in ranking.standings:
+        system = systems[standing.name]
+        score = results.estimate(corpus, metric.name, system.cell)
         row: dict[str, Any] = {
             "corpus": corpus,
             "metric": metric.title,
             "records": records,
             "basis": "measured",
             "method": results.name(system),
-            "score": value(score, results.ahead(corpus, metric.name, records) == cell, metric.decimals),
+            "score": value(score, standing.name == ranking.winner, metric.decimals),
             "per_doubling": doubling(results, corpus, metric, system.method, records),
             "interval_covers": score.covers if score.low is not None else None,
+            **placed(ranking, standing, metric.decimals),
         }
-        if not refusal and (seconds := geometric_mean(costs_of(system, "seconds"))):
+        if not refusal and (seconds := mean_cost(system, "seconds")):
             row["seconds"] = seconds
-        if cell == best:
-            row["place"] = BEST if len(here) > 1 else ALONE
-        else:
-            pair = results.pair(corpus, metric.name, records, best, cell)
-            row |= _behind(pair, best, sign, metric.decimals)
-        if cell in sharing and len(sharing) > 1:
-            row["place"] = SHARED if len(sharing) < len(here) else NONE
-        else:
-            row |= _needed(results, design, drawn, methods, best, cell, records, sign)
+        if standing.outcome != "best" or len(ranking.best) == 1:
+            methods = [name for name in systems if name in ranking.names]
+            first = str(ranking.first), records
+            row |= _needed(results, design, drawn, methods, first, system.cell, records, results.sign(metric.name))
         rows.append(row)
     return rows
 
 
-def _behind(pair: Pair, best: Cell, sign: float, decimals: int) -> dict[str, Any]:
-    """How far a method is behind the best one, and whether that is shown."""
-    place = pair.why if pair.ahead is None else BEHIND if pair.ahead == best else LEVEL_WITH
-    low, high = pair.interval
-    if low is not None and high is not None:
-        low, high = sorted((sign * low, sign * high))
-    return {
-        "place": place,
-        "behind_best": Value(sign * pair.difference.mean, low, high, decimals=decimals),
-        "seen": Value(pair.seen, decimals=decimals),
-    }
+def placed(ranking: Ranking, standing: Standing, decimals: int) -> dict[str, Any]:
+    """The cells that `ranking.recorded` reads, except the method's name."""
+    cells: dict[str, Any] = {"place": ranking.place(standing)}
+    if (lead := standing.lead) is not None:
+        cells["behind_best"] = Value(lead.value, lead.low, lead.high, decimals=decimals)
+        cells["seen"] = Value(standing.detectable, decimals=decimals)
+    return cells
 
 
 def doubling(results: Results, corpus: str, metric: Metric, method: str, records: int) -> Value:
-    """What twice the records add: the slope of a least-squares line over log2 of the sizes up to `records`.
+    """Gain from twice the records: the slope of a least-squares line over log2 of the sizes up to `records`.
 
-    Sizes at which the method is not shown to read are left out; none where fewer than two are left.
+    Sizes at which the method is not shown to use its source are left out; no value where fewer than two are left.
     """
     cells = [
         row.cell
@@ -244,59 +223,42 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
             continue
         drawn = {method: fits.predict(method, [size])[:, 0] for method in reaching}
         ordered = sorted(reaching, key=lambda method: -float(np.median(drawn[method])))
+        standings, scores = list[Standing](), list[Value]()
         for method in ordered:
             fitted = np.quantile(drawn[method], [tail, 0.5, 1 - tail]).tolist()
             low, middle, high = sorted(scale.back(end) for end in fitted)
-            behind = np.quantile(drawn[ordered[0]] - drawn[method], claimed, method="higher").tolist()
-            sure = behind[0] > 0
-            ends = [scale.difference(end) for end in behind]
-            place = BEST if method == ordered[0] else BEHIND if sure else LEVEL_WITH
-            place = place if len(ordered) > 1 else ALONE
-            row = {
+            if method == ordered[0]:
+                standings.append(Standing(method, "best"))
+            else:
+                behind = np.quantile(drawn[ordered[0]] - drawn[method], claimed, method="higher").tolist()
+                low_end, lead, high_end = (scale.difference(end) for end in behind)
+                outcome: Literal["behind", "tied"] = "behind" if behind[0] > 0 else "tied"
+                standings.append(Standing(method, outcome, Effect(lead, low_end, high_end)))
+            scores.append(Value(middle, low, high, decimals=metric.decimals))
+        ranking = Ranking(tuple(standings))
+        rows += [
+            {
                 "corpus": corpus,
                 "metric": metric.title,
                 "records": round(size),
                 "basis": "fit",
-                "method": results.name(results.largest(corpus)[method]),
-                "score": Value(middle, low, high, decimals=metric.decimals),
-                "place": place,
+                "method": results.name(results.largest(corpus)[standing.name]),
+                "score": score,
+                **placed(ranking, standing, metric.decimals),
             }
-            if method != ordered[0]:
-                row["behind_best"] = Value(ends[1], ends[0], ends[2], decimals=metric.decimals)
-            rows.append(row)
+            for standing, score in zip(standings, scores, strict=True)
+        ]
     return rows
 
 
 def sentences(results: Results) -> list[str]:
-    """What came out at the largest measured size, a sentence for every corpus and metric."""
+    """State who is best at the largest measured size, a sentence for every corpus and metric."""
     lines = []
     for corpus in results.corpora:
-        for metric in results.ranked(corpus):
-            sizes = results.sizes(corpus)
-            best = results.best(corpus, metric.name, max(sizes)) if sizes else None
-            if best is None or results.design(corpus, metric.name) is None:
-                continue
-            placed, sharing = (of(corpus, metric.name, max(sizes)) for of in (results.placed, results.sharing))
-            rivals = [cell for cell in placed if cell not in sharing]
-            pairs = [results.pair(corpus, metric.name, max(sizes), best, rival) for rival in rivals]
-            shared = [results.title_of(cell[0]) for cell in sharing]
-            level = [results.title_of(pair.second[0]) for pair in pairs if pair.ahead == ""]
-            unknown: dict[str, list[str]] = {}
-            for pair in pairs:
-                if pair.ahead is None:
-                    unknown.setdefault(pair.why, []).append(results.title_of(pair.second[0]))
-            several = len(sharing) > 1
-            sentence = f"{corpus}, {metric.title}, {number(max(sizes))} records: "
-            if not rivals:
-                named = " and ".join(shared)
-                alone = "have the same mean: none is best" if several else "is the only method to be compared"
-                lines.append(f"{sentence}{named} {alone}.")
-                continue
-            sentence += best_mean(shared)
-            if level:
-                sentence += f"; not distinguishable from {'them' if several else 'it'}: {', '.join(level)}"
-            elif not unknown and not several:
-                sentence += " and is ahead of every other method"
-            sentence += "".join(f"; not tested against {', '.join(names)} ({why})" for why, names in unknown.items())
-            lines.append(f"{sentence}.")
+        size = max(results.sizes(corpus), default=0)
+        for metric in results.ranking_metrics(corpus) if size else ():
+            ranking = results.ranking(corpus, metric.name, size)
+            if ranking.standings:
+                named = ranking.sentence(metric.title, lambda names: listed(list(map(results.title_of, names))))
+                lines.append(f"{corpus}, {metric.title}, {number(size)} records: {named}.")
     return lines

@@ -1,8 +1,8 @@
-"""The one way in which figures are drawn: layers of Vega-Lite by Altair, as SVG by vl-convert.
+"""Drawing of all figures: layers of Vega-Lite by Altair, as SVG by vl-convert.
 
 Equal data give equal bytes of SVG on every machine: text is measured in Liberation Sans, which vl-convert brings (its
-widths are Arial's), and places are written in hundredths of a pixel. Channels are named by their classes: for what
-is given as text or by `alt.value`, Altair hashes all of its schema each time.
+widths are Arial's), and places are written in hundredths of a pixel. Channels are named by their classes: for
+channels given as text or by `alt.value`, Altair hashes all of its schema each time.
 """
 
 import re
@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import altair as alt
@@ -27,7 +28,7 @@ SHAPES = (
     *("circle", "square", "diamond", "triangle-up", "triangle-down", "cross"),
     "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
 )
-DASHES = ([6, 3], [2, 2], [6, 2, 1, 2], [3, 2], [6, 2, 1, 2, 1, 2], [9, 4])  # of what is not trained, by name
+DASHES = ([6, 3], [2, 2], [6, 2, 1, 2], [3, 2], [6, 2, 1, 2, 1, 2], [9, 4])  # of untrained systems, by name
 FITTED = [5, 3]
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 GREY, INK = "#6b6b6b", "#222222"
@@ -40,11 +41,11 @@ Looks = Mapping[str, tuple[str, str]]  # by method its colour and shape
 
 @dataclass(frozen=True)
 class Panel:
-    """What is drawn of one metric on one corpus.
+    """Data of one panel: one metric on one corpus.
 
     `points` (method, system, step, x, score, low, high, reads; x of a logarithmic axis): a row for each size of a
     method, by rising `step`; of `costs` at x lines may turn back, and intervals are bars.
-    `levels` (method, score, low, high, bound): what is not trained, of which a `bound` may be out of sight. `fitted`
+    `levels` (method, score, low, high, bound): untrained systems, of which a `bound` may be out of sight. `fitted`
     (method, x, score, low, high): curves beyond the data. `above` (name, score): bounds to be written. `front` (x,
     score): the best for its cost. `zero` is the place of 0 on the axis, left of a break.
     """
@@ -62,12 +63,12 @@ class Panel:
 
     @property
     def near(self) -> tuple[float, float]:
-        """The least and the most of what is no bound."""
+        """Minimum and maximum of all scores except bounds."""
         shown = pd.concat([self.points, self.levels[~self.levels.bound]])[["score", "low", "high"]].astype(float)
         return float(shown.min().min()), float(shown.max().max())
 
     def ends(self) -> tuple[float, float, pd.DataFrame, list[tuple[str, float]]]:
-        """The ends of the axis of scores, the levels between them, and what is written above, the highest first.
+        """The ends of the axis of scores, the levels between them, and the bounds written above, the highest first.
 
         Neither wide bands nor far bounds press the curves flat.
         """
@@ -85,11 +86,21 @@ class Panel:
         return low, most + room, inside, sorted(above, key=lambda bound: -bound[1])
 
 
-def looks_of(names: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """A colour and a shape for each method, by sorted name: no pair twice, neighbours differ in both."""
+def looks_of(names: Iterable[str], kinds: Mapping[str, str] = MappingProxyType({})) -> dict[str, tuple[str, str]]:
+    """A colour and a shape for each method, by sorted name: no pair twice, neighbours differ in both.
+
+    Where methods have `kinds`, by name, those of a kind share its shape.
+    """
+    shapes = shapes_of(kinds)
     return {
-        name: (COLOURS[place % len(COLOURS)], SHAPES[place % len(SHAPES)]) for place, name in enumerate(sorted(names))
+        name: (COLOURS[place % len(COLOURS)], shapes[kinds[name]] if name in kinds else SHAPES[place % len(SHAPES)])
+        for place, name in enumerate(sorted(names))
     }
+
+
+def shapes_of(kinds: Mapping[str, str]) -> dict[str, str]:
+    """The shape of every kind of methods."""
+    return dict(zip(sorted({*kinds.values()}), SHAPES, strict=False))
 
 
 def curves(panel: Panel, looks: Looks, width: int, height: int) -> Specification:
@@ -238,7 +249,7 @@ def _at(x: float, y: float) -> tuple[alt.XValue, alt.YValue]:
 def together(how: str, parts: Sequence[Any], **properties: Any) -> Specification:
     """One specification of several, as `layer`, `concat` or `vconcat`; Altair's own ways copy all data many times.
 
-    What a chart is made of was validated when it was made.
+    Parts of a chart were validated when they were made.
     """
     specifications = [part if isinstance(part, dict) else part.to_dict(validate=False) for part in parts]
     datasets: dict[str, Any] = {}
@@ -274,30 +285,30 @@ def save(chart: Specification, folder: Path, name: str) -> None:
 
 def svg(chart: Specification) -> str:
     """A chart in the house's style, on white."""
-    return shortened(vl_convert.vegalite_to_svg(configured(chart, INK, "white")))
+    return shortened(vl_convert.vegalite_to_svg(configured(chart)))
 
 
-def configured(chart: Specification, ink: str, background: str) -> Specification:
-    """The specification of a chart in the house's style."""
-    title = {"fontWeight": "normal", "fontSize": TEXT + 1, "color": ink}
+def configured(chart: Specification) -> Specification:
+    """The specification of a chart in the house's style, on white."""
+    title = {"fontWeight": "normal", "fontSize": TEXT + 1, "color": INK}
     return {
         "$schema": SCHEMA_URL,
         **chart,
-        "background": background,
+        "background": "white",
         "config": {
             "font": FONT,
             "aria": False,
             "view": {"stroke": None},
-            "title": {**title, "anchor": "start", "frame": "group", "subtitleColor": ink, "subtitleFontSize": TEXT},
+            "title": {**title, "anchor": "start", "frame": "group", "subtitleColor": INK, "subtitleFontSize": TEXT},
             "axis": {
-                **{f"{part}Color": ink for part in ("label", "title", "grid", "domain", "tick")},
+                **{f"{part}Color": INK for part in ("label", "title", "grid", "domain", "tick")},
                 "gridOpacity": 0.12,
                 "labelFontSize": TEXT,
                 "titleFontSize": TEXT,
                 "titleFontWeight": "normal",
             },
-            "legend": {"labelColor": ink, "labelFontSize": TEXT + 1, "symbolSize": 70},
-            "text": {"color": ink, "fontSize": TEXT},
+            "legend": {"labelColor": INK, "labelFontSize": TEXT + 1, "symbolSize": 70},
+            "text": {"color": INK, "fontSize": TEXT},
             "rule": {"size": 1},
         },
     }

@@ -1,9 +1,10 @@
-"""What each corpus is: its parts and fractions after Čano and Bojar (2020), Table 1, and what became of its records."""
+"""Statistics of corpora: parts and fractions after Čano and Bojar (2020), Table 1, and records kept and dropped."""
 
 from typing import Any
 
 from sumcurve.corpora.store import PARTS, UNSEEN
 from sumcurve.settings.study import present_words
+from sumcurve.tables.columns import shared
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table
 
@@ -31,20 +32,12 @@ def table(results: Results) -> Table:
                 }
             )
     columns = [
-        Column("corpus", "corpus"),
-        Column("part", "part"),
-        Column("percent", "%", "count"),
-        Column("records", "records", "count"),
+        *shared("corpus", "part", "percent", "records"),
         Column("share_percent", "% of read", "number", 1),
         Column("source_tokens", "source", "number", 1),
         Column("target_tokens", "target", "number", 1),
         Column("vocabulary", "vocabulary", "count"),
         Column("words_used", "words used", "count"),
     ]
-    notes = [
-        "Source, target: mean length in tokens. Vocabulary: distinct words. Words used: those of them that the methods "
-        "know which are trained on the part and read whole words; where they differ, the most of any.",
-        *results.corpora_notes,
-    ]
     caption = "Corpora: records read, kept and dropped; every part and fraction of what was kept"
-    return Table("corpora", results.title(caption), columns, rows, notes)
+    return Table("corpora", results.title(caption), columns, rows, results.notes.corpora)

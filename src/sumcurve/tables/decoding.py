@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from sumcurve.statistics.intervals import difference
+from sumcurve.tables.columns import shared
 from sumcurve.tables.results import Results, value
 from sumcurve.tables.table import Column, Table
 
@@ -41,15 +42,11 @@ def table(results: Results) -> Table:
                     }
                 )
     columns = [
-        Column("corpus", "corpus"),
-        Column("method", "method"),
-        Column("percent", "%", "count"),
-        Column("seeds", "seeds", "count"),
-        Column("metric", "metric"),
+        *shared("corpus", "method", "percent", "seeds", "metric"),
         Column("common", "common", "number", results.decimals),
         Column("paper", "paper", "number", results.decimals),
         Column("difference", "difference", "number", results.decimals, interval=True),
-        Column("interval_covers", "interval covers"),
+        *shared("interval_covers"),
         Column("common_search", "common search"),
         Column("paper_search", "paper's search"),
     ]

@@ -1,7 +1,8 @@
-"""What summaries are like, without a better or worse: how much they copy and repeat, how long they are."""
+"""Descriptive statistics of summaries, without a better or worse: copying, repetition, length."""
 
 from typing import Any
 
+from sumcurve.tables.columns import shared
 from sumcurve.tables.results import UNREAD, Results, units, value
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, Value
@@ -12,7 +13,7 @@ REFERENCES = "references"
 def table(results: Results) -> Table:
     """A row for every system and size, and one for a corpus's references where they were measured, too.
 
-    The columns are the metrics by which nobody is ahead (`Metric.describes`). A row without any of them is left out.
+    The columns are the metrics that rank no system (`Metric.describes`). A row without any of them is left out.
     """
     rows: list[dict[str, Any]] = []
     for corpus in results.corpora:
@@ -24,28 +25,24 @@ def table(results: Results) -> Table:
             rows.append({"corpus": corpus, "method": REFERENCES, **written})
         rows += [row for system in here if (row := _row(results, system))]
     columns = [
-        Column("corpus", "corpus"),
-        Column("method", "method"),
-        Column("percent", "%", "count"),
-        Column("records", "records", "count"),
+        *shared("corpus", "method", "percent", "records"),
         *(
             Column(metric.name, metric.title, "number", metric.decimals, interval=True, narrow=True)
             for metric in results.describing
         ),
-        Column("interval_covers", None),
+        *shared("interval_covers", shown=False),
     ]
     notes = [
-        f"Means over test items and seeds: {units(results.describing)}. The CSV has {results.share} intervals and what "
-        "they cover. References: what people wrote. Nobody is ahead by any of these. Signatures: table scores.",
-        results.marks_note,
-        *results.frame_notes,
-        *results.unread_notes,
+        f"{units(results.describing)}. The CSV has {results.share} intervals.",
+        results.notes.marks,
+        *results.notes.frames,
+        *results.notes.unread,
     ]
     return Table("descriptions", results.title("What the summaries are like"), columns, rows, notes)
 
 
 def _row(results: Results, system: System) -> dict[str, Any]:
-    """Empty where no scorer that describes has scored the system."""
+    """Row of a system; empty where no descriptive metric was computed for it."""
     row: dict[str, Any] = {}
     covers: dict[str, None] = {}
     for metric in results.describing:

@@ -1,4 +1,4 @@
-"""What a study's tables are made of: scored outputs, measured training costs, statistics of corpora.
+"""Evidence behind a study's tables: scored outputs, measured training costs, statistics of corpora.
 
 Plain data, given by the caller; nothing here reads a folder.
 """
@@ -6,24 +6,17 @@ Plain data, given by the caller; nothing here reads a folder.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from functools import cached_property
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sumcurve.curves.stopping import Validation
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings.study import Equivalence, Question
 from sumcurve.statistics.design import Cell
 from sumcurve.systems.system import Role
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
-    from sumcurve.tables.results import Results
-    from sumcurve.tables.systems import System
-    from sumcurve.tables.table import Table
+from sumcurve.tables.table import Table
 
 BLIND: tuple[Role, ...] = ("baseline", "outside")  # not trained by the study, and without sight of references
 ROLES: tuple[Role, ...] = (*BLIND, "bound", "trained")  # in the order of rows
@@ -32,12 +25,12 @@ CUT = "best-sentence"  # the bound that is cut to the length of summaries (syste
 
 
 def is_beside(role: Role, method: str) -> bool:
-    """Whether it is a bound of which nothing is cut, such as the reference itself: measures are put beside it."""
+    """Tell whether a system is an untruncated upper bound, such as the reference itself; measures compare with it."""
     return role == "bound" and method != CUT
 
 
 class EvidenceError(ValueError):
-    """Evidence that does not fit together; the message names what and the remedy."""
+    """Evidence that does not fit together; the message names the conflict and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +39,8 @@ class Timing:
 
     `seconds` are process CPU seconds on a CPU, device seconds on a GPU; `total_seconds` run to the end of
     training. `phases` splits `seconds` by phase. `exclusive` is false when the GPU was shared with other
-    work. Of an outside program updates and examples are unknown, and `seconds` are all that it took.
+    work. Of an outside program updates and examples are unknown, and `seconds` are all that it took, by whatever rule
+    it stops (`own_rule`).
     """
 
     seconds: float
@@ -57,10 +51,14 @@ class Timing:
     exclusive: bool
     phases: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def own_rule(self) -> bool:
+        return self.updates is None
+
 
 @dataclass(frozen=True)
 class Training:
-    """What was trained and how it ended, without measured time.
+    """Facts of a training and how it ended, without measured time.
 
     `parameters` counts those of the model: total, of it vocabulary and other. `epochs` are passes over the training
     items up to the selected checkpoint; `ended` names every phase, in order, and the reason it ended. `selected` is the
@@ -83,7 +81,7 @@ class Items:
 
     `values` ``[metrics, items]`` are in each metric's unit, in the order of `ids`, which name every item's record;
     `groups` names its group. `further` are the other columns of an item's key, such as a rater. `references` are the
-    means of metrics that were asked of the references themselves. `details` are the other columns of items.csv.
+    means of metrics that were computed for the references themselves. `details` are the other columns of items.csv.
     """
 
     metrics: tuple[Metric, ...]
@@ -109,9 +107,14 @@ class Items:
         if repeated:
             raise EvidenceError(f"item {', '.join(sorted(repeated)[0])} is scored twice")
 
+    def of(self, metric: str) -> NDArray[np.float64]:
+        """Values ``[items]`` of a metric."""
+        row: NDArray[np.float64] = self.values[[column.name for column in self.metrics].index(metric)]
+        return row
+
     @property
     def keys(self) -> list[tuple[str, ...]]:
-        """What identifies each item: its record's id, then `further`."""
+        """Identifiers of the items: each record's id, then `further`."""
         return list(zip(self.ids, *self.further.values(), strict=True))
 
 
@@ -119,13 +122,12 @@ class Items:
 class ScoredOutput:
     """One output with its per-item values by scorer.
 
-    A trained output has records (it was trained on), percent where the study asked for that, seed, search and, where
+    A trained output has records (it was trained on), percent where the study has them, seed, search and, where
     measured, its timing and training and history. A system of another `role` (`systems.system.System`) has none of
-    them. `search` says whose search decoded it: "common" for the corpus's, "paper" for that of the method's paper,
-    "own" for what came from outside; `search_signature` says what it was, where it is known. `run` names the folder
-    behind the row. `part` says what it is for: "study", or "after", "before", "control" for what the method's last
-    phase buys, or "variance" for what draws and trainings vary by; `draw` is the seed that drew its records, where it
-    is not `seed`. `summaries` is the sha256 of what it wrote.
+    them. `search` states whose search decoded it: "common" for the corpus's, "paper" for that of the method's paper,
+    "own" for systems from outside; `search_signature` describes it, where it is known. `run` names the folder
+    behind the row. `part` states its purpose: "study", or "after", "before", "control" for the effect of the
+    method's last phase. `summaries` is the sha256 of its summaries.
     """
 
     corpus: str
@@ -137,8 +139,7 @@ class ScoredOutput:
     run: str
     scores: Mapping[str, Items]
     search_signature: str = ""
-    part: Literal["study", "after", "before", "control", "variance"] = "study"
-    draw: int | None = None
+    part: Literal["study", "after", "before", "control"] = "study"
     timing: Timing | None = None
     training: Training | None = None
     history: Sequence[Validation] = ()
@@ -154,7 +155,6 @@ class ScoredOutput:
         parts += [f"seed {self.seed}"] if self.seed is not None else []
         parts += ["paper search"] if self.search == "paper" else []
         parts += [f"({self.part})"] if self.part != "study" else []
-        parts += [f"draw {self.draw}"] if self.draw is not None else []
         return " ".join(parts)
 
 
@@ -162,8 +162,8 @@ class ScoredOutput:
 class PartStatistics:
     """One line of the corpora table. Means are in tokens; `vocabulary` counts the part's distinct words.
 
-    `words_used` counts those of them that the methods know that are trained on the part and read whole words, the most
-    of any; None where there is none, and for valid and test.
+    `words_used` counts those of them in the vocabulary of a method that is trained on the part and reads whole words,
+    the most of any; None where there is none, and for valid and test.
     """
 
     part: str  # train, valid, test
@@ -177,7 +177,7 @@ class PartStatistics:
 
 @dataclass(frozen=True)
 class CorpusStatistics:
-    """What became of a corpus: records read, kept, dropped by reason, and the statistics of its parts."""
+    """Statistics of a corpus: records read, kept, dropped by reason, and those of its parts."""
 
     corpus: str
     title: str
@@ -198,7 +198,7 @@ class CorpusStatistics:
 
 @dataclass(frozen=True)
 class Missing:
-    """An output that the study asks for and that is not finished; `folder` is the first one missing on its way."""
+    """An output that the study requires and that is not finished; `folder` is the first missing one on its way."""
 
     corpus: str
     method: str
@@ -206,12 +206,12 @@ class Missing:
     seed: int | None
     search: str | None
     folder: str
-    records: int | None = None  # where the study asks for these in place of a percent
+    records: int | None = None  # where the study has these in place of a percent
 
 
 @dataclass(frozen=True)
 class Example:
-    """A test item and what systems wrote of it.
+    """A test item and the systems' summaries of it.
 
     `source` and `references` hold sentences as people wrote them, `source_tokens` those of the prepared record.
     `summaries` holds the sentences of every system by its method and training records (None: not trained); of several
@@ -227,7 +227,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Examples:
-    """Test items of a corpus that were drawn by `seed`, in the order of the draw; `read_tokens` is what models read."""
+    """Test items of a corpus that were drawn by `seed`, in the order of the draw; `read_tokens` limits sources."""
 
     corpus: str
     seed: int
@@ -237,7 +237,7 @@ class Examples:
 
 @dataclass(frozen=True)
 class Unranked:
-    """Why a system takes no part in what a metric ranks, in a clause, and the mark beside its score."""
+    """Reason, in a clause, why a metric does not rank a system, and the mark beside its score."""
 
     mark: str
     why: str
@@ -257,74 +257,58 @@ class Optimum:
 
 @dataclass(frozen=True)
 class OptimumWords:
-    """What pages call an optimum: alone, of all items and of every item; what a share of it is, and what is drawn."""
+    """Display strings of an optimum: its name, the explanation of shares of it, and a note on its drawing."""
 
     name: str = "optimum"
-    of_all: str = "the optimum"
-    of_every: str = "the optimum"
     share: str = "it is not known."
     drawn: str = ""
 
 
 class Evidence:
-    """What a capability has found of a study: its tables' content, and what it says of the core's. All is optional."""
+    """Evidence of a capability on a study: content of its tables, and additions to the core's. All is optional."""
 
     optimum_words: ClassVar[OptimumWords | None] = None
 
-    def optimum(self, results: "Results", corpus: str, metric: str) -> Optimum | None:
+    def optimum(self, study: "Study", corpus: str, metric: str) -> Optimum | None:
         """The best that is possible on a corpus under a metric; None where it is not known."""
         return None
 
-    def figures(self, results: "Results", folder: Path) -> Mapping[str, str]:
-        """Draw figures into a folder; the title of each by its name."""
+    def kinds(self) -> Mapping[str, str]:
+        """Kinds of methods by name, where figures have a marker for every kind."""
         return {}
 
-    def unread(self, results: "Results", corpus: str, metric: str) -> str:
-        """Why nobody is ranked by a metric on a corpus, in a clause; empty where there is no reason."""
+    def unread(self, study: "Study", corpus: str, metric: str) -> str:
+        """Explain, in a clause, why a metric ranks no system on a corpus; empty where there is no reason."""
         return ""
 
-    def unranked(self, results: "Results", corpus: str, metric: str, cell: Cell) -> Unranked | None:
-        """Why a system of a corpus takes no part in what a metric ranks; None where there is no reason."""
+    def unranked(self, corpus: str, metric: str, cell: Cell) -> Unranked | None:
+        """Explain why a metric does not rank a system of a corpus; None where there is no reason."""
         return None
 
-    def mark(self, system: "System") -> str:
+    def mark(self, method: str) -> str:
         """A sign beside a system's name, which `notes` explain; empty where there is none."""
         return ""
 
-    def notes(self, results: "Results") -> Sequence[str]:
+    def notes(self, study: "Study") -> Sequence[str]:
         """Sentences under the core's tables: metrics that are not interpreted, and systems without a rank."""
         return ()
 
-    def answer_notes(self, results: "Results") -> Sequence[str]:
-        """Sentences under table answers: what else stands for records."""
-        return ()
-
-    def question_rows(
-        self, results: "Results", asks: str, corpus: str, metric: Metric, sizes: Sequence[int]
-    ) -> Sequence[Mapping[str, Any]]:
-        """Rows of table questions, each an answer at one of these sizes to what the core cannot answer by itself."""
-        return ()
-
-    def levels(self, tables: Mapping[str, "Table"]) -> Sequence[Mapping[str, Any]]:
-        """Level lines of the figure of scores, as rows of table scores."""
-        return ()
-
-    def sections(self, results: "Results") -> Sequence["Markup"]:
-        """Of the page that people read, behind its tables; all that comes from records is escaped."""
+    def levels(self, tables: Mapping[str, Table]) -> Sequence[Mapping[str, Any]]:
+        """Reference lines of the figure of scores, as rows of table scores."""
         return ()
 
     def ratio(self, metric: str, items: Items) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Of a metric that is a ratio of sums, such as a share of all questions: values ``[items]`` that vary as it
-        does and have it as their mean, and the ratio by each who judges ``[judges]``; None of a mean over items.
+        """Linearized values ``[items]`` of a metric that is a ratio of sums, such as a share of all questions: they
+        vary as it does and have it as their mean; and the ratio by each judge ``[judges]``; None for a mean over items.
         """
         return None
 
     def questions(self, corpus: str) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """By id of a shown item what is asked about its reference, each with the answer."""
+        """Questions about the reference of each shown item, by its id, each with the answer."""
         return {}
 
-    def answers(self, system: "System") -> Mapping[str, Sequence[tuple[str, bool]]]:
-        """By id of a shown item the answers that a summary gives to these ("": none), and whether each is right."""
+    def answers(self, output: ScoredOutput) -> Mapping[str, Sequence[tuple[str, bool]]]:
+        """Answers of a summary to these questions by id of a shown item ("": none), and whether each is right."""
         return {}
 
 
@@ -332,11 +316,10 @@ class Evidence:
 class Study:
     """All that a study's tables are made of.
 
-    `form` names that of the methods ("small", "paper"), `titles` the methods for people, `about` says in a clause what
-    each is, `systems` what each is that is not trained. `trained` counts the trained outputs that the study asks for;
-    where some are `missing`, all tables say so. `scores` are the keys of the folders that `outputs` come from.
-    `examples` are for reading; no table is made of them, and of every corpus the README has what methods wrote of the
-    first `shown_items`.
+    `form` names that of the methods ("small", "paper"), `titles` the methods for people, `about` describes
+    each in a clause, `systems` each untrained system. `trained` counts the trained outputs that the study requires;
+    where some are `missing`, all tables state it. `scores` are the keys of the folders that `outputs` come from.
+    `examples` are for reading; no table is made of them.
     """
 
     title: str
@@ -350,15 +333,21 @@ class Study:
     scores: Sequence[str] = ()
     systems: Mapping[str, str] = field(default_factory=dict)
     examples: Sequence[Examples] = ()
-    equivalence: Equivalence | None = None
-    questions: Sequence[Question] = ()
-    shown_items: int = 0
     rank_by: str | None = None
     evidence: Mapping[str, Evidence] = field(default_factory=dict)  # of capabilities, by their names
 
+    @cached_property
+    def metrics(self) -> dict[str, tuple[Metric, str]]:
+        """Every metric by name with its scorer, in the order of the study's scorers."""
+        return metrics_of(self.outputs, self.rank_by)
+
+    @property
+    def corpora(self) -> list[str]:
+        return list(dict.fromkeys(output.corpus for output in self.outputs))
+
     @property
     def in_part(self) -> str:
-        """What a table made of an unfinished study must say; empty where nothing is missing."""
+        """Note on tables of an unfinished study; empty where nothing is missing."""
         if not self.missing:
             return ""
         count = sum(output.records is not None for output in self.outputs)
@@ -370,20 +359,16 @@ def checked(outputs: Sequence[ScoredOutput]) -> list[ScoredOutput]:
 
     Systems that are not trained come first, bounds behind the others, then methods by name, percent, search, part and
     seed. An item that a scorer could not give a value for one output (`UNGRADED`) is left out for all of the corpus.
-    Raises EvidenceError, naming the output, for any other item that another output of the corpus has and it lacks, an
-    output given twice, a training without its size, and signatures within a corpus that differ in more than the
-    version of sumcurve.
+    Raises EvidenceError, naming the output, for any other item that another output of the corpus has and it lacks,
+    signatures within a corpus that differ in more than the version of sumcurve, and fractions with as many records.
     """
     outputs = _graded(outputs)
     if not outputs:
         raise EvidenceError("no scored output; a table needs at least one")
     outputs_of: list[ScoredOutput] = []
     first_of: dict[tuple[str, str], ScoredOutput] = {}
-    sizes: dict[str, dict[int, dict[int, str]]] = {}  # corpus -> percent -> records -> an output
+    percents: dict[tuple[str, int], int] = {}  # by corpus and records
     for output in sorted(outputs, key=_place):
-        _check_form(output)
-        if outputs_of and _place(outputs_of[-1])[:-1] == _place(output)[:-1]:
-            raise EvidenceError(f"{output} is given twice: {outputs_of[-1].run} and {output.run}")
         for scorer, items in output.scores.items():
             first = first_of.setdefault((output.corpus, scorer), output)
             _check_items(scorer, first, output)
@@ -393,10 +378,11 @@ def checked(outputs: Sequence[ScoredOutput]) -> list[ScoredOutput]:
                     "score both alike"
                 )
         if output.percent is not None and output.records is not None:
-            sizes.setdefault(output.corpus, {}).setdefault(output.percent, {})[output.records] = str(output)
+            percent = percents.setdefault((output.corpus, output.records), output.percent)
+            if percent != output.percent:
+                both = f"{percent} % and {output.percent} % are both {output.records} records"
+                raise EvidenceError(f"{output.corpus}: {both}; leave one of them out of the study")
         outputs_of.append(replace(output, scores={scorer: _sorted(items) for scorer, items in output.scores.items()}))
-    for corpus, fractions in sizes.items():
-        _check_sizes(corpus, fractions)
     return outputs_of
 
 
@@ -464,7 +450,7 @@ def _at(items: Items, places: list[int]) -> Items:
 def metrics_of(outputs: Sequence[ScoredOutput], first: str | None = None) -> dict[str, tuple[Metric, str]]:
     """Every metric by name with its scorer: that called `first`, then in the order of the study's scorers.
 
-    That is the order of the outputs that all of them scored: a scorer may have nothing to say of lead. Raises
+    That is the order of the outputs that all of them scored: a scorer may not score the lead baseline. Raises
     EvidenceError where two scorers give a metric one name.
     """
     metrics: dict[str, tuple[Metric, str]] = {}
@@ -481,52 +467,18 @@ def metrics_of(outputs: Sequence[ScoredOutput], first: str | None = None) -> dic
 def _place(output: ScoredOutput) -> tuple[Any, ...]:
     rank = ROLES.index(output.role)
     size = output.records if output.percent is None else output.percent
-    size, draw, seed = (-1 if value is None else value for value in (size, output.draw, output.seed))
-    return (output.corpus, rank, output.method, size, output.search or "", output.part, draw, seed, output.run)
-
-
-def _check_sizes(corpus: str, fractions: dict[int, dict[int, str]]) -> None:
-    """One size for each fraction of a corpus, and a larger one for a larger fraction."""
-    previous = 0
-    for percent in sorted(fractions):
-        records = sorted(fractions[percent])
-        if len(records) > 1:
-            shown = ", ".join(f"{name}: {size}" for size, name in sorted(fractions[percent].items()))
-            raise EvidenceError(f"{corpus} {percent} % has different training records: {shown}")
-        if records[0] <= previous:
-            raise EvidenceError(
-                f"{corpus} {percent} % has {records[0]} records, not above the smaller fraction's {previous}"
-            )
-        previous = records[0]
+    size, seed = (-1 if value is None else value for value in (size, output.seed))
+    return (output.corpus, rank, output.method, size, output.search or "", output.part, seed, output.run)
 
 
 def _comparable(signature: str) -> list[str]:
-    """Without the version of sumcurve."""
+    """Signature without the version of sumcurve."""
     return [part for part in signature.split("|") if not part.startswith(("sumcurve:", "engine:"))]
 
 
-def _check_form(output: ScoredOutput) -> None:
-    trained = [part is not None for part in (output.records, output.search, output.seed)]
-    if output.role != "trained":
-        if any(trained[:2]) or output.percent is not None:
-            raise EvidenceError(f"{output} is not trained; it has no percent, no records and no search")
-    elif not all(trained):
-        raise EvidenceError(f"{output} ({output.run}) needs records, seed and search, as all that is trained")
-
-
 def _check_items(scorer: str, first: ScoredOutput, output: ScoredOutput) -> None:
-    there, here = first.scores[scorer], output.scores[scorer]
-    if tuple(there.further) != tuple(here.further):
-        raise EvidenceError(
-            f"{first} has {scorer}'s items by {', '.join(('id', *there.further))}, {output} by "
-            f"{', '.join(('id', *here.further))}; score both alike"
-        )
-    known, given = set(there.keys), set(here.keys)
+    known, given = set(first.scores[scorer].keys), set(output.scores[scorer].keys)
     for lacking, having, lost in ((output, first, known - given), (first, output, given - known)):
         if lost:
             named = ", ".join(min(lost))
             raise EvidenceError(f"{lacking} lacks {scorer}'s item {named} ({len(lost)} in all), which {having} has")
-    groups = dict(zip(there.keys, there.groups, strict=True))
-    for key, group in zip(here.keys, here.groups, strict=True):
-        if groups[key] != group:
-            raise EvidenceError(f"{output} has item {', '.join(key)} in group {group}, {first} in group {groups[key]}")

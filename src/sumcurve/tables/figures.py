@@ -13,11 +13,12 @@ import pandas as pd
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings.base import ZERO_SHOT
+from sumcurve.statistics.design import Cell
 from sumcurve.tables import chart
 from sumcurve.tables.chart import LINE, Panel
-from sumcurve.tables.efficiency import clock_refusal, costs_of, geometric_mean
+from sumcurve.tables.efficiency import clock_refusal, mean_cost
 from sumcurve.tables.evidence import BLIND, is_beside
-from sumcurve.tables.results import Results
+from sumcurve.tables.results import UNREAD, Results
 from sumcurve.tables.table import number
 from sumcurve.tables.verdicts import bands
 
@@ -32,26 +33,36 @@ RECORDS, SECONDS = "training records, logarithmic", "training seconds, logarithm
 
 
 def write_figures(results: Results, scores: pd.DataFrame, folder: Path) -> None:
-    """Draw what the study has the evidence for; `scores` is the frame of table scores, with level lines."""
-    looks = looks_of(scores)
+    """Draw every figure for which the study has evidence; `scores` is the frame of table scores, with baselines."""
+    looks = looks_of(results, scores)
     heading = results.study.in_part
-    corpora = [corpus for corpus in results.corpora if known(scores[scores.corpus == corpus], results.ranking)]
-    blocks = [block(results, scores, corpus, results.drawn([corpus]), looks) for corpus in corpora]
+    corpora = [
+        corpus for corpus in results.corpora if scored(scores[scores.corpus == corpus], results.ranking_metrics())
+    ]
+    blocks = [block(results, scores, corpus, drawn(results, corpus), looks) for corpus in corpora]
     chart.save(chart.sheet(blocks, heading, notes(results, scores)), folder, "curves")
     timed = [corpus for corpus in corpora if seconds_of(results, corpus)]
     if timed and not clock_refusal(results):
-        blocks = [block(results, scores, corpus, results.drawn([corpus]), looks, seconds=True) for corpus in timed]
+        blocks = [block(results, scores, corpus, drawn(results, corpus), looks, seconds=True) for corpus in timed]
         chart.save(chart.sheet(blocks, heading, notes(results, scores, seconds=True)), folder, "seconds")
 
 
-def known(rows: pd.DataFrame, metrics: Sequence[Metric]) -> list[Metric]:
+def drawn(results: Results, corpus: str) -> list[Metric]:
+    """The ranking metrics for a figure of a corpus; the title of one that is not valid there is marked."""
+    return [
+        replace(metric, title=metric.title + UNREAD) if results.unread(corpus, metric.name) else metric
+        for metric in results.ranking_metrics()
+    ]
+
+
+def scored(rows: pd.DataFrame, metrics: Sequence[Metric]) -> list[Metric]:
     """The metrics that something of these rows has."""
     return [metric for metric in metrics if rows[metric.name].notna().any()]
 
 
-def looks_of(scores: pd.DataFrame) -> dict[str, tuple[str, str]]:
+def looks_of(results: Results, scores: pd.DataFrame) -> dict[str, tuple[str, str]]:
     """Colour and shape of every trained method."""
-    return chart.looks_of(set(scores.method[scores.role == "trained"]))
+    return chart.looks_of(set(scores.method[scores.role == "trained"]), results.kinds)
 
 
 def block(
@@ -64,9 +75,7 @@ def block(
 ) -> Any:
     """The panels of a corpus: curves over its sizes, or over seconds; dots where it has one size or none."""
     rows = scores[scores.corpus == corpus]
-    panels = [panel_of(results, rows, corpus, metric, seconds=seconds) for metric in known(rows, metrics)]
-    roles = BLIND if seconds else ()
-    panels = [only(panel, rows, roles) for panel in panels] if roles else panels
+    panels = [study_panel(results, rows, corpus, metric, seconds) for metric in scored(rows, metrics)]
     remark = f"{number(int(rows['items'].iloc[0]))} test items"
     sizes = results.sizes(corpus)
     if seconds or len(sizes) > 1:
@@ -82,81 +91,85 @@ def block(
     return chart.block(drawn, columns, corpus, remark)
 
 
-def only(panel: Panel, rows: pd.DataFrame, roles: Sequence[str]) -> Panel:
-    """A panel with the levels of these roles alone."""
-    names = rows.method[rows.role.isin(roles)]
-    return replace(panel, levels=panel.levels[panel.levels.method.isin(names)], above=())
-
-
 def order_of(panel: Panel) -> list[str]:
     """The systems of a corpus of one size, from the top: those that are not trained first, then by score."""
     return [*panel.levels.method, *panel.points.sort_values("score", ascending=False, kind="stable").system]
 
 
-def panel_of(
-    results: Results,
-    rows: pd.DataFrame,
-    corpus: str,
-    metric: Metric,
-    fitted: bool = True,
-    seconds: bool = False,
-) -> Panel:
-    """What is drawn of a metric; `rows` are those of the corpus in the frame of table scores."""
-    scored = rows[rows[metric.name].notna()]
-    ends = {"score": metric.name, "low": f"{metric.name}_low", "high": f"{metric.name}_high"}
-    columns = scored[["method", "role", "records", "reads_source"]]
-    scored = columns.assign(**{name: scored[column].astype(float) for name, column in ends.items()})
-    trained = scored[scored.records.notna()]
-    marks = {system.cell: results.name(system).shown for system in results.of(corpus)}
-    sizes = trained.records.astype(int)
-    cells = [(name, size or None) for name, size in zip(trained.method, sizes, strict=True)]
-    zero = None
-    x = sizes.astype(float)
-    every = results.sizes(corpus)
+def study_panel(results: Results, rows: pd.DataFrame, corpus: str, metric: Metric, seconds: bool = False) -> Panel:
+    """Panel of a metric of a study; `rows` are those of the corpus in the frame of table scores.
+
+    Over seconds: with the Pareto front, and without the lines of systems that see the reference.
+    """
+    marks = {system.cell: results.name(system).shown for system in results.of(corpus, trained=True)}
+    cells = zip(rows.method, rows.records.fillna(-1).astype(int), strict=True)
+    rows = rows.assign(system=[marks.get((method, records or None), method) for method, records in cells])
+    title = f"{metric.title} ({metric.unit})"
     if seconds:
-        costs = seconds_of(results, corpus)
-        x = pd.Series([costs.get(cell) for cell in cells], index=trained.index, dtype=float)
-    elif (sizes == 0).any() and every:
-        zero = every[0] / max(1.5, (every[-1] / every[0]) ** 0.12)
-        x = x.replace(0, zero)
+        rows = rows[rows.records.notna() | rows.role.isin(BLIND)]
+        panel = panel_of(rows, metric.name, title, seconds_of(results, corpus))
+        return replace(panel, front=front_of(results, corpus, metric))
+    beyond = bands(results)
+    beyond = beyond[(beyond.corpus == corpus) & (beyond.metric == metric.name) & beyond.beyond]
+    beyond = beyond.rename(columns={"records": "x", "middle": "score"})[["method", "x", "score", "low", "high"]]
+    optimum = results.optimum(corpus, metric.name) if len(results.sizes(corpus)) > 1 else None
+    panel = panel_of(rows, metric.name, title, fitted=beyond)
+    return replace(panel, above=optimum.levels if optimum else ())
+
+
+def panel_of(
+    scores: pd.DataFrame,
+    metric: str,
+    title: str,
+    seconds: Mapping[Cell, float] | None = None,
+    fitted: pd.DataFrame | None = None,
+) -> Panel:
+    """Panel of a column of scores: over training records, or over the `seconds` of trainings, where known.
+
+    `scores` are rows of one corpus in table scores, with a column `system`: the names that are drawn. `fitted` are
+    curves beyond the data, as a panel has them.
+    """
+    ends = {metric: "score", f"{metric}_low": "low", f"{metric}_high": "high"}
+    rows = scores.reindex(columns=["method", "system", "role", "records", "reads_source", *ends])
+    rows = rows[rows[metric].notna()].astype(dict.fromkeys(["records", *ends], float)).rename(columns=ends)
+    trained, fixed = rows[rows.records.notna()], rows[rows.records.isna()]
+    sizes = sorted({*trained.records[trained.records > 0]})
+    x, ticks, zero = trained.records, sizes, None
+    if seconds is not None:
+        cells = zip(trained.method, trained.records.astype(int), strict=True)
+        x = pd.Series([seconds.get((name, size or None)) for name, size in cells], index=trained.index, dtype=float)
+        ticks = [digit * 10.0**power for power in range(-3, 7) for digit in (1, 3)]
+    else:
+        if fitted is not None and len(fitted):  # every other size, so that names do not touch, and how far curves go
+            ticks = [*sizes[::-1][::2], float(fitted.x.max())]
+        if (x == 0).any() and sizes:
+            zero = sizes[0] / max(1.5, (sizes[-1] / sizes[0]) ** 0.12)
+            x, ticks = x.replace(0, zero), [zero, *ticks]
     points = pd.DataFrame(
         {
-            "method": trained.method.str.removesuffix(ZERO_SHOT).where(sizes == 0, trained.method),
-            "system": [marks.get(cell, cell[0]) for cell in cells],
+            "method": trained.method.str.removesuffix(ZERO_SHOT).where(trained.records == 0, trained.method),
+            "system": trained.system,
             "step": range(len(trained)),
             "x": x,
-            **{name: trained[name] for name in ends},
+            **{end: trained[end] for end in ends.values()},
             "reads": trained.reads_source != "no",
         }
     ).dropna(subset="x")
-    others = scored[scored.records.isna()]
-    bound = [role == "bound" for role in others.role]
-    levels = others[["method", *ends]].assign(bound=pd.Series(bound, index=others.index, dtype=bool))
-    optimum = results.optimum(corpus, metric.name) if len(every) > 1 else None
-    beyond = bands(results)
-    beyond = beyond[(beyond.corpus == corpus) & (beyond.metric == metric.name) & beyond.beyond & fitted & (not seconds)]
-    beyond = beyond.rename(columns={"records": "x", "middle": "score"})[["method", "x", "score", "low", "high"]]
-    ticks: list[float] = [*every]
-    if seconds:
-        ticks = [digit * 10.0**power for power in range(-3, 7) for digit in (1, 3)]
-    elif len(beyond):  # every other size, so that names do not touch, and how far the curves go
-        ticks = [*every[::-1][::2], float(beyond.x.max())]
-    return Panel(
-        f"{metric.title} ({metric.unit})",
-        SECONDS if seconds else RECORDS,
+    levels = fixed[["system", *ends.values()]].rename(columns={"system": "method"}).assign(bound=fixed.role == "bound")
+    panel = Panel(
+        title,
+        RECORDS if seconds is None else SECONDS,
         points.reset_index(drop=True),
         levels,
-        [*([zero] if zero else []), *sorted(ticks)],
-        beyond,
-        optimum.levels if optimum else (),
-        front_of(results, corpus, metric, points) if seconds else (),
-        zero,
-        seconds,
+        sorted(ticks),
+        zero=zero,
+        costs=seconds is not None,
     )
+    return panel if fitted is None else replace(panel, fitted=fitted)
 
 
-def front_of(results: Results, corpus: str, metric: Metric, points: pd.DataFrame) -> list[tuple[float, float]]:
-    """The Pareto front of the systems that take part in what a metric ranks, drawn to the most costly of them."""
+def front_of(results: Results, corpus: str, metric: Metric) -> list[tuple[float, float]]:
+    """The Pareto front of the systems that a metric ranks, drawn to the most costly of them."""
     counted = {system.cell for system in results.of(corpus, True, metric.name) if results.counts(system, metric.name)}
     costs = seconds_of(results, corpus)
     points_of = [(costs[cell], results.estimate(corpus, metric.name, cell).mean) for cell in counted if cell in costs]
@@ -165,8 +178,8 @@ def front_of(results: Results, corpus: str, metric: Metric, points: pd.DataFrame
 
 
 def seconds_of(results: Results, corpus: str) -> dict[Any, float]:
-    """By cell the geometric mean over seeds of the seconds to the selected checkpoint, where they are known."""
-    means = {system.cell: geometric_mean(costs_of(system, "seconds")) for system in results.of(corpus, trained=True)}
+    """Geometric means over seeds of the seconds to the selected checkpoint, by cell, where they are known."""
+    means = {system.cell: mean_cost(system, "seconds") for system in results.of(corpus, trained=True)}
     return {cell: mean for cell, mean in means.items() if mean is not None}
 
 
@@ -181,10 +194,10 @@ def pareto(points: Sequence[tuple[float, float]], higher_is_better: bool = True)
 
 
 def notes(results: Results, scores: pd.DataFrame, seconds: bool = False) -> list[str]:
-    """Sentences at the foot of a figure of several panels: what marks, lines and names mean."""
+    """Sentences at the foot of a figure of several panels: the meaning of marks, lines and names."""
     covers = " or ".join(dict.fromkeys(str(covered) for covered in scores.interval_covers.dropna() if covered))
     over = "time up to the selected checkpoint" if seconds else "records"
-    lower = [metric.title for metric in results.ranking if not metric.higher_is_better]
+    lower = [metric.title for metric in results.ranking_metrics() if not metric.higher_is_better]
     kinds = {
         "without the reference": scores.role.isin(BLIND),
         "picked by the reference": (scores.role == "bound") & ~_beside(scores),
@@ -196,14 +209,17 @@ def notes(results: Results, scores: pd.DataFrame, seconds: bool = False) -> list
     if seconds:
         named = dict(list(named.items())[:1])
     grey = "; ".join(f"{', '.join(names)}: {kind}" for kind, names in named.items() if names)
+    there = {results.kinds.get(name) for name in scores.method}
+    markers = {kind: shape for kind, shape in chart.shapes_of(results.kinds).items() if kind in there}
     sentences = [
         f"Mean scores on the test set over training {over}; bands and bars: {results.share} intervals"
         f"{f' over {covers}' if covers else ''}.",
-        results.seeds_note,
-        "Hollow: not shown to read its source." if (scores.reads_source == "no").any() else "",
+        results.notes.seeds,
+        f"Markers: {', '.join(f'{shape} {kind}' for kind, shape in markers.items())}." if markers else "",
+        "Hollow: no significant source sensitivity." if (scores.reads_source == "no").any() else "",
         f"Lower is better: {', '.join(lower)}." if lower else "",
         f"Grey, not trained. {grey}." if grey else "",
-        *([results.caveat, results.marks_note, *results.corpora_notes]),
+        *([results.notes.caveat, results.notes.marks, *results.notes.corpora]),
     ]
     if seconds:
         sentences.append("Grey steps: the Pareto front, the best score for the time.")
@@ -211,10 +227,10 @@ def notes(results: Results, scores: pd.DataFrame, seconds: bool = False) -> list
         if (scores.records == 0).any():
             sentences.append("At 0 records, left of the break: pretrained models before any training.")
         if bands(results).beyond.any():
-            sentences.append(
-                f"Dashed, beyond the data: median and {results.share} band of the fitted curves (table verdicts)."
-            )
-        if any(results.optimum(corpus, metric.name) for corpus in results.corpora for metric in results.ranking):
+            sentences.append(f"Dashed, beyond the data: forecasts, median and {results.share} band (table verdicts).")
+        if any(
+            results.optimum(corpus, metric.name) for corpus in results.corpora for metric in results.ranking_metrics()
+        ):
             sentences.append(results.optimum_words.drawn)
     return [note for note in sentences if note]
 

@@ -1,4 +1,4 @@
-"""What each method was at its largest size: parameters, what its training took, and how each phase ended."""
+"""Methods at their largest size: parameters, cost of training, and how each phase ended."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sumcurve.settings.study import present_words
+from sumcurve.tables.columns import shared
 from sumcurve.tables.efficiency import clock_refusal
 from sumcurve.tables.results import Results
 from sumcurve.tables.scores import selected
@@ -31,7 +32,7 @@ def table(results: Results) -> Table:
                 "percent": system.percent,
                 "records": system.records,
                 "seeds": len(system.seeds),
-                "selected": selected(results, system),
+                "selected": selected(system),
             }
             if known:
                 size = known[0].parameters
@@ -51,44 +52,34 @@ def table(results: Results) -> Table:
                 phases = dict.fromkeys(phase for timing in timed for phase in timing.phases)
                 spent = {phase: np.mean([timing.phases.get(phase, 0.0) for timing in timed]) for phase in phases}
                 row["phase_seconds"] = ", ".join(f"{phase} {seconds:.1f}" for phase, seconds in spent.items())
+                if any(timing.own_rule for timing in timed):
+                    row["ended"] = "its own rule"
                 row["device"] = "+".join(sorted({timing.device for timing in timed}))
             rows.append(row)
     columns = [
-        Column("corpus", "corpus"),
-        Column("method", "method"),
-        Column("title", "title"),
-        Column("percent", None, "count"),
-        Column("records", "records", "count"),
-        Column("seeds", "seeds", "count"),
+        *shared("corpus", "method", "title"),
+        *shared("percent", shown=False),
+        *shared("records", "seeds"),
         Column("parameters", "parameters", "count"),
         Column("vocabulary_parameters", "vocabulary", "count"),
         Column("other_parameters", None, "count"),
         Column("updates", "updates", "number", 0),
         Column("examples", "examples", "number", 0),
         Column("epochs", "epochs", "number", 1),
-        Column("seconds", "seconds", "number", 1),
-        Column("phase_seconds", "of them in"),
-        Column("total_seconds", "until it ended", "number", 1),
-        Column("selected", "selected"),
+        *shared("seconds", "phase_seconds", "total_seconds", "selected"),
         Column("ended", "ended"),
         Column("validated", "chosen on", "count"),
         Column("precision", "precision"),
         Column("threads", "threads", "count"),
-        Column("device", "device"),
+        *shared("device"),
     ]
     refusal = clock_refusal(results)
     notes = [
-        "Parameters: of the model that decodes; vocabulary: those that grow with it. Updates, examples, epochs and "
-        "seconds: up to the selected checkpoint, means over seeds, validation excluded, preparations included. "
-        "Seconds: process CPU seconds on a CPU, device seconds on a GPU; measured time differs from run to run.",
-        "Selected: phase and update of the scored checkpoint, a number for each seed. Ended: why each phase stopped. "
-        "Chosen on: records of the validation part, at most, that chose the checkpoint and count nowhere; 0: some of "
-        "the counted records chose it.",
         f"{refusal}." if refusal else "",
-        results.cut_short,
-        results.marks_note,
-        *results.identical,
-        results.caveat,
+        results.notes.cut_short,
+        results.notes.marks,
+        *results.notes.identical,
+        results.notes.caveat,
     ]
     return Table("methods", results.title("What each method was at its largest size"), columns, rows, notes)
 

@@ -9,6 +9,7 @@ import numpy as np
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.coefficients import COEFFICIENTS, Coefficient
 from sumcurve.statistics.metric_agreement import FEWEST, Agreement, agreements
+from sumcurve.tables.columns import shared
 from sumcurve.tables.results import NO_MEASURE, Results
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table
@@ -19,17 +20,20 @@ FEWEST_ITEMS = 20  # over which a mean of correlations is shown
 def table(results: Results) -> Table:
     """A row for every two metrics of a corpus and each level; no row where fewer than `FEWEST` systems have both.
 
-    Seeds are averaged. Systems that see references are left out, and those that wrote what another wrote. At the level
-    of systems mean scores are correlated, each over all items of its metric; at that of summaries the scores of an
-    item's summaries over systems, and the mean over items is shown, of those on which both metrics tell systems apart:
-    none where these are fewer than `FEWEST_ITEMS`.
+    Seeds are averaged. Systems that see references are left out, and systems whose output equals another's. At the
+    level of systems mean scores are correlated, each over all items of its metric; at that of summaries the scores of
+    an item's summaries over systems, and the mean over items is shown, of those on which both metrics tell systems
+    apart: none where these are fewer than `FEWEST_ITEMS`.
     """
     rows = [row for corpus in results.corpora for row in _rows(results, corpus)]
     columns = [
-        *(Column(name, name) for name in ("corpus", "level", "first", "second")),
-        *(Column(name, name, "count") for name in ("systems", "items")),
+        *shared("corpus"),
+        Column("level", "level"),
+        *shared("first", "second"),
+        Column("systems", "systems", "count"),
+        *shared("items"),
         *(Column(name, name, "number", 4) for name in COEFFICIENTS),
-        Column("why", "why"),
+        *shared("why"),
     ]
     return Table("metric_correlations", results.title("Metrics beside each other"), columns, rows)
 
@@ -69,13 +73,12 @@ def _values(agreements_of: Mapping[Coefficient, Agreement]) -> dict[str, Any]:
 
 
 def _scores(results: Results, systems: list[System], metric: Metric) -> dict[int, Mapping[str, float]]:
-    """By place of the system the mean of every item, over seeds and an item's further keys."""
+    """Means of every item, over seeds and an item's further keys, by place of the system."""
     scores: dict[int, Mapping[str, float]] = {}
     for place, system in enumerate(systems):
         by_item: dict[str, list[float]] = {}
         for items in system.scored(results.scorer(metric.name)):
-            row = [known.name for known in items.metrics].index(metric.name)
-            for name, value in zip(items.ids, items.values[row].tolist(), strict=True):
+            for name, value in zip(items.ids, items.of(metric.name).tolist(), strict=True):
                 by_item.setdefault(name, []).append(value)
         if by_item:
             scores[place] = {name: float(np.mean(several)) for name, several in by_item.items()}

@@ -1,7 +1,8 @@
 """Appendix: outputs that a study lacks, because they are not finished."""
 
+from sumcurve.tables.columns import shared
 from sumcurve.tables.results import Results
-from sumcurve.tables.table import Column, Table
+from sumcurve.tables.table import Table
 
 
 def table(results: Results) -> Table:
@@ -18,13 +19,5 @@ def table(results: Results) -> Table:
         }
         for output in results.study.missing
     ]
-    columns = [
-        Column("corpus", "corpus"),
-        Column("method", "method"),
-        Column("percent", "%", "count"),
-        Column("records", "records", "count"),
-        Column("seed", "seed", "count"),
-        Column("search", "search"),
-        Column("why", "why"),
-    ]
+    columns = shared("corpus", "method", "percent", "records", "seed", "search", "why")
     return Table("missing", results.title("Outputs that are missing"), columns, rows)

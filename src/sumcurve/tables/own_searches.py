@@ -1,29 +1,24 @@
-"""Appendix: who is ahead of whom where each method is decoded by the search of its own paper."""
+"""Appendix: paired comparisons of methods, each decoded by the search of its own paper."""
 
 from itertools import combinations
 from typing import Any
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.tables.comparisons import NOT_SHOWN, numbers, paired
+from sumcurve.tables.columns import shared
+from sumcurve.tables.comparisons import cells, paired
 from sumcurve.tables.pairs import tested
-from sumcurve.tables.results import NO_MEASURE, Results
-from sumcurve.tables.systems import System
-from sumcurve.tables.table import Column, Name, Table
+from sumcurve.tables.results import Results
+from sumcurve.tables.table import Table
 
 
 def table(results: Results) -> Table:
     """A row for every two methods and every metric, first minus second, at the largest size.
 
-    All pairs under one metric are a family of tests, as in table comparisons. `ahead` is who is better, or why nobody
-    is shown to be.
+    All pairs under one metric are a family of tests, as in table comparisons. `ahead` is the better one, or the
+    reason why neither is.
     """
     rows = [row for corpus in results.corpora for metric in results.compared for row in _rows(results, corpus, metric)]
-    columns = [
-        Column("corpus", "corpus"),
-        Column("metric", "metric"),
-        Column("search", None),
-        *paired(results),
-    ]
+    columns = [*shared("corpus", "metric", "search"), *paired(results)]
     return Table("own_searches", results.title("Paired differences, each method by its paper's search"), columns, rows)
 
 
@@ -39,28 +34,5 @@ def _rows(results: Results, corpus: str, metric: Metric) -> list[dict[str, Any]]
         system.cell: why.why for system in systems if (why := results.unranked(corpus, metric.name, system.cell))
     }
     pairs = tested(design, metric, list(combinations(systems, 2)), results.settings, reasons)
-    names = {system.cell: _name(results, system) for system in systems}
-    rows = []
-    for (first, second), pair in pairs.items():
-        if pair.ahead is None:
-            ahead: str = pair.why
-        elif results.unread(corpus, metric.name):
-            ahead = NO_MEASURE
-        else:
-            ahead = names[pair.ahead] if pair.ahead else NOT_SHOWN
-        rows.append(
-            {
-                "corpus": corpus,
-                "metric": results.titled(corpus, metric),
-                "search": "paper",
-                "first": names[first],
-                "second": names[second],
-                "ahead": ahead,
-                **numbers(pair, metric),
-            }
-        )
-    return rows
-
-
-def _name(results: Results, system: System) -> Name:
-    return results.unasked(system.method, results.title_of(system.method))
+    names = {cell: results.unasked(cell[0], results.title_of(cell[0])) for cell in design.cells}
+    return [cells(results, corpus, metric, pair, names.__getitem__) | {"search": "paper"} for pair in pairs.values()]

@@ -1,22 +1,24 @@
-"""Differences between two systems, and the family of tests that decides who of them is ahead."""
+"""Differences between two systems, and the family of tests that decides which is ahead."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
 from scipy import stats
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.design import Cell, Design
-from sumcurve.statistics.family import Family, family
+from sumcurve.statistics.family import FamilyOfTests, family
+from sumcurve.statistics.groups import Array
 from sumcurve.statistics.intervals import Estimate, difference
 from sumcurve.tables.systems import System
-from sumcurve.tables.table import Value
+from sumcurve.tables.table import Column, Value
 
 LEVEL = 0.05  # of a family of tests
-POWER = 0.8  # with which the difference that is printed as seen would be seen
+POWER = 0.8  # power of the minimum detectable effect
 SINGLE_RUN = "single run"
 DECIDING = (
     f"the {100 * (1 - LEVEL):g} % intervals of the family, simultaneous but for what only a later step of the test "
@@ -26,12 +28,12 @@ DECIDING = (
 
 @dataclass(frozen=True)
 class Pair:
-    """First minus second system: the difference, and who is ahead.
+    """First minus second system: the difference, and the better one.
 
     `p` is corrected for its family; None where no test is made. `ahead` names the system that is better beyond chance;
-    "" where that is not shown, and None where nothing is claimed of the methods (`why` says why). The `difference` has
-    its pointwise interval; the ends of `interval` are those of the test that decides (`Tested.interval`), which leaves
-    0 out just where one is ahead, and the pointwise ones where no test is made.
+    "" where that is not shown, and None where nothing is claimed of the methods (`why` has the reason). The
+    `difference` has its pointwise interval; the ends of `interval` are those of the test that decides
+    (`Tested.interval`), which leaves 0 out just where one is ahead, and the pointwise ones where no test is made.
     """
 
     first: Cell
@@ -41,7 +43,7 @@ class Pair:
     p: float | None
     ahead: Cell | Literal[""] | None
     why: str = ""
-    seen: float | None = None  # the true difference that would be seen with power 0.8; None where no test is made
+    seen: float | None = None  # minimum detectable effect, with power 0.8; None where no test is made
 
 
 def tested(
@@ -51,7 +53,7 @@ def tested(
     settings: Bootstrap,
     unranked: Mapping[Cell, str],
 ) -> dict[tuple[Cell, Cell], Pair]:
-    """Every pair's difference; those whose methods are known are one family of tests, without what is `unranked`."""
+    """Every pair's difference; those whose methods are known are one family of tests, without `unranked` systems."""
     untested = {}
     for left, right in pairs:
         cells = left.cell, right.cell
@@ -72,10 +74,10 @@ def compared(
 ) -> dict[tuple[Cell, Cell], Pair]:
     """Every pair's difference; one family of tests of all but the `untested`, each with the reason.
 
-    A method is tested where it has several seeds; where no system has, the tests are of these very outputs.
+    A method is tested where it has several seeds; where no system has, the tests compare these outputs alone.
     """
     testable = [pair for pair in pairs if pair not in untested and _testable(design, pair)]
-    whole = family(design, testable, seed=seed, level=LEVEL) if testable else Family((), None)
+    whole = family(design, testable, seed=seed, level=LEVEL) if testable else FamilyOfTests((), None)
     test_of = {(test.first, test.second): test for test in whole.tests}
     pairs_of = {}
     for first, second in pairs:
@@ -102,7 +104,7 @@ def _testable(design: Design, pair: tuple[Cell, Cell]) -> bool:
 
 
 def _seen(result: Estimate, level: float | None) -> float | None:
-    """The true difference that a test at this level sees with probability `POWER`."""
+    """Minimum detectable effect: the true difference that a test at this level finds with probability `POWER`."""
     if result.error is None or result.df is None or level is None:
         return None
     return float((stats.t.isf(level / 2, result.df) + stats.t.ppf(POWER, result.df)) * result.error)
@@ -122,6 +124,31 @@ def _negative(ends: tuple[float | None, float | None]) -> tuple[float | None, fl
     return (None if high is None else -high), (None if low is None else -low)
 
 
-def decided(pair: Pair, decimals: int | None = None) -> Value:
-    """A difference as a cell, with the interval of the test that decides it."""
-    return Value(pair.difference.mean, *pair.interval, decimals=decimals)
+def difference_columns(decimals: int, title: str = "difference") -> list[Column]:
+    """The columns of a difference and its test, whose cells are `numbers`."""
+    return [
+        Column("difference", title, "number", decimals, interval=True),
+        *(Column(f"pointwise_{end}", None, "number", decimals) for end in ("low", "high")),
+        Column("p", "p (family)", "p"),
+    ]
+
+
+def numbers(pair: Pair, decimals: int | None = None, unit: float = 1.0) -> dict[str, Any]:
+    """The cells of these columns, and the coverage of the interval; `unit` is the value of 1 in the pair's numbers."""
+    mean, low, high, pointwise_low, pointwise_high = (
+        None if number is None else unit * number
+        for number in (pair.difference.mean, *pair.interval, pair.difference.low, pair.difference.high)
+    )
+    return {
+        "difference": Value(mean, low, high, decimals=decimals),
+        "pointwise_low": pointwise_low,
+        "pointwise_high": pointwise_high,
+        "p": pair.p,
+        "interval_covers": pair.difference.covers if pair.difference.low is not None else None,
+    }
+
+
+def outcomes(first: Array, second: Array, higher_is_better: bool | None) -> tuple[int, int, int]:
+    """Numbers of items on which the first wins, ties, loses; scores ``[items]``, averaged over seeds."""
+    better = np.sign(np.round(first - second, 9)) * (1 if higher_is_better else -1)
+    return int((better > 0).sum()), int((better == 0).sum()), int((better < 0).sum())

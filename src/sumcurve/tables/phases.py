@@ -1,6 +1,6 @@
-"""What a method's last phase buys: after it, minus before it, and minus a control that spends the same updates.
+"""Ablation of a method's final training stage: after it, minus before it, and minus a control of the same updates.
 
-The control starts from the same checkpoint and goes on with the loss of the phase before. Everything is at the largest
+The control starts from the same checkpoint and goes on with the loss of the stage before. Everything is at the largest
 size, paired over seeds and groups of test items.
 """
 
@@ -15,8 +15,9 @@ from sumcurve.statistics.design import Design
 from sumcurve.statistics.family import deciding_levels
 from sumcurve.statistics.intervals import Estimate, difference
 from sumcurve.statistics.ungrouped import holm, holm_steps
+from sumcurve.tables.columns import shared
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.pairs import DECIDING, LEVEL, SINGLE_RUN
+from sumcurve.tables.pairs import LEVEL, SINGLE_RUN
 from sumcurve.tables.results import NO_MEASURE, Results, value
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, Value
@@ -33,16 +34,14 @@ def table(results: Results) -> Table:
         for metric in results.metrics:
             if metric.higher_is_better is None:
                 continue
-            compared = _design(results, corpus, method, parts, metric)
+            compared = _design(results, parts, metric)
             if compared is not None:
                 rows.append(_row(results, corpus, method, parts, metric, compared, questions))
     _judge(questions)
     columns = [
-        Column("corpus", "corpus"),
-        Column("method", "method"),
-        Column("phase", "phase"),
-        Column("metric", "metric"),
-        Column("seeds", "seeds", "count"),
+        *shared("corpus", "method"),
+        Column("phase", "stage"),
+        *shared("metric", "seeds"),
         Column("before", "before", "number", results.decimals),
         Column("after", "after", "number", results.decimals),
         Column("after_minus_before", "after − before", "number", results.decimals, interval=True),
@@ -51,29 +50,23 @@ def table(results: Results) -> Table:
         Column("after_minus_control", "after − control", "number", results.decimals, interval=True),
         Column("worth_p", "p", "p"),
         Column("worth", "says"),
-        Column("interval_covers", "intervals cover"),
-        Column("selected", "selected update"),
-        Column("updates", "updates of the phase", "number", 0),
+        *shared("interval_covers", "selected"),
+        Column("updates", "updates of the stage", "number", 0),
     ]
     notes = [
-        "The last phase of each method at its largest size. Before: the checkpoint that it started from. Control: from "
-        "there, the same budget of updates on the loss of the phase before, so that after − control is what the "
-        "phase's own loss buys; of both the best validation is scored. A row for every metric of which one direction "
-        "is better, paired over groups of test items and seeds. p: after Holm (1979), in a family of all methods of "
-        f"one corpus, metric and question, those that wrote the same counted once. Says: p < {LEVEL:g}. Brackets: "
-        f"{DECIDING} Of what is not tested they are pointwise. Selected update: of the phase, for each seed. A "
-        f"{SINGLE_RUN} supports no claim about its method.",
-        results.caveat,
-        results.marks_note,
-        *results.identical,
-        *results.unread_notes,
+        "In brackets: intervals of the family of tests; of what is not tested they are pointwise.",
+        results.notes.caveat,
+        results.notes.marks,
+        *results.notes.identical,
+        *results.notes.unread,
     ]
-    return Table("phases", results.title("What the last phase of a method buys"), columns, rows, notes)
+    caption = "What the final training stage of a method adds"
+    return Table("phases", results.title(caption), columns, rows, notes)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One difference of one row: its `column` gets the interval that decides, `key` what it says, `key`_p its p."""
+    """One difference of one row: its `column` gets the interval that decides, `key` its outcome, `key`_p its p."""
 
     row: dict[str, Any]
     column: str
@@ -81,11 +74,11 @@ class Asked:
     metric: Metric
     difference: Estimate
     family: tuple[str, str, str]
-    written: tuple[Any, ...]  # what tells methods apart that wrote the same
+    written: tuple[Any, ...]  # key that distinguishes methods with equal output
 
 
 def _judge(questions: Sequence[Asked]) -> None:
-    """Say of every tested difference whether its family shows one; methods that wrote the same are one test."""
+    """Record for every tested difference whether its family shows one; methods with equal output are one test."""
     families: dict[tuple[str, str, str], dict[tuple[Any, ...], list[Asked]]] = {}
     for question in questions:
         families.setdefault(question.family, {}).setdefault(question.written, []).append(question)
@@ -111,7 +104,7 @@ def _methods(results: Results) -> list[tuple[str, str, dict[str, System]]]:
     }
     for output in results.outputs:
         key = output.corpus, output.method
-        here = output.search != "paper" and output.part != "variance" and output.records is not None
+        here = output.search != "paper" and output.records is not None
         if here and others.get(key) == output.records:
             part = AFTER if output.part == "study" else output.part
             groups.setdefault(key, {}).setdefault(part, []).append(output)
@@ -130,7 +123,7 @@ def _by_seed(outputs: list[ScoredOutput]) -> list[ScoredOutput]:
     return sorted(outputs, key=lambda output: output.seed or 0)
 
 
-def _design(results: Results, corpus: str, method: str, parts: Mapping[str, System], metric: Metric) -> Design | None:
+def _design(results: Results, parts: Mapping[str, System], metric: Metric) -> Design | None:
     """The parts of one method over the seeds that all of them have; None where they lack the metric or a seed."""
     seeds = set.intersection(*(set(part.seeds) for part in parts.values()))
     kept = {
@@ -157,7 +150,7 @@ def _row(
     design: Design,
     questions: list[Asked],
 ) -> dict[str, Any]:
-    """A row; what is to be judged within a family is put into `asked`."""
+    """A row; differences to be tested within a family are added to `questions`."""
     cells = {cell[0]: cell for cell in design.cells}
     trained = [output.training for output in parts[AFTER].outputs if output.training is not None]
     phase = trained[0].ended[-1][0] if trained else None
@@ -184,7 +177,7 @@ def _row(
         row["interval_covers"] = change.covers if change.low is not None else row.get("interval_covers")
         _ask(results, questions, row, "after_minus_control", "worth", metric, change, parts, CONTROL)
     else:
-        row["worth"] = "its own control: its loss is that of the phase before"
+        row["worth"] = "its own control: its loss is that of the stage before"
     return row
 
 
@@ -210,7 +203,7 @@ def _ask(
     parts: Mapping[str, System],
     part: str,
 ) -> None:
-    """Put a difference into `asked`, or say at once why it cannot be tested."""
+    """Add a difference to `questions`, or record at once why it cannot be tested."""
     if _same(parts, part):
         row[key] = "the control is itself" if part == CONTROL else "the same summaries, byte for byte"
     elif change.low is None or change.p is None:

@@ -1,4 +1,4 @@
-"""With how many records a curve reaches a score."""
+"""Numbers of records with which a curve reaches a score."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ Array = NDArray[np.float64]
 def records_for(sizes: NDArray[np.int64] | Array, curves: Array, scores: Array) -> Array:
     """The records with which each curve ``[draws, sizes]`` first has its score ``[draws]``, linear in log records.
 
-    The smallest size where it is there already, the largest where it is never.
+    The smallest size where the score is reached already, the largest where it is never reached.
     """
     logs = np.log(sizes.astype(float))
     reached = curves >= scores[:, None]

@@ -2,21 +2,13 @@
 
 from typing import Any
 
-from sumcurve.scores.references import JACKKNIFE, NAME
+from sumcurve.scores.references import NAME
+from sumcurve.tables.columns import shared
 from sumcurve.tables.results import Results, value
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Name, Table
 
 PEOPLE = "humans"  # the row of their mean
-RULES = (
-    f"ROUGE by {JACKKNIFE}: the mean over r of the best reference without r (Lin 2004); of who wrote reference r, the "
-    "best of the others."
-)
-OTHERS = (
-    "Mean, best and first: over references, by the best of them, against the first alone; of people without their own "
-    "(of who wrote the first, against the second). By the best nobody compares people with systems: they have a "
-    "reference less. An item with one reference has one score in all four."
-)
 
 
 def table(results: Results) -> Table:
@@ -33,24 +25,21 @@ def table(results: Results) -> Table:
         if people := [system for system in here if system.own_reference is not None]:
             rows.append({"corpus": corpus, **_mean(results, people, [metric.name for metric in metrics])})
     columns = [
-        Column("corpus", "corpus"),
-        Column("method", "method"),
-        Column("role", None),
+        *shared("corpus", "method"),
+        *shared("role", shown=False),
         Column("own_reference", None, "count"),
-        Column("percent", "%", "count"),
-        Column("records", "records", "count"),
+        *shared("percent", "records"),
         *(Column(metric.name, metric.title, "number", interval=True, narrow=True) for metric in metrics),
     ]
     notes = [
-        f"{RULES} {OTHERS}",
-        f"The CSV has {results.share} intervals. Signatures: table scores.",
-        results.marks_note,
+        f"The CSV has {results.share} intervals.",
+        results.notes.marks,
     ]
     return Table(NAME, results.title("Mean scores against several references"), columns, rows, notes)
 
 
 def people_of(count: int) -> str:
-    """What readers see in place of `PEOPLE`."""
+    """Name shown in place of `PEOPLE`."""
     return f"human (mean of {count}), against the others"
 
 

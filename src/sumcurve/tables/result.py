@@ -1,4 +1,4 @@
-"""What a function of the interface returns: sentences first, then tables, as text, as HTML, as data frames, as JSON."""
+"""Results of the interface's functions: sentences first, then tables, as text, HTML, data frames or JSON."""
 
 import html
 import re
@@ -20,7 +20,7 @@ BOLD = re.compile(r"\*\*(.*)\*\*")
 class Result:
     """An answer in `sentences`, and the `tables` that it comes from, the most important first.
 
-    `taken` says before it what was read as what, and what was left out.
+    `taken` lists before it how the input was read, and the parts that were left out.
 
     Prints as text, shows as tables in a notebook; `to_pandas` gives the numbers, `to_dict` all of it for JSON.
     """
@@ -38,20 +38,19 @@ class Result:
         parts = [f"<p>{html.escape(sentence)}</p>" for sentence in (*self.taken, *self.sentences)]
         for table in self.tables:
             if table.rows:
-                notes = [*table.shown()[1], *table.notes]
                 parts += [f"<p><b>{html.escape(table.caption)}</b></p>", table.html_table()[0]]
-                parts += [f"<p><small>{html.escape(note)}</small></p>" for note in notes if note]
+                parts += [f"<p><small>{html.escape(note)}</small></p>" for note in table.shown()[1]]
         return "\n".join(parts)
 
     def to_pandas(self, name: str | None = None) -> "pd.DataFrame":
-        """The first table's numbers, unrounded, or those of the table of this name; KeyError says which there are."""
+        """The first table's numbers, unrounded, or those of the table of this name; a KeyError lists the names."""
         names = [table.name for table in self.tables]
         if name is not None and name not in names:
             raise KeyError(f"no table {name!r}; there are: {', '.join(names)}")
         return self.tables[0 if name is None else names.index(name)].frame()
 
     def to_dict(self) -> dict[str, Any]:
-        """`answer` is the sentences, `taken` what stands before them, where anything does.
+        """`answer` is the sentences, `taken` the text before them, if any.
 
         A list of rows for every table, under its name; null where there is no number.
         """
@@ -66,14 +65,12 @@ class Result:
 
 def text_of(table: Table) -> str:
     """A table for a terminal: the caption, aligned columns, notes."""
-    shown, reasons = table.shown()
+    shown, notes = table.shown()
     cells = [[BOLD.sub(r"\1", cell) for cell in row] for row in shown.itertuples(index=False, name=None)]
-    kinds = [column.kind for column in table.columns if column.title is not None]
-    right = [place for place, kind in enumerate(kinds) if kind != "text"]
-    lines = aligned([[*map(str, shown.columns)], *cells], right)
+    right = [place for place, name in enumerate(shown) if name in table.numeric]
+    lines = aligned([[*table.titles.values()], *cells], right)
     lines_of = textwrap.TextWrapper(WIDTH, break_long_words=False, break_on_hyphens=False)  # a signature stays whole
-    notes = [lines_of.fill(note) for note in (*reasons, *table.notes) if note]
-    return "\n".join([table.caption, *lines, *notes])
+    return "\n".join([table.caption, *lines, *map(lines_of.fill, notes)])
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[int]) -> list[str]:

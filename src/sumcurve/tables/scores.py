@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from sumcurve.settings.base import ZERO_SHOT
+from sumcurve.tables.columns import shared
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.pairs import LEVEL
-from sumcurve.tables.references import RULES
 from sumcurve.tables.results import UNREAD, Results, metric_columns, units, value
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table, number
@@ -17,8 +16,8 @@ from sumcurve.tables.table import Column, Table, number
 def table(results: Results) -> Table:
     """A row for every system and size, scores averaged over seeds.
 
-    `interval_covers` names what all intervals of the row cover. `_least` and `_most` are over seeds where there are
-    several.
+    `interval_covers` names the variation that all intervals of the row cover. `_least` and `_most` are over seeds where
+    there are several.
     """
     rows: list[dict[str, Any]] = []
     for system in results.systems:
@@ -32,7 +31,7 @@ def table(results: Results) -> Table:
             "percent": system.percent or untrained,
             "records": system.records or untrained,
             "seeds": len(system.seeds) or None,
-            "selected": selected(results, system),
+            "selected": selected(system),
             "items": max(len(set(items.ids)) for items in scorers.values()),
             "groups": max(len(set(items.groups)) for items in scorers.values()),
             "empty": sum(empty(output) for output in system.outputs),
@@ -45,78 +44,70 @@ def table(results: Results) -> Table:
             estimate = results.estimate(system.corpus, metric.name, cell)
             if estimate.low is not None:
                 covers[estimate.covers] = None
-            ranked_at = system.records if not metric.describes else None
-            best = ranked_at is not None and results.ahead(system.corpus, metric.name, ranked_at) == cell
-            mark = UNREAD if results.unread(system.corpus, metric.name) else ""
+            unread = results.unread(system.corpus, metric.name)
+            bold = False
+            if metric.ranks and not unread and system.records is not None:
+                bold = results.ranking(system.corpus, metric.name, system.records).winner == system.method
             unranked = results.unranked(system.corpus, metric.name, cell)
-            row[metric.name] = value(estimate, bold=best, mark=unranked.mark if unranked else mark)
+            mark = unranked.mark if unranked else UNREAD if unread else ""
+            row[metric.name] = value(estimate, bold=bold, mark=mark)
             means = by_seed(results, system, metric.name)
             if len(means) > 1:
                 row |= {f"{metric.name}_least": min(means), f"{metric.name}_most": max(means)}
         rows.append(row | {"interval_covers": "; ".join(covers)})
     ends = [Column(f"{metric.name}_{end}", None, "number") for metric in results.metrics for end in ("least", "most")]
     columns = [
-        Column("corpus", "corpus"),
-        Column("method", "method"),
-        Column("role", None),
-        Column("percent", "%", "count"),
-        Column("records", "records", "count"),
-        Column("seeds", "seeds", "count"),
+        *shared("corpus", "method"),
+        *shared("role", shown=False),
+        *shared("percent", "records", "seeds"),
         *metric_columns(results),
-        Column("interval_covers", "intervals cover"),
-        Column("selected", "selected"),
-        Column("items", None, "count"),
-        Column("groups", None, "count"),
+        *shared("interval_covers", "selected"),
+        *shared("items", "groups", shown=False),
         Column("empty", "empty" if any(row["empty"] for row in rows) else None, "count"),
         *ends,
     ]
     notes = [
-        f"{units(results.compared)}. In brackets: {results.share} intervals. {results.seeds_note}",
-        f"Bold: ahead of every other method of its size in the paired test of table comparisons (family: all pairs of "
-        f"that size and metric, {100 * LEVEL:g} %). Selected: the phase and update whose checkpoint is scored. "
-        f"{_emptiness(rows)} {results.caveat}",
+        f"{units(results.compared)}. In brackets: {results.share} intervals. {results.notes.seeds}",
+        f"Bold: significantly better than every other method of its size. {_emptiness(rows)} {results.notes.caveat}",
         _items(rows),
-        RULES if any(system.own_reference for system in results.systems) else "",
         *not_trained(results),
         outside(results),
-        *results.without_interval,
-        results.cut_short,
-        results.marks_note,
-        *results.frame_notes,
-        *results.identical,
+        *results.notes.without_interval,
+        results.notes.cut_short,
+        results.notes.marks,
+        *results.notes.frames,
+        *results.notes.identical,
         *signatures(results),
         *counted(results),
-        *results.corpora_notes,
+        *results.notes.corpora,
     ]
     return Table("scores", results.title("Mean scores on the test items, common search"), columns, rows, notes)
 
 
 def by_seed(results: Results, system: System, metric: str) -> list[float]:
     """The mean scores of its seeds by a metric."""
-    known = system.scored(results.scorer(metric))
-    place = [metric_of.name for metric_of in known[0].metrics].index(metric)
-    return [float(np.mean(items.values[place])) for items in known]
+    return [float(np.mean(items.of(metric))) for items in system.scored(results.scorer(metric))]
 
 
 def empty(output: ScoredOutput) -> int:
-    """How many of its summaries have no word, by the scorer that counts most of them."""
+    """Number of summaries without a word, by the scorer that counts most of them."""
     return max((int(items.counts.get("empty", 0)) for items in output.scores.values()), default=0)
 
 
 def _emptiness(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What the column says, or why there is none."""
+    """Note on the column of empty summaries, or on its absence."""
     there = any(row["empty"] for row in rows)
     return "Empty: summaries without a word, of all seeds." if there else "No summary is without a word."
 
 
 def _items(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How many test items each corpus has, in how many groups."""
+    """State how many test items each corpus has, in how many groups."""
     counts = {row["corpus"]: (row["items"], row["groups"]) for row in rows}
     parts = [f"{corpus} {number(items)} in {number(groups)} groups" for corpus, (items, groups) in counts.items()]
     return f"Test items: {'; '.join(parts)}."
 
 
-def selected(results: Results, system: Any) -> str:
+def selected(system: Any) -> str:
     """`phase update` of the scored checkpoints, where it is known; of several seeds each update."""
     updates_of: dict[str, list[int]] = {}
     for output in system.outputs:
@@ -127,7 +118,7 @@ def selected(results: Results, system: Any) -> str:
 
 
 def not_trained(results: Results) -> list[str]:
-    """What the systems are that are not trained, and what those bound that see the reference."""
+    """Describe the untrained systems, and state which of those that see the reference are no bounds."""
     here = dict.fromkeys(system.method for system in results.systems if system.role != "trained")
     titles = [f"{name}: {results.study.systems[name].rstrip('.')}" for name in here if name in results.study.systems]
     notes = [f"Not trained: {'; '.join(titles)}."] if titles else []
@@ -142,14 +133,14 @@ def not_trained(results: Results) -> list[str]:
 
 
 def outside(results: Results) -> str:
-    """What makes a curve and is no method of the study's; empty without any."""
+    """List systems with a curve that are no methods of the study; empty without any."""
     here = dict.fromkeys(system.method for system in results.systems if system.outputs[0].search == "own")
     titles = [f"{name}: {results.study.titles[name].rstrip('.')}" for name in here]
     return f"Not trained by the study, with a search of their own: {'; '.join(titles)}." if titles else ""
 
 
 def counted(results: Results) -> list[str]:
-    """What each scorer counted beside empty summaries, least to most over the outputs of a corpus."""
+    """List each scorer's counts beside empty summaries, least to most over the outputs of a corpus."""
     counts_of: dict[tuple[str, str, str], list[float]] = {}
     for output in results.outputs:
         if output.part == "study" and output.search != "paper":

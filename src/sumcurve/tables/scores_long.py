@@ -9,19 +9,18 @@ from typing import Any
 from sumcurve.scores.scorer import Metric
 from sumcurve.statistics.design import Design
 from sumcurve.statistics.intervals import Estimate, estimate
+from sumcurve.tables.columns import shared
 from sumcurve.tables.results import Results
 from sumcurve.tables.scores import by_seed
 from sumcurve.tables.systems import System, systems_of
 from sumcurve.tables.table import Column, Name, Table
-
-WITHOUT = ("variance",)  # a part whose seeds come with several draws: table variance
 
 
 def table(results: Results) -> Table:
     """A row for every corpus, part, method, size, search and metric; numbers are in the metric's `unit`.
 
     `metric` is the metric's column in table scores. `least` and `most` are over seeds, where there are several. A
-    system is `ranked` where it takes part in who is ahead by the metric; where it is not, `why` says why.
+    system is `ranked` where the metric ranks it; where not, `why` has the reason.
     """
     rows = [
         _row(results, system, metric, name)
@@ -31,24 +30,23 @@ def table(results: Results) -> Table:
         if results.scorer(metric.name) in system.scorers
     ]
     columns = [
-        *(Column(name, name) for name in ("corpus", "part", "method", "role")),
-        *(Column(name, name, "count") for name in ("percent", "records", "seeds")),
-        *(Column(name, name) for name in ("search", "metric", "title", "unit", "better")),
+        *shared("corpus", "part", "method", "role", "percent", "records", "seeds"),
+        *shared("search", "metric", "title"),
+        *(Column(name, name) for name in ("unit", "better")),
         Column("mean", "mean", "number", results.decimals),
         *(Column(name, name, "number", results.decimals) for name in ("low", "high", "least", "most")),
-        Column("interval_covers", "interval covers"),
-        *(Column(name, name, "count") for name in ("items", "groups")),
+        *shared("interval_covers", "items", "groups"),
         Column("ranked", "ranked"),
-        Column("why", "why"),
+        *shared("why"),
     ]
     return Table("scores_long", results.title("Mean scores, a row for every system and metric"), columns, rows)
 
 
 def _systems(results: Results) -> Iterator[System]:
-    """Those of table scores, those under the papers' searches, and what last phases are compared with."""
+    """Systems of table scores, those under the papers' searches, and those that last phases are compared with."""
     yield from results.systems
     yield from results.paper
-    yield from systems_of(output for output in results.outputs if output.part not in ("study", *WITHOUT))
+    yield from systems_of(output for output in results.outputs if output.part != "study")
 
 
 def _row(results: Results, system: System, metric: Metric, name: Name) -> dict[str, Any]:
@@ -86,12 +84,12 @@ def _in_scores(system: System) -> bool:
 
 
 def _place(system: System) -> tuple[str, str, str | None]:
-    """Its corpus, part and search."""
+    """Corpus, part and search of a system."""
     return system.corpus, system.outputs[0].part, system.outputs[0].search
 
 
 def _estimate(results: Results, system: System, metric: str) -> Estimate:
-    """As table scores has it; other parts and searches make designs of their own."""
+    """Estimate as in table scores; other parts and searches have designs of their own."""
     if _in_scores(system):
         return results.estimate(system.corpus, metric, system.cell)
 
@@ -105,9 +103,9 @@ def _estimate(results: Results, system: System, metric: str) -> Estimate:
 
 
 def _unranked(results: Results, system: System, metric: Metric, name: Name) -> str:
-    """Why a system has no rank by a metric; empty where it has one."""
+    """Explain why a system has no rank by a metric; empty where it has one."""
     if not metric.ranks:
-        return "the metric describes" if metric.describes else "the metric says whether a system reads its source"
+        return "the metric describes" if metric.describes else "the metric measures source sensitivity"
     if why := results.unread(system.corpus, metric.name):
         return why
     if not _in_scores(system):
@@ -115,6 +113,6 @@ def _unranked(results: Results, system: System, metric: Metric, name: Name) -> s
     if system.records is None:
         return "not trained"
     if name.facts["reads_source"] == "no":
-        return "it is not shown to read its source"
+        return "no significant source sensitivity"
     unranked = results.unranked(system.corpus, metric.name, system.cell)
     return unranked.why if unranked else ""

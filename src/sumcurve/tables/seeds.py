@@ -1,7 +1,8 @@
-"""Appendix: every scored output alone, seed by seed, with what its training cost. `sumcurve trace` reads it."""
+"""Appendix: every scored output alone, seed by seed, with its training cost. `sumcurve trace` reads it."""
 
 from typing import Any
 
+from sumcurve.tables.columns import shared
 from sumcurve.tables.evidence import ScoredOutput
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Name, Table
@@ -19,7 +20,6 @@ def table(results: Results) -> Table:
             "seed": output.seed,
             "search": output.search,
             "part": output.part,
-            "draw": output.draw,
             "search_signature": output.search_signature,
             "signature": "; ".join(items.signature for items in output.scores.values()),
             "run": output.run,
@@ -42,22 +42,15 @@ def table(results: Results) -> Table:
                 "lease": "exclusive" if output.timing.exclusive else "shared",
             }
         rows.append(row)
-    texts = ("corpus", "method", "search", "part")
-    counts = ("percent", "records", "seed")
     columns = [
-        *(Column(name, name) for name in texts[:2]),
-        *(Column(name, name, "count") for name in counts),
-        *(Column(name, name) for name in texts[2:]),
-        Column("draw", "draw", "count"),
+        *shared("corpus", "method", "percent", "records", "seed", "search", "part"),
+        Column("draw", "draw", "count"),  # empty: a seed draws its own records
         *(Column(metric.name, metric.title, "number", metric.decimals) for metric in results.metrics),
         Column("selected_phase", "phase"),
         Column("selected_update", "update", "count"),
         Column("updates", "updates", "count"),
         Column("examples", "examples", "count"),
-        Column("seconds", "seconds", "number"),
-        Column("total_seconds", "total", "number"),
-        Column("phase_seconds", "of them in"),
-        Column("device", "device"),
+        *shared("seconds", "total_seconds", "phase_seconds", "device"),
         Column("lease", "lease"),
         Column("search_signature", "search"),
         Column("signature", "signature"),
@@ -67,7 +60,7 @@ def table(results: Results) -> Table:
 
 
 def _named(results: Results, output: ScoredOutput) -> Name:
-    """With what is said of all seeds of its system together."""
+    """Name of an output's method, with the facts of all seeds of its system together."""
     if output.part == "study" and output.search != "paper":
         return results.marked(output.corpus, (output.method, output.records))
     return results.unasked(output.method)

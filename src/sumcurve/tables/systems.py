@@ -1,4 +1,4 @@
-"""Systems of a study: what one method at one size wrote with all its seeds, and what is not trained."""
+"""Systems of a study: the outputs of one method at one size with all its seeds, and untrained systems."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class System:
 
     @property
     def own_reference(self) -> int | None:
-        """Which reference it wrote, of a human that the scorer `references` scored; None of all else."""
+        """Number of the reference that a human wrote, where the scorer `references` scored it; None for all others."""
         own = self.outputs[0].scores[NAME].details[OWN][0] if NAME in self.outputs[0].scores else ""
         return int(own) if own else None
 
@@ -43,18 +43,18 @@ class System:
         return tuple(output.seed for output in self.outputs if output.seed is not None)
 
     def scored(self, scorer: str) -> tuple[Items, ...]:
-        """The items of every seed that a scorer has something to say of; people may have judged one of several."""
+        """The items of every seed that a scorer scored; people may have judged one of several."""
         return tuple(output.scores[scorer] for output in self.outputs if scorer in output.scores)
 
     @property
     def scorers(self) -> dict[str, Items]:
-        """By scorer the items of the first seed that it scored."""
+        """Items of the first scored seed, by scorer."""
         every = {scorer: items for output in reversed(self.outputs) for scorer, items in output.scores.items()}
         return {scorer: every[scorer] for output in self.outputs for scorer in output.scores}
 
     @property
     def summaries(self) -> tuple[str, ...]:
-        """What identifies all that was written; empty where it is unknown."""
+        """Digests that identify all summaries; empty where they are unknown."""
         digests = tuple(output.summaries for output in self.outputs)
         return digests if all(digests) else ()
 

@@ -1,4 +1,4 @@
-"""One table: its columns, its rows, what it says of itself; as CSV for programs, Markdown, HTML and LaTeX for people.
+"""Table of a study: its columns, rows and notes; as CSV for programs, Markdown, HTML and LaTeX for people.
 
 A row is a dict by column name. A cell is a number, a text, a `Value` (a number with its interval, or the reason why
 there is none), or nothing. A CSV holds every column with its own number of decimals, so that equal numbers give equal
@@ -8,7 +8,7 @@ bytes; people see the columns that have a title, and reasons as notes.
 import html
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -19,10 +19,9 @@ import pandas as pd
 from sumcurve.store.records import csv_text, write_text
 
 NOTHING = "–"
-ROUNDING = 1e-9  # what is nearer to 0 is 0
+ROUNDING = 1e-9  # nearer values are 0
 SINGLE = ("method", "metric")  # columns of names whose facts have columns without their name
 DECIMALS = 4  # of a number in a CSV, if the column's own are fewer
-NUMBER = re.compile(r"[−+<>≤]?[\d.,]+(e[−+]?\d+)?( \[.*\])?( %|†|§|¶|‡( \[\d+\])?)?|–( \[\d+\])?|")
 BOLD = re.compile(r"\*\*(.*)\*\*")
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 1.5rem; }
@@ -31,8 +30,8 @@ figcaption { max-width: 60rem; margin-bottom: .8rem; }
 table { border-collapse: collapse; border-top: 2px solid #1a1a1a; border-bottom: 2px solid #1a1a1a; }
 th, td { padding: .25rem .7rem; text-align: left; white-space: nowrap; }
 th { border-bottom: 1px solid #1a1a1a; vertical-align: bottom; }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
-tr.rule td { border-top: 1px solid #bbb; }
+.number, th:has(.number) { text-align: right; font-variant-numeric: tabular-nums; }
+td.rule { border-top: 1px solid #bbb; }
 .note { max-width: 60rem; color: #444; font-size: .9em; margin: .5rem 0 0; overflow-wrap: anywhere; }
 """
 
@@ -40,7 +39,7 @@ Row = Mapping[str, Any]
 
 
 class Name(str):
-    """A name for programs: equal to the name alone, which is what a CSV has, with its `facts` in columns of their own.
+    """A name for programs: equal to the name alone, as in a CSV, which has its `facts` in further columns.
 
     People see it with its marks, as `shown`: in tables, and wherever an f-string puts it into a sentence.
     """
@@ -59,10 +58,10 @@ class Name(str):
 
 @dataclass(frozen=True)
 class Value:
-    """A number with its interval, where there is one; without a number, `why` says why.
+    """A number with its interval, where there is one; without a number, `why` has the reason.
 
     `bold` is for people; `sign` stands before the number (">", "≤") where it is a bound, `mark` behind it where a note
-    says something of it. `decimals` are its own, where a column holds values of several metrics.
+    is about it. `decimals` are its own, where a column holds values of several metrics.
     """
 
     number: float | None
@@ -113,7 +112,7 @@ class Table:
                 raise ValueError(f"table {self.name}: a row has {', '.join(strange)}, which no column shows")
 
     def frame(self) -> pd.DataFrame:
-        """What the CSV holds, numbers unrounded; what marks of names say comes behind the table's own columns."""
+        """Content of the CSV, numbers unrounded; the facts behind marks of names follow the table's own columns."""
         facts = self._facts()
         rows = []
         for row in self.rows:
@@ -136,7 +135,7 @@ class Table:
         return frame.astype({name: types[kind] for name, kind in kinds.items() if kind in types})
 
     def _facts(self) -> dict[tuple[str, str], str]:
-        """By column of names and fact the fact's column: `reads_source` of a method, `first_reads_source` of two."""
+        """Columns of facts, by column of names and fact: `reads_source` of a method, `first_reads_source` of two."""
         own = {column.name for column in self.columns}
         return {
             (name, fact): fact if name in SINGLE and fact not in own else f"{name}_{fact}"
@@ -159,59 +158,91 @@ class Table:
         )
         return csv_text(frame.columns, rows)
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """Titles of the shown columns, by name."""
+        return {column.name: column.title for column in self.columns if column.title is not None}
+
+    @property
+    def numeric(self) -> set[str]:
+        """The columns that are set flush right."""
+        return {column.name for column in self.columns if column.kind != "text"}
+
     def shown(self) -> tuple[pd.DataFrame, list[str]]:
-        """Ready cells under headings for people, and a note for every reason."""
+        """Ready cells of the columns that people see, by name; all notes: the reasons in cells, then the table's."""
         reasons = list(dict.fromkeys(why for row in self.rows for why in _reasons(row)))
         columns = [column for column in self.columns if column.title is not None]
         cells = [[_cell(row.get(column.name), column, reasons) for column in columns] for row in self.rows]
-        frame = pd.DataFrame(cells, columns=[column.title for column in columns])
-        return frame, [f"[{place}] {_sentence(why)}" for place, why in enumerate(reasons, start=1)]
+        notes = [f"[{place}] {_sentence(why)}" for place, why in enumerate(reasons, start=1)]
+        notes += [note.strip() for note in self.notes if note.strip()]
+        return pd.DataFrame(cells, columns=[*self.titles]), notes
 
     def markdown(self) -> str:
-        return _markdown(*self._for_people())
+        """The table between its caption and its notes."""
+
+        def line(cells: Iterable[str]) -> str:
+            return "| " + " | ".join(cell.replace("\\", "\\\\").replace("|", "\\|") for cell in cells) + " |"
+
+        shown, notes = self.shown()
+        rule = ["---:" if name in self.numeric else "---" for name in shown]
+        lines = map(line, [self.titles.values(), rule, *shown.itertuples(index=False, name=None)])
+        return "\n\n".join([without_markup(self.caption), "\n".join(lines), *notes]) + "\n"
 
     def html(self) -> str:
-        return _html(*self._for_people())
-
-    def tex(self) -> str:
-        """For a paper: a `table` of `booktabs` rules with the notes below, in the Unicode that LuaLaTeX reads."""
-        shown, caption, notes = self._for_people()
-        flush = "".join("r" if right else "l" for right in _right(shown))
-        lines = shown.style.format(_tex).format_index(_tex, axis=1).hide(axis="index")
-        body = lines.to_latex(caption=_tex(caption), label=f"tab:{self.name}", column_format=flush, hrules=True)
-        below = [f"\\par\\footnotesize {_tex(note)}" for note in notes]
-        return body.replace("\\end{table}", "\n".join([*below, "\\end{table}"]))
+        """A page with the table and its notes."""
+        shown, notes = self.shown()
+        caption = html.escape(self.caption)
+        lines = [
+            "<!DOCTYPE html>",
+            f'<html lang="en"><head><meta charset="utf-8"><title>{caption}</title>',
+            f"<style>{STYLE}</style></head><body><figure>",
+            f"<figcaption>{caption}</figcaption>",
+            self._html_of(shown),
+            *(f'<p class="note">{html.escape(note)}</p>' for note in notes),
+            "</figure></body></html>",
+        ]
+        return "\n".join(lines) + "\n"
 
     def html_table(self) -> tuple[str, list[tuple[str, str]]]:
-        """The `<table>` alone, and heading and cell of columns that say the same in every row and that it leaves out.
+        """The `<table>` without the columns that are constant, and heading and cell of those."""
+        shown, _ = self.shown()
+        varied = [name for name in shown if len(shown) < 2 or shown[name].nunique() > 1] or [*shown]
+        constant = [(title, shown[name][0]) for name, title in self.titles.items() if name not in varied]
+        return self._html_of(shown[varied]), constant
 
-        A heading has the column's name in the CSV as `data-column`.
-        """
-        shown = self.shown()[0]
-        names = [column.name for column in self.columns if column.title is not None]
-        places = range(shown.shape[1])
-        varied = [place for place in places if len(shown) < 2 or shown.iloc[:, place].nunique() > 1]
-        constant = [(shown.columns[place], shown.iloc[0, place]) for place in places if place not in varied]
-        return _html_table(shown.iloc[:, varied], [names[place] for place in varied]), constant
+    def _html_of(self, shown: pd.DataFrame) -> str:
+        """HTML of the table, with the column's name as `data-column` of a heading, and rules between first cells."""
+        flush = {name: "number" if name in self.numeric else "" for name in shown}
 
-    def _for_people(self) -> tuple[pd.DataFrame, str, list[str]]:
-        shown, reasons = self.shown()
-        return shown, self.caption, [*reasons, *(note.strip() for note in self.notes if note.strip())]
+        def heading(name: str) -> str:
+            return f'<span class="{flush[name]}" data-column="{name}">{html.escape(self.titles[name])}</span>'
+
+        first = shown.iloc[:, 0]
+        rules = pd.Series(np.where(first == first.shift().fillna(first), "", " rule"))
+        styler = shown.style.hide(axis="index").format(_html).format_index(heading, axis=1)
+        styler.cell_ids = False
+        styler.set_td_classes(pd.DataFrame(flush, shown.index).add(rules, axis=0))
+        return str(styler.to_html(table_uuid=self.name)).partition("</style>\n")[2]  # of styles it has none
+
+    def tex(self) -> str:
+        """LaTeX for a paper: a `table` of `booktabs` rules with the notes below, in the Unicode that LuaLaTeX reads."""
+        shown, notes = self.shown()
+        styler = shown.style.hide(axis="index").format(_tex).format_index(lambda name: _tex(self.titles[name]), axis=1)
+        flush = "".join("r" if name in self.numeric else "l" for name in shown)
+        body = styler.to_latex(caption=_tex(self.caption), label=f"tab:{self.name}", column_format=flush, hrules=True)
+        below = [f"\\par\\footnotesize {_tex(note)}" for note in notes]
+        return str(body).replace("\\end{table}", "\n".join([*below, "\\end{table}"]))
 
 
-def write_table(table: Table, folder: Path, page: Path | None = None, forms: Sequence[str] = ("csv", "md")) -> None:
-    """Write name.csv and name.md into `folder`, and as HTML to `page` where it is given; nothing without rows."""
-    if not table.rows:
-        return
-    made = {"csv": table.csv, "md": table.markdown, "tex": table.tex, "html": table.html}
-    for form in forms:
-        write_text(folder / f"{table.name}.{form}", made[form]())
-    if page is not None:
-        write_text(page, table.html())
+def write_table(table: Table, folder: Path, form: str = "csv") -> None:
+    """Write name.csv, or the table as "tex" or "html", into `folder`; nothing without rows."""
+    if table.rows:
+        text = {"csv": table.csv, "tex": table.tex, "html": table.html}[form]()
+        write_text(folder / f"{table.name}.{form}", text)
 
 
 def listed(names: Sequence[str]) -> str:
-    """With commas, and "and" before the last."""
+    """Join names with commas, and "and" before the last."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
@@ -321,12 +352,9 @@ def _tex(cell: str) -> str:
     return f"\\textbf{{{text}}}" if heavy else text
 
 
-def _right(shown: pd.DataFrame) -> list[bool]:
-    """Which columns hold numbers only, and are set flush right."""
-    return [
-        all(NUMBER.fullmatch(_parts(cell)[0].lstrip("≤<> ")) for cell in shown.iloc[:, place])
-        for place in range(shown.shape[1])
-    ]
+def _html(cell: str) -> str:
+    text, heavy = _parts(cell)
+    return f"<b>{html.escape(text)}</b>" if heavy else html.escape(text)
 
 
 def _parts(cell: str) -> tuple[str, bool]:
@@ -335,65 +363,8 @@ def _parts(cell: str) -> tuple[str, bool]:
     return (bold[1], True) if bold else (cell, False)
 
 
-def _rules(shown: pd.DataFrame) -> list[bool]:
-    """Before which rows the first column changes."""
-    first = list(shown.iloc[:, 0])
-    return [index > 0 and cell != first[index - 1] for index, cell in enumerate(first)]
-
-
 def without_markup(text: str) -> str:
     """Markdown of a text that starts no tag, code or emphasis; brackets of intervals are followed by no link."""
     for sign in "\\`*<":
         text = text.replace(sign, f"\\{sign}")
     return text
-
-
-def _markdown(shown: pd.DataFrame, caption: str, notes: Sequence[str]) -> str:
-    def row(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("\\", "\\\\").replace("|", "\\|") for cell in cells) + " |"
-
-    lines = [without_markup(caption), "", row(list(shown.columns))]
-    lines.append("| " + " | ".join("---:" if right else "---" for right in _right(shown)) + " |")
-    lines += [row(cells) for cells in shown.itertuples(index=False, name=None)]
-    for note in notes:
-        lines += ["", note]
-    return "\n".join(lines) + "\n"
-
-
-def _html(shown: pd.DataFrame, caption: str, notes: Sequence[str]) -> str:
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(caption)}</title>',
-            f"<style>{STYLE}</style></head><body><figure>",
-            f"<figcaption>{html.escape(caption)}</figcaption>",
-            _html_table(shown),
-            *(f'<p class="note">{html.escape(note)}</p>' for note in notes),
-            "</figure></body></html>",
-            "",
-        ]
-    )
-
-
-def _html_table(shown: pd.DataFrame, names: Sequence[str] = ()) -> str:
-    right = _right(shown)
-    columns = [f' data-column="{html.escape(name)}"' for name in names] or [""] * shown.shape[1]
-    flush_right, parted = ' class="number"', ' class="rule"'
-
-    def inside(cell: str) -> str:
-        text, heavy = _parts(cell)
-        return f"<b>{html.escape(text)}</b>" if heavy else html.escape(text)
-
-    def row(cells: Sequence[str], tag: str, rule: bool = False) -> str:
-        inner = "".join(
-            f"<{tag}{flush_right if flush else ''}{name if tag == 'th' else ''}>{inside(cell)}</{tag}>"
-            for cell, flush, name in zip(cells, right, columns, strict=True)
-        )
-        return f"<tr{parted if rule else ''}>{inner}</tr>"
-
-    body = [
-        row(cells, "td", rule)
-        for cells, rule in zip(shown.itertuples(index=False, name=None), _rules(shown), strict=True)
-    ]
-    heads = row(list(shown.columns), "th")
-    return "\n".join(["<table><thead>", heads, "</thead><tbody>", *body, "</tbody></table>"])

@@ -1,4 +1,4 @@
-"""Who is ahead, and who is expected ahead on up to four times the data: fitted learning curves, with probabilities."""
+"""Forecasts: who is ahead now and on up to four times the data, by fitted learning curves, with probabilities."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -11,6 +11,7 @@ from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fi
 from sumcurve.curves.scale import CEILING, Scale
 from sumcurve.curves.verdict import digits, verdicts
 from sumcurve.statistics.design import Cell, Design
+from sumcurve.tables.columns import shared
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table, Value
 
@@ -19,9 +20,9 @@ ONE_SEED = "one seed; what another training would give is not known"
 
 @dataclass(frozen=True)
 class Learned:
-    """The fits of every corpus and metric that has enough sizes, on a scale; by corpus the reason of what has none.
+    """The fits of every corpus and metric with enough sizes, on a scale; `refused` has the reasons of other corpora.
 
-    Of a metric that not all methods have, as what people judged of some, the reasons are apart, by corpus and metric.
+    A metric that not all methods have, such as judgements by people, has its reasons in `partly`, by corpus and metric.
     """
 
     fits: Mapping[tuple[str, str], Fits]
@@ -31,7 +32,7 @@ class Learned:
 
 
 def learn(results: Results) -> Learned:
-    """Fit the curves of every corpus and metric, of methods that read at their largest size; worked out once."""
+    """Fit the curves of every corpus and metric, of methods that use their source at the largest size."""
     learned: Learned = results.once("learned", lambda: _learn(results))
     return learned
 
@@ -45,9 +46,10 @@ def _learn(results: Results) -> Learned:
     for corpus in results.corpora:
         methods = [name for name, system in results.largest(corpus).items() if results.counts(system)]
         if not methods:
-            refused[corpus] = "no trained method that reads" if results.largest(corpus) else "no trained method"
+            which = " with significant source sensitivity" if results.largest(corpus) else ""
+            refused[corpus] = f"no trained method{which}"
             continue
-        for metric in results.ranked(corpus):
+        for metric in results.ranking_metrics(corpus):
             design = results.design(corpus, metric.name)
             if design is None or corpus in refused:  # for all metrics alike
                 continue
@@ -67,7 +69,7 @@ def _learn(results: Results) -> Learned:
                     refused[corpus] = str(reason)
                 else:
                     partly[corpus, metric.title] = str(reason)
-    titles = {metric.name: metric.title for metric in results.ranking}
+    titles = {metric.name: metric.title for metric in results.ranking_metrics()}
     for (corpus, metric_name), fitted in fits.items():
         whole = _known_of_all(results, corpus, metric_name)
         here = {system.method for system in results.of(corpus, True, metric_name)}
@@ -89,14 +91,14 @@ def _learn(results: Results) -> Learned:
 
 
 def _known_of_all(results: Results, corpus: str, metric: str) -> bool:
-    """Whether a metric is known of every trained system of a corpus."""
+    """Tell whether a metric is known for every trained system of a corpus."""
     return len(results.of(corpus, True, metric)) == len(results.of(corpus, True))
 
 
 def _blind(results: Results, corpus: str, method: str) -> str:
     """A note on the sizes that were left out of a method's curve."""
     blind = [system for system in results.of(corpus, True) if system.method == method and not results.counts(system)]
-    return f" ({len(blind)} at which it is not shown to read left out)" if blind else ""
+    return f" ({len(blind)} without significant source sensitivity left out)" if blind else ""
 
 
 def curves_of(
@@ -104,7 +106,7 @@ def curves_of(
 ) -> tuple[Scale, Curves]:
     """The mean scores of these methods on a scale, with the noise of seeds and of groups of test items.
 
-    Cells `without` are left out: what does not read its source has learned nothing that a curve could go on from.
+    Cells `without` are left out: a curve cannot be fitted to scores of methods that ignore their source.
     """
     curves = measured(design, methods, seed, without)
     scale = Scale.of(curves.scores[np.isfinite(curves.scores)].tolist(), higher_is_better)
@@ -115,7 +117,7 @@ def curves_of(
 def bands(results: Results) -> pd.DataFrame:
     """Low, median and high of the drawn true scores of every fitted method; `beyond` is true from its largest size on.
 
-    The sizes go from the smallest measured to four times the largest. Worked out once.
+    The sizes go from the smallest measured to four times the largest. Computed once.
     """
     frame: pd.DataFrame = results.once("bands", lambda: _bands(results))
     return frame
@@ -176,10 +178,7 @@ def table(results: Results) -> Table:
                 }
             )
     columns = [
-        Column("corpus", "corpus"),
-        Column("metric", "metric"),
-        Column("first", "first"),
-        Column("second", "second"),
+        *shared("corpus", "metric", "first", "second"),
         Column("verdict", None),
         Column("probability", None, "number"),
         Column("at_records", "records", "count"),
@@ -188,18 +187,18 @@ def table(results: Results) -> Table:
         Column("ahead_twice", "at 2N", "number", 2),
         Column("ahead_four_times", "at 4N", "number", 2),
         Column("up_to_records", "up to", "count"),
-        Column("sentence", "verdict"),
+        Column("sentence", "forecast"),
     ]
     notes = [
         "Difference now: of the fitted curves at the largest size, which use all sizes; positive where the first is "
         f"better; each end of its band at {results.share}, as the claims are. P(ahead): that the first is ahead, at "
         "the largest size N that both have and on more data; never beyond four times N. "
-        f"A fit needs {LEAST_SIZES} sizes and two seeds. A claim is made where its probability "
+        f"A fit needs {LEAST_SIZES} sizes and two seeds. A forecast claims a lead where its probability "
         f"reaches {results.settings.confidence:g}; probabilities are of single claims.",
         *(f"{corpus}: {reason}." for corpus, reason in learned.refused.items()),
         *(f"{corpus}, {title}: {reason}." for (corpus, title), reason in learned.partly.items()),
-        f"{results.seeds_note} {results.marks_note} {results.caveat}",
-        *results.unread_notes,
+        f"{results.notes.seeds} {results.notes.marks} {results.notes.caveat}",
+        *results.notes.unread,
     ]
-    caption = "Who is ahead, and who is expected ahead on more data"
+    caption = "Forecasts: which method is ahead, and which is expected to be with more data"
     return Table("verdicts", results.title(caption), columns, rows, notes)

@@ -1,6 +1,6 @@
 """Fitting a model in phases, with one stopping rule and exact resume.
 
-`fit` knows no paths and no clock of its own. Every phase starts from the best checkpoint of the phase before, which it
+`fit` has no paths and no clock of its own. Every phase starts from the best checkpoint of the phase before, which it
 validates but cannot select, with a fresh optimiser, a fresh order of the data and fresh dropout, both drawn from the
 seed and the phase's number; so a phase depends on nothing of the earlier ones but the checkpoint it starts from.
 """
@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor, nn
 
-from sumcurve.machine import sums
 from sumcurve.machine.devices import allow_tf32
 from sumcurve.models.batch import bucketed
+from sumcurve.numerics import operations
 from sumcurve.settings.training import Training
 from sumcurve.training import optimization
 from sumcurve.training.history import History, Reason, Row
@@ -55,14 +55,14 @@ class ResumeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a training stands, told after updates and after every validation."""
+    """Progress of a training, reported after updates and after every validation."""
 
     phase: str
     number: int  # of the phase, from 1
     phases: int
     update: int  # in this phase
     stop: int  # the update at which the phase ends if no validation is better from now on
-    limit: Reason  # what would end it there
+    limit: Reason  # the reason for its end there
     rate: float
     loss: float | None  # of the last update; at a validation, the mean since the one before
     row: Row | None  # the last validation, None before the first
@@ -71,7 +71,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a phase starts from: the weights (on the CPU) that an earlier one selected, and what their path cost.
+    """Start of a phase: the weights (on the CPU) that an earlier one selected, and the cost of their path.
 
     The weights belong to the model after the switches of the phases up to `phase`.
     """
@@ -85,7 +85,7 @@ class Checkpoint:
     seconds: float
 
     def plain(self) -> State:
-        """As a dict, the weights as they are; `Checkpoint(**plain)` is the inverse."""
+        """Checkpoint as a dict, the weights as they are; `Checkpoint(**plain)` is the inverse."""
         return {setting.name: getattr(self, setting.name) for setting in fields(self)}
 
 
@@ -94,7 +94,7 @@ class Fitted:
     """A finished training: its History, and the weights (on the CPU) and row of the selected checkpoint.
 
     The weights belong to the model after the switches of all phases (coverage on, if a phase switches it on).
-    `before` is what the last of several phases started from.
+    `before` is the checkpoint that the last of several phases started from.
     """
 
     history: History
@@ -127,15 +127,15 @@ def fit(
     of the data and the random numbers that it would have had.
 
     `keep` gets a State after every validation, which owns all its tensors, and after an update between two of them
-    when `wanted` says so, which is asked in every update; of several processes, all keep when one wants it, and all but
-    the first get None, for they copy nothing. Given back
+    when `wanted` returns true, which is called in every update; of several processes, all keep when one wants it, and
+    all but the first get None, for they copy nothing. Given back
     as `resume`, with a model newly built from the same seed, training goes on; on one machine and CPU type the
-    outcome, measured seconds apart, is bit-identical to that of an uninterrupted run. `identity` holds whatever else
-    a state must agree on, such as the model's settings. `seed` decides all random numbers; torch's global generators
-    are left as they were found.
+    outcome, measured seconds apart, is bit-identical to that of an uninterrupted run. `identity` holds further values
+    that a state must agree on, such as the model's settings. `seed` decides all random numbers; torch's global
+    generators are left as they were found.
 
     The processes of `group` share every batch, and each is given the same arguments. In single precision their
-    updates are those of one process but for the order of sums, as far as no random number is drawn (dropout,
+    updates are those of one process except for the order of sums, as far as no random number is drawn (dropout,
     sampling). The first process validates, and its scores decide for all which checkpoint is the best and when a
     phase ends.
 
@@ -144,13 +144,13 @@ def fit(
     """
     if start is not None and len(settings.phases) == 1:
         raise ValueError("a training of one phase starts from new weights: give no checkpoint to start from")
-    if group.size > 1 and any(phase.loss == "actor-critic" for phase in settings.phases):
-        raise ValueError("actor-critic standardises returns over the whole batch: train it in one process")
+    for phase in settings.phases:
+        if group.size > 1 and learner.needs_full_batch(phase):
+            raise ValueError(f"loss {phase.loss!r} is computed over the full batch: train it in one process")
     # Building the first optimiser of a process imports this for seconds, which are not training; nor are those in which
     # compiled loops are loaded, or compiled.
     importlib.import_module("torch._dynamo")
-    if sums.compiled():
-        importlib.import_module("sumcurve.models.fused")
+    operations.load()
     own = _identity(learner, settings, seed, device, group) | flat(identity or {}, "")
     if start is not None:
         own["start"] = digest_of(start.weights)
@@ -160,7 +160,7 @@ def fit(
 
 @contextmanager
 def _tf32(allowed: bool) -> Iterator[None]:
-    """What a process may compute in TF32 meanwhile; what follows, decoding, say, may not."""
+    """Allow TF32 meanwhile; later work of the process, such as decoding, may not use it."""
     allow_tf32(allowed)
     try:
         yield
@@ -169,7 +169,7 @@ def _tf32(allowed: bool) -> Iterator[None]:
 
 
 class _Batches:
-    """Lists of items, one epoch after another; its position can be told and taken up again."""
+    """Lists of items, one epoch after another; its position can be saved and restored."""
 
     def __init__(self, items: Sequence[Any], size: int, length: Callable[[Any], tuple[int, ...]], seed: str) -> None:
         self._items, self._size, self._length = items, size, length
@@ -200,7 +200,7 @@ class _Batches:
 
 
 class _Fit:
-    """The state of one training, and the moves that change it."""
+    """The state of one training, and the steps that change it."""
 
     def __init__(
         self,
@@ -220,7 +220,7 @@ class _Fit:
         self.keep, self.wanted, self.watch = keep, wanted, watch
         self.history = History()
         self.weights: dict[str, Tensor] = {}  # of the best checkpoint of the latest phase
-        self.before: Checkpoint | None = None  # what the present phase started from
+        self.before: Checkpoint | None = None  # start of the present phase
         self.updates = self.examples = 0  # on the path
         self.epochs = 0.0  # on the path
         self.seconds = 0.0  # on the path
@@ -249,7 +249,7 @@ class _Fit:
         return Fitted(self.history, self.weights, self.history.selected, self.before)
 
     def _begin(self, index: int, start: Checkpoint | None) -> None:
-        """Enter a phase at the best checkpoint of the phase before; if there is one, validate it anew."""
+        """Enter a phase at the best checkpoint of the phase before; if there is one, validate it again."""
         began = self.clock()
         if index:
             self.before = start or self._selected()
@@ -325,7 +325,7 @@ class _Fit:
         return mean
 
     def _step(self, items: list[Any], rate: float) -> tuple[Tensor, Tensor, bool]:
-        """One update; its loss and the norm of its gradient before clipping, both still on the device, and whether
+        """Make one update; its loss and the norm of its gradient before clipping, both still on the device, and whether
         any process wants the state."""
         self.optimizer.zero_grad(set_to_none=True)
         total = torch.zeros((), device=self.device)
@@ -362,7 +362,7 @@ class _Fit:
         )
 
     def _refuse_different_weights(self) -> None:
-        """TrainingError where the processes of the group do not hold the same weights at the same update."""
+        """Raise TrainingError where the processes of the group do not hold the same weights at the same update."""
         if self.group.size == 1:
             return
         places = self.group.gather(
@@ -380,7 +380,7 @@ class _Fit:
             )
 
     def _validate(self, train_loss: float | None) -> None:
-        """Validate, take note of it, and hand out the state."""
+        """Validate, record the validation, and pass the state to `keep`."""
         self._refuse_different_weights()
         # On a GPU sums differ between processes: by their own scores each would choose and stop for itself.
         scores = self.group.of_first(lambda: self.learner.validate(self.phase))
@@ -425,7 +425,7 @@ class _Fit:
         )
 
     def _state(self) -> State | None:
-        """The first process's, with the generators of all; None in the others."""
+        """State of the first process, with the generators of all; None in the others."""
         cuda = torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else None
         generators = self.group.gather({"cpu": torch.get_rng_state(), "cuda": cuda})
         if self.group.rank:
@@ -454,7 +454,7 @@ class _Fit:
         }
 
     def _load(self, state: State) -> None:
-        """Take up a state of the present phase, after `_prepare`."""
+        """Load a state of the present phase, after `_prepare`."""
         self.update = state["update"]
         self.updates, self.examples = state["path"]["updates"], state["path"]["examples"]
         self.epochs, self.seconds = state["path"]["epochs"], state["path"]["seconds"]
@@ -465,7 +465,7 @@ class _Fit:
         self.total_loss = state.get("total_loss", 0.0)
         self.before = Checkpoint(**state["before"]) if state["before"] else None
         self.batches.load(state["batches"])
-        self.learner.load(state["model"])  # again: preparations may have set what the phase trains
+        self.learner.load(state["model"])  # again: preparations may have set the trained parameters
         self.weights = state["best"]
         self.optimizer.load_state_dict(_copied(state["optimizer"]))  # torch would go on in the caller's tensors
         own = state["random"][self.group.rank]
@@ -519,7 +519,7 @@ def digest_of(weights: Mapping[str, Tensor]) -> str:
 
 
 def refuse_other(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """ResumeError where two identities of a training differ."""
+    """Raise ResumeError where two identities of a training differ."""
     keys = sorted(key for key in {*stored, *wanted} if stored.get(key) != wanted.get(key))
     if keys:
         listed = "; ".join(f"{key}: {stored.get(key)!r} there, {wanted.get(key)!r} here" for key in keys)

@@ -1,4 +1,4 @@
-"""What a training was: one row per validation, and why every phase ended.
+"""History of a training: one row per validation, and the reason why every phase ended.
 
 All counts of a row (updates, examples, seconds) belong to the *path* that leads to its weights: a phase
 starts from the best checkpoint of the phase before and continues the counts of that row. Updates made after
@@ -7,11 +7,11 @@ cost.
 
 *Better* is one number, `Row.worth`. For most phases it is the geometric mean of greedy ROUGE-1, ROUGE-2 and ROUGE-Lsum
 F1 on the validation subset (as in SCROLLS, Shaham et al. 2022); ties go to the lower validation NLL, then to the
-earlier row. An arithmetic mean was tried and lost: a model that says "the a of the" to everything, as all do in their
-first updates, has a ROUGE-1 that takes long to beat, and a ROUGE-2 of 0. A phase is also judged by what it is for:
+earlier row. An arithmetic mean was tried and was worse: a model that writes "the a of the" for every source, as all do
+in their first updates, has a ROUGE-1 that is hard to beat, and a ROUGE-2 of 0. A phase is also judged by its aim:
 
 - reinforcement: the mean of the greedy reward and of (ROUGE-1 + ROUGE-2) / 2, so that a rising reward counts, and
-  does not where the words it is not paid for get lost; its models speak already, which is what an arithmetic mean asks;
+  does not where words without a reward get lost; its models write whole texts already, as an arithmetic mean requires;
 - salience of entities: the geometric mean of the three ROUGE and of the area under the curve of salience;
 - reading, which writes nothing: the share of questions that are answered.
 
@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
-METRICS = ("rouge1", "rouge2", "rougeLsum")  # what every training validates by, whatever a study scores
+METRICS = ("rouge1", "rouge2", "rougeLsum")  # metrics of every training's validation, independent of a study's scorers
 
 # The recorded words for why a phase ended; of its settings, `max_updates` is most_updates.
 Reason = Literal["patience", "most_updates", "not a number", "collapse", "reward hacking"]

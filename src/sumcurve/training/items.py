@@ -1,4 +1,4 @@
-"""Training items that are not in memory: made whenever they are asked for, or kept in a file of this process."""
+"""Training items that are not in memory: made at every access, or kept in a file of this process."""
 
 import pickle
 import tempfile
@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 
 class Made(Sequence[Item], Generic[Item]):
-    """`size` items, each made anew by `make` of its number whenever it is asked for."""
+    """`size` items, each made by `make` from its number at every access."""
 
     def __init__(self, size: int, make: Callable[[int], Item]) -> None:
         self._size, self._make = size, make
@@ -27,10 +27,10 @@ class Made(Sequence[Item], Generic[Item]):
 
 
 class Kept(Sequence[Item], Generic[Item]):
-    """Items in a temporary file (where TMPDIR says), which nobody else can open."""
+    """Items in a temporary file (in TMPDIR), which no other process can open."""
 
     def __init__(self) -> None:
-        self._stream = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the items are asked for
+        self._stream = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the items are used
         self._ends = array("q", [0])
 
     def append(self, item: Item) -> None:
@@ -44,7 +44,7 @@ class Kept(Sequence[Item], Generic[Item]):
     def __getitem__(self, number: Any) -> Any:
         start, end = self._ends[number], self._ends[number + 1]
         self._stream.seek(start)
-        # No data comes in here: the file has no name, and holds what this very object wrote.
+        # No outside data is read: the file has no name, and holds only the writes of this object.
         return pickle.loads(self._stream.read(end - start))
 
 
@@ -64,7 +64,7 @@ class Numbers(Sequence[list[int]]):
         return self._values[self._ends[number] : self._ends[number + 1]].tolist()
 
     def places(self) -> tuple[array, array]:
-        """Of every number of all lists: which list it is of, and where it stands in it."""
+        """Places of every number of all lists: its list, and its position in it."""
         lists, orders = array("q"), array("i")
         for number in range(len(self)):
             count = self._ends[number + 1] - self._ends[number]

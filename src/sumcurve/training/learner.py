@@ -1,4 +1,4 @@
-"""What `fit` trains, phase by phase: a model with its data, its losses and its validation."""
+"""Learners for `fit`, phase by phase: a model with its data, its losses and its validation."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from sumcurve.models.summarizer import parameter_counts
+from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings.training import PhaseSettings
 
 
@@ -16,12 +17,24 @@ class TrainingBatch(Protocol):
 
 
 class Learner(ABC):
-    """A model in training. An *item* is what an epoch goes through once: an example, a document.
+    """A model in training. An *item* is a unit that an epoch goes through once: an example, a document.
 
     `model` holds all weights of the method, in the end those of the finished system; it lies on the training's device.
     """
 
     model: nn.Module
+    vocabulary: Vocabulary | None = None  # of words, which the run's folder keeps
+
+    @property
+    def words(self) -> int:
+        """The size of the vocabulary, of words or subwords."""
+        assert self.vocabulary is not None
+        return len(self.vocabulary)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Counts of the data that was read, for the run's manifest."""
+        return {}
 
     def switch(self, phase: PhaseSettings) -> None:  # noqa: B027
         """Change the model's structure for a phase (new parameters); done for every phase up to the present one."""
@@ -35,15 +48,15 @@ class Learner(ABC):
         """
 
     def parameters(self, phase: PhaseSettings) -> list[nn.Parameter]:
-        """What the phase trains."""
+        """Parameters that the phase trains."""
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
 
     def weights(self) -> Mapping[str, Tensor]:
-        """What training changes, as it is: what a checkpoint holds."""
+        """Weights that training changes, uncopied: the content of a checkpoint."""
         return self.model.state_dict()
 
     def load(self, weights: dict[str, Tensor]) -> None:
-        """Take over what `weights` gave, after the same switches."""
+        """Load the weights of `weights`, after the same switches."""
         self.model.load_state_dict(weights)
 
     def parameter_counts(self) -> dict[str, int]:
@@ -52,7 +65,7 @@ class Learner(ABC):
 
     @abstractmethod
     def length(self, item: Any, phase: PhaseSettings) -> tuple[int, ...]:
-        """What batches are bucketed by."""
+        """Key by which batches are bucketed."""
 
     @abstractmethod
     def collate(self, items: Sequence[Any], phase: PhaseSettings) -> TrainingBatch: ...
@@ -60,6 +73,10 @@ class Learner(ABC):
     @abstractmethod
     def loss(self, batch: Any, phase: PhaseSettings) -> Tensor:
         """The phase's loss, a scalar: a mean over the batch's items, so that a batch may be computed in parts."""
+
+    def needs_full_batch(self, phase: PhaseSettings) -> bool:
+        """True for a loss that is no mean over items, so that processes cannot share a batch."""
+        return False
 
     @abstractmethod
     def validate(self, phase: PhaseSettings) -> dict[str, float]:
@@ -71,4 +88,4 @@ class Learner(ABC):
 
     @abstractmethod
     def identity(self) -> dict[str, str]:
-        """Digests of the data: what a resumed training must agree on."""
+        """Digests of the data, which a resumed training must agree on."""

@@ -1,4 +1,4 @@
-"""What training minimises.
+"""Losses of training.
 
 One convention for every method, that of See et al. (2017, eq. 6-7 and 12-13): a loss is averaged over an
 example's own target tokens and then over the examples, so that an example counts once whatever its length, as
@@ -16,10 +16,11 @@ from torch.nn import functional
 
 from sumcurve.decoding.rollout import as_target, drawn, rollout
 from sumcurve.models.batch import Batch
-from sumcurve.models.emission import Emission, in_single
+from sumcurve.models.emission import Emission
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import ReadoutSummarizer, Summarizer
 from sumcurve.models.vocabulary import BOS, PAD, UNK, Vocabulary
+from sumcurve.numerics.precision import in_single
 from sumcurve.rouge_engine.rewards import rouge_l_f1, words
 from sumcurve.settings.training import PhaseSettings
 
@@ -60,7 +61,7 @@ def soft_cross_entropy(logits: Tensor, target_logits: Tensor, temperature: float
 
 
 def with_own_words(model: Summarizer, batch: Batch, share: float) -> Batch:
-    """`batch` with about `share` of its decoder inputs replaced by what the model would have written there.
+    """`batch` with about `share` of its decoder inputs replaced by the model's own predictions.
 
     Paulus et al. (2018, section 6.1). The model's words are drawn from its distributions after the true words before
     them, in one teacher-forced pass, so that training stays parallel; a free run would draw them after its own.
@@ -90,7 +91,7 @@ def with_own_words(model: Summarizer, batch: Batch, share: float) -> Batch:
 
 @contextmanager
 def without_dropout(model: nn.Module) -> Iterator[None]:
-    """No dropout, in training mode nevertheless: cuDNN has no gradient of an LSTM in evaluation mode."""
+    """Disable dropout in training mode, because cuDNN has no gradient of an LSTM in evaluation mode."""
     switched = [module for module in model.modules() if isinstance(module, nn.Dropout) and module.training]
     layered = [(module, module.dropout) for module in model.modules() if isinstance(module, nn.LSTM)]
     for module in switched:
@@ -110,7 +111,7 @@ def self_critical(model: Summarizer, batch: Batch, vocabulary: Vocabulary, max_t
     """-(r(sample) - r(greedy)) * mean log p(sample), [B] (Paulus et al. 2018, equation 15).
 
     r is the ROUGE-L F1 of all words against the record's whole target, copied words restored. The log-probability is
-    averaged over tokens as in the nll beside it. No dropout: what is scored is the policy that was sampled from.
+    averaged over tokens as in the nll beside it. No dropout: the scored policy is the one that was sampled from.
     """
     with without_dropout(model):
         tokens = rollout(model, batch, max_tokens)  # [B, 2, L]
@@ -135,7 +136,7 @@ def loss(model: Summarizer, batch: Batch, phase: PhaseSettings, vocabulary: Voca
     """The phase's loss, a scalar: the mean over the batch's examples.
 
     Raises ValueError for label smoothing of a copying model, whose extended vocabulary has no fixed uniform
-    distribution, for the coverage loss of a model that shows no attention, and for the salience loss of a batch
+    distribution, for the coverage loss of a model that returns no attention, and for the salience loss of a batch
     without marks.
     """
     if phase.loss in ("self-train", "dual-train"):

@@ -59,7 +59,7 @@ class Schedule:
         return peak * ramp * 0.5**self.halvings
 
     def observe(self, better: bool) -> None:
-        """Take note of a validation."""
+        """Record a validation."""
         self.stale = 0 if better else self.stale + 1
         if self.settings.schedule == "plateau" and self.stale == 2:
             self.stale = 0

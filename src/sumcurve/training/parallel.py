@@ -1,7 +1,7 @@
 """Data-parallel training: processes that hold equal weights and share every batch.
 
 A batch is cut into parts; each process computes some, gradients are summed, and every process makes the same update.
-The first process validates, and what it measures decides for all. Started by `sumcurve.machine.launch` or `torchrun`;
+The first process validates, and its measures decide for all. Started by `sumcurve.machine.launch` or `torchrun`;
 without them there is one process. Experimental: tested on CPUs (gloo), not yet on GPUs (NCCL).
 """
 
@@ -68,7 +68,7 @@ class Group:
         return values
 
     def of_first(self, compute: Callable[[], Value]) -> Value:
-        """What the first process computes, for all of them; the others wait for it."""
+        """Value computed by the first process, for all of them; the others wait for it."""
         if self.size == 1:
             return compute()
         values = [None if self.rank else compute()]
@@ -118,7 +118,7 @@ def leave(failed: bool) -> None:
     """Destroy the group of `join`, if there is one; every process does so at its end.
 
     NCCL's is destroyed once all have entered their last collective. A process that `failed` cannot wait for that: it
-    aborts what is under way and ends, and `torchrun` ends the others.
+    aborts the current collective and ends, and `torchrun` ends the others.
     """
     if not torch.distributed.is_initialized():
         return

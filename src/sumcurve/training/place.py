@@ -1,4 +1,4 @@
-"""Where a training writes, and to whom it reports; the names of its files."""
+"""Place of a training's output and reports; the names of its files."""
 
 import sys
 from collections.abc import Callable
@@ -16,11 +16,11 @@ VOCABULARY = "vocabulary.json"
 
 @dataclass(frozen=True)
 class Place:
-    """A training's place on this machine; nothing of it decides what is learned.
+    """A training's place on this machine; it does not influence the learned weights.
 
-    `state` is where the resume state lies; it stays, for whoever finishes the run's folder to delete
-    (`sumcurve.store.resume`): killed before that, the next attempt ends without training again. `events` is the folder
-    of TensorBoard's event files. `line` is that of its bar on the terminal. `facts` go into the manifest.
+    `state` is the path of the resume state; it is deleted when the run's folder is finished
+    (`sumcurve.store.resume`): after a kill before that, the next attempt ends without training again. `events` is the
+    folder of TensorBoard's event files. `line` is that of its bar on the terminal. `facts` go into the manifest.
     """
 
     folder: Path

@@ -1,16 +1,19 @@
-"""What people see of a training: a live bar on a terminal, lines elsewhere, and TensorBoard's event files."""
+"""Progress of a training: a live bar on a terminal, lines elsewhere, and TensorBoard's event files."""
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from tqdm import tqdm
 
 from sumcurve.training.fit import Progress
 from sumcurve.training.history import METRICS, Row
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
 
 LINE_SECONDS = 30.0  # between two lines without a validation
 
@@ -25,57 +28,34 @@ def validation(row: Row) -> str:
 
 
 def _aims(row: Row) -> dict[str, float]:
-    """What only phases of reinforcement or of entities are validated by."""
+    """Aims that only phases of reinforcement or of entities are validated by."""
     return {name: value for name, value in (("reward", row.reward), ("auc", row.auc)) if value is not None}
 
 
 def limit(progress: Progress) -> str:
-    """What ends the phase at `progress.stop`, in words."""
+    """Reason, in words, for an end of the phase at `progress.stop`."""
     return "if patience runs out" if progress.limit == "patience" else "at most"
 
 
-class ProgressBar:
-    """A live bar of the present phase.
-
-    It runs to the update at which the phase ends if no validation is better from now on, and says so.
-    `position` is the bar's line when several trainings share a terminal, 0 the first.
-    """
-
-    def __init__(self, title: str, stream: TextIO = sys.stderr, position: int = 0) -> None:
-        self._title, self._stream, self._position = title, stream, position
-        self._bar: tqdm | None = None
-        self._phase = 0
-
-    def __call__(self, progress: Progress) -> None:
-        if self._bar is None or self._phase != progress.number:
-            self.close()
-            self._phase = progress.number
-            self._bar = tqdm(
-                desc=f"{self._title} {progress.phase} ({progress.number}/{progress.phases})",
-                total=progress.stop,
-                initial=max(progress.update - 1, 0),  # a resumed phase: what this process did not do
-                unit="up",
-                dynamic_ncols=True,
-                file=self._stream,
-                position=self._position,
-                leave=False,
-            )
-        bar = self._bar
-        bar.total = progress.stop
-        words = [f"ends {limit(progress)}"]
-        if progress.loss is not None:
-            words.insert(0, f"loss {progress.loss:.3f}")
-        if progress.row is not None:
-            words.append(validation(progress.row))
-        bar.set_postfix_str(", ".join(words), refresh=False)
-        bar.update(progress.update - bar.n)
-        if progress.validated:
-            bar.refresh()
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+def show(bar: tqdm, title: str, progress: Progress) -> None:
+    """Show the present phase: the bar runs to the update at which it ends if no validation is better from now on."""
+    phase = f"{title} {progress.phase} ({progress.number}/{progress.phases})"
+    if not bar.desc.startswith(phase):
+        bar.set_description(phase, refresh=False)
+        bar.set_postfix_str("", refresh=False)
+        bar.initial = 0
+        bar.reset(total=progress.stop)
+        bar.initial = bar.n = bar.last_print_n = max(progress.update - 1, 0)  # of a resumed phase: made before
+    bar.total = progress.stop
+    words = [f"ends {limit(progress)}"]
+    if progress.loss is not None:
+        words.insert(0, f"loss {progress.loss:.3f}")
+    if progress.row is not None:
+        words.append(validation(progress.row))
+    bar.set_postfix_str(", ".join(words), refresh=False)
+    bar.update(progress.update - bar.n)
+    if progress.validated:
+        bar.refresh()
 
 
 class LogLines:
@@ -95,66 +75,47 @@ class LogLines:
         where = f"{progress.phase} update {progress.update}/{progress.stop} ({limit(progress)})"
         self._note(f"{self._title}: {where}{loss}{score}")
 
-    def close(self) -> None:
-        pass
+
+def record(writer: "SummaryWriter", progress: Progress) -> None:
+    """Write a validation to TensorBoard's event files, by update on the path."""
+    row = progress.row
+    if not progress.validated or row is None:
+        return
+    measures = ("nll", *METRICS) if row.accuracy is None else ("nll", "accuracy")
+    values = {f"valid/{name}": getattr(row, name) for name in measures}
+    values |= {f"valid/{name}": value for name, value in _aims(row).items()}
+    if row.train_loss is not None:
+        values |= {"train/loss": row.train_loss, "train/rate": row.rate}
+    for name, value in values.items():
+        writer.add_scalar(f"{row.phase}/{name}", value, row.updates)
 
 
-class Events:
-    """TensorBoard's event files of the validations, by update on the path."""
-
-    def __init__(self, folder: Path) -> None:
-        from torch.utils.tensorboard import SummaryWriter  # slow to import
-
-        self._writer = SummaryWriter(str(folder))
-
-    def __call__(self, progress: Progress) -> None:
-        row = progress.row
-        if not progress.validated or row is None:
-            return
-        measures = ("nll", *METRICS) if row.accuracy is None else ("nll", "accuracy")
-        values = {f"valid/{name}": getattr(row, name) for name in measures}
-        values |= {f"valid/{name}": value for name, value in _aims(row).items()}
-        if row.train_loss is not None:
-            values |= {"train/loss": row.train_loss, "train/rate": row.rate}
-        for name, value in values.items():
-            self._writer.add_scalar(f"{row.phase}/{name}", value, row.updates)
-
-    def close(self) -> None:
-        self._writer.close()
-
-
-class Watchers:
-    """All of them as one `watch` of `fit`, closed on exit.
-
-    Lines through `note`, unless they would go to the terminal that shows the bar; a bar if `stream` is a terminal;
+@contextmanager
+def watching(
+    title: str, events: Path | None, note: Callable[[str], None], stream: TextIO = sys.stderr, position: int = 0
+) -> Iterator[Callable[[Progress], None]]:
+    """`watch` of `fit`: a bar if `stream` is a terminal, lines through `note` unless they go to that terminal, and
     event files if `events` names a folder.
+
+    `position` is the bar's line when several trainings share a terminal, 0 the first.
     """
-
-    def __init__(
-        self,
-        title: str,
-        events: Path | None,
-        note: Callable[[str], None],
-        stream: TextIO = sys.stderr,
-        position: int = 0,
-    ) -> None:
-        self._watchers: list[ProgressBar | LogLines | Events] = []
+    watchers: list[Callable[[Progress], None]] = []
+    with ExitStack() as stack:
         if stream.isatty():
-            self._watchers.append(ProgressBar(title, stream, position))
+            bar = stack.enter_context(
+                tqdm(desc=title, unit="up", dynamic_ncols=True, file=stream, position=position, leave=False)
+            )
+            watchers.append(lambda progress: show(bar, title, progress))
         if not stream.isatty() or sys.stderr is not stream:
-            self._watchers.append(LogLines(title, note))
+            watchers.append(LogLines(title, note))
         if events is not None:
-            self._watchers.append(Events(events))
+            from torch.utils.tensorboard import SummaryWriter  # slow to import
 
-    def __call__(self, progress: Progress) -> None:
-        for watcher in self._watchers:
-            watcher(progress)
+            writer = stack.enter_context(closing(SummaryWriter(str(events))))
+            watchers.append(lambda progress: record(writer, progress))
 
-    def __enter__(self) -> "Watchers":
-        return self
+        def watch(progress: Progress) -> None:
+            for watcher in watchers:
+                watcher(progress)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for watcher in self._watchers:
-            watcher.close()
+        yield watch

@@ -2,23 +2,21 @@
 
 import io
 import json
-import shutil
 import time
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from safetensors.torch import load_file, save
 
-from sumcurve.corpora.entities import read_salient
 from sumcurve.corpora.fraction import read_words
-from sumcurve.corpora.sizes import positions
-from sumcurve.corpora.store import Corpus
-from sumcurve.corpora.token_ids import Drawn, TokenIds
+from sumcurve.corpora.lines import Drawn, Lines
+from sumcurve.corpora.sizes import drawn_positions
+from sumcurve.corpora.store import Corpus, read_salient
 from sumcurve.models.examples import Spans
 from sumcurve.models.vocabulary import Vocabulary
 from sumcurve.settings.forms import Form
@@ -33,7 +31,7 @@ from sumcurve.training.learner import Learner
 from sumcurve.training.notice import Notice
 from sumcurve.training.parallel import Group, join
 from sumcurve.training.place import VOCABULARY, WEIGHTS, Place
-from sumcurve.training.progress import Watchers
+from sumcurve.training.progress import watching
 
 
 def compute_clock(device: torch.device) -> Callable[[], float]:
@@ -51,9 +49,9 @@ def compute_clock(device: torch.device) -> Callable[[], float]:
 def read_state(path: Path, note: Callable[[str], None], keys: Collection[str] = STATE_KEYS) -> dict[str, Any] | None:
     """The resume state of an interrupted run, or None. It was written whole (see `write_state`).
 
-    A file that is no such state, a dict with these keys, is said to be none, and counts as none: it would end every
-    later attempt, too. So is one that a disk has changed: torch writes checksums, and does not look at them. Raises
-    ResumeError for a folder, which nobody but its owner should delete.
+    A file that is no such state, a dict with these keys, is reported and ignored: it would end every
+    later attempt, too. So is one that a disk has changed: torch writes checksums, but does not check them. Raises
+    ResumeError for a folder, which only its owner should delete.
     """
     if path.is_dir():
         raise ResumeError(f"{path} is a folder where a resume state is to lie: move it away or delete it", [])
@@ -78,9 +76,10 @@ def read_state(path: Path, note: Callable[[str], None], keys: Collection[str] = 
 
 
 def read_together(path: Path, note: Callable[[str], None], group: Group) -> dict[str, Any] | None:
-    """`read_state` in every process of a group: the first checks the file and says what it is, the others load it.
+    """`read_state` in every process of a group: the first checks and reports the file, the others load it.
 
-    None goes on before all have read what the first may soon delete. ResumeError where another cannot read it.
+    None goes on before all have read the file, which the first may soon delete. ResumeError where another cannot read
+    it.
     """
     state = None if group.rank else read_state(path, note)
     if group.of_first(lambda: state is not None) and group.rank:
@@ -104,11 +103,11 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Lessons:
-    """What a model learns from and is validated on.
+class NewRun:
+    """A run that is to be trained: its settings, and the records that it learns from and is validated on.
 
     Of the run's `specification` are the lengths, the seed, the search of validation and the keys of folders among
-    `inputs`. `tokens` are those of the corpus's training part; `lower` says whether its words are in small letters,
+    `inputs`. `lines` are those of the corpus's training part; `lower` states whether its words are in small letters,
     `tokenizer` how they are made.
     """
 
@@ -116,7 +115,7 @@ class Lessons:
     form: Form
     corpus: Path
     fraction: Path
-    tokens: TokenIds
+    lines: Lines
     inputs: Inputs
     lower: bool
     device: str
@@ -125,19 +124,18 @@ class Lessons:
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """How many tokens of a source and of a target are read."""
+        """Numbers of tokens of a source and of a target that are read."""
         return self.specification["source_tokens"], self.specification["target_tokens"]
 
     @property
     def search(self) -> Search:
-        """What validation decodes with."""
+        """Settings of validation's decoding."""
         return Search.of_specification(self.specification["validation"])
 
     @cached_property
     def fraction_positions(self) -> Sequence[int]:
         """The positions of the training records that the fraction has, in the order of its draw."""
-        seed = self.specification.get("draw", self.specification["seed"])
-        return positions(self.fraction, self.tokens.ids, seed)
+        return drawn_positions(self.fraction, self.lines.ids, self.specification["seed"])
 
     @cached_property
     def held_out(self) -> list[int]:
@@ -165,7 +163,7 @@ class Lessons:
 
     @cached_property
     def records(self) -> Drawn:
-        return Drawn(self.tokens, self.drawn)
+        return Drawn(self.lines, self.drawn)
 
     @cached_property
     def validated(self) -> tuple[str, Sequence[int]]:
@@ -185,39 +183,30 @@ class Lessons:
         training = self.form.training
         return Vocabulary.from_counts(read_words(self.fraction), training.vocabulary, training.min_count)
 
+    @cached_property
+    def salient(self) -> Callable[[str], Iterable[list[tuple[int, int]]]] | None:
+        """Spans of salient tokens of the records of training ("train") and validation ("valid"); None: not annotated.
+
+        The annotation is the input `entities`.
+        """
+        entities = self.folder("entities")
+        if entities is None:
+            return None
+
+        def spans(use: str) -> Iterable[list[tuple[int, int]]]:
+            part, positions = ("train", self.drawn) if use == "train" else self.validated
+            places = Spans(read_salient(entities, part))
+            return (places[position] for position in positions)
+
+        return spans
+
     def folder(self, key: str) -> Path | None:
-        """The input that the specification names under this key, where it does."""
+        """The input that the specification names under this key, or None."""
         return self.inputs[self.specification[key]] if key in self.specification else None
 
 
-@dataclass(frozen=True)
-class Opened:
-    """A learner, how many words or subwords it knows, and what is told of it beside.
-
-    `facts` go into the run's manifest and `further` into its training.json; `files` are copied into its folder.
-    """
-
-    learner: Learner
-    words: int
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    further: Mapping[str, Any] = field(default_factory=dict)
-    files: Sequence[Path] = ()
-    vocabulary: Vocabulary | None = None
-
-
-def salient_spans(entities: Path, lessons: Lessons) -> Callable[[str], Iterable[list[tuple[int, int]]]]:
-    """The spans of salient tokens of what is trained on ("train") or validated by ("valid"), from their annotation."""
-
-    def spans(use: str) -> Iterable[list[tuple[int, int]]]:
-        part, positions = ("train", lessons.drawn) if use == "train" else lessons.validated
-        places = Spans(read_salient(entities, part))
-        return (places[position] for position in positions)
-
-    return spans
-
-
 def read_checkpoint(run: Path) -> tuple[Checkpoint, int]:
-    """What the last phase of a finished run started from, and how many updates that phase spent."""
+    """Checkpoint that the last phase of a finished run started from, and the number of updates that the phase spent."""
     training = json.loads((run / "training.json").read_text())
     before = training["before"]
     place = (before["phase"], str(before["update"]))
@@ -239,7 +228,7 @@ def read_beginning(run: Path, phases: Sequence[str]) -> History:
 
 
 def _spending(training: Training, updates: int) -> Training:
-    """The same with a last phase of just so many updates."""
+    """The same training with a last phase of exactly so many updates."""
     *others, last = training.phases
     least = min(last.stop.min_updates, updates)
     stop = last.stop.model_copy(update={"max_updates": updates, "min_updates": least})
@@ -265,7 +254,7 @@ def fitted(
     group: Group,
     start: Checkpoint | None = None,
 ) -> Fitted:
-    """`fit` with what it is told of this machine, going on where an interrupted training left its state.
+    """Call `fit` with the settings of this machine, resuming from the state of an interrupted training.
 
     Raises ResumeError for the state of another training. Of several processes only the first writes.
     """
@@ -273,13 +262,13 @@ def fitted(
     if resume is not None and not group.rank:
         place.note(f"{place.name}: resuming from {place.state}")
     events = place.events if not group.rank else None
-    watchers = Watchers(place.name, events, place.note, stream=place.terminal, position=place.line)
-    with watchers as watch, Notice(place.note, group) as notice:
+    shown = watching(place.name, events, place.note, stream=place.terminal, position=place.line)
+    with shown as watch, Notice(place.note, group) as notice:
 
         def keep(kept: State | None) -> None:
             if kept is not None:
                 write_state(place.state, kept)
-            notice.written()
+            notice.state_written()
 
         try:
             return fit(
@@ -302,7 +291,13 @@ def fitted(
             ) from error
 
 
-def train_run(lessons: Lessons, place: Place, learner: Callable[[Lessons], Opened]) -> None:
+class Learners(Protocol):
+    """Maker of the learner of a run: a family of models is one (`sumcurve.systems.family.Family`)."""
+
+    def learner(self, run: NewRun) -> Learner: ...
+
+
+def train_run(family: Learners, run: NewRun, place: Place) -> None:
     """Train one run and write weights.safetensors, history.csv, training.json, timings.csv, and its words.
 
     Of several phases, before.safetensors is the checkpoint that the last one started from.
@@ -311,20 +306,20 @@ def train_run(lessons: Lessons, place: Place, learner: Callable[[Lessons], Opene
     History and measured time. Measured time is in timings.csv and nowhere else. Of several processes that train
     together (see `training.parallel`) only the first writes.
     """
-    device, group = begun(lessons.specification, place)
-    training, start = lessons.form.training, None
-    parent, begins = lessons.folder("parent"), lessons.folder("begins")
+    device, group = begun(run.specification, place)
+    training, start = run.form.training, None
+    parent, begins = run.folder("parent"), run.folder("begins")
     if parent is not None:
         start, spent = read_checkpoint(parent)
         training = _spending(training, spent)
     elif begins is not None:
         start, _ = read_checkpoint(begins)
-    opened = learner(lessons)
-    place.facts.update(opened.facts)
-    counts, records = opened.learner.parameter_counts(), len(lessons.fraction_positions)
-    size = f"{records} records, {opened.words} words, {counts['total']} parameters, {place.lease.device}"
+    learner = family.learner(run)
+    place.facts.update(learner.facts)
+    counts, records = learner.parameter_counts(), len(run.fraction_positions)
+    size = f"{records} records, {learner.words} words, {counts['total']} parameters, {place.lease.device}"
     place.note(f"{place.name}: {size}")
-    trained = fitted(opened.learner, training, lessons.specification, place, device, group, start)
+    trained = fitted(learner, training, run.specification, place, device, group, start)
     history = trained.history
     if begins is not None:
         history = read_beginning(begins, [phase.name for phase in training.phases[:-1]]).followed_by(history)
@@ -332,11 +327,9 @@ def train_run(lessons: Lessons, place: Place, learner: Callable[[Lessons], Opene
         place.note(f"{place.name}: phase {phase} ended by {reason}")
     if group.rank:
         return
-    if opened.vocabulary is not None:
-        write_json(place.folder / VOCABULARY, opened.vocabulary.to_json())
-    for file in opened.files:
-        shutil.copyfile(file, place.folder / file.name)
-    write_run(place.folder, trained, history, training, records, opened.words, counts, dict(opened.further))
+    if learner.vocabulary is not None:
+        write_json(place.folder / VOCABULARY, learner.vocabulary.to_json())
+    write_run(place.folder, trained, history, training, records, learner.words, counts, {})
 
 
 def write_run(
@@ -350,7 +343,7 @@ def write_run(
     further: dict[str, Any],
     columns_of: Callable[[History], list[dict[str, Any]]] = History.rows,
 ) -> None:
-    """Write weights, History, measured time and what is told of a training; `further` goes into training.json.
+    """Write weights, History, measured time and facts of a training; `further` goes into training.json.
 
     `columns_of` gives the rows of history.csv.
     """

@@ -1,4 +1,4 @@
-"""When a phase is validated, which of its validations is the best, and when it ends: one rule for whatever trains."""
+"""Stopping rule of a phase: when it is validated, which of its validations is the best, and when it ends."""
 
 import math
 from dataclasses import replace
@@ -16,7 +16,7 @@ class Rule:
 
     `period` are the updates between two validations, `budget` those that end the phase, `warmup` those in which the
     rate rises, `first` those of the first checkpoint that may be selected, `best` is the best that may be selected so
-    far, `counted` says whether patience counts the last one.
+    far, `counted` states whether patience counts the last one.
     """
 
     def __init__(self, phase: PhaseSettings, items: int, batch: int) -> None:
@@ -38,7 +38,7 @@ class Rule:
         return min(update + self.period, self.budget)
 
     def ended(self, update: int) -> Reason | None:
-        """Why the phase ends at this update; None where it goes on."""
+        """Reason why the phase ends at this update; None where it goes on."""
         if self.collapsed >= IN_A_ROW:
             return "collapse"
         if self.hacked >= IN_A_ROW:
@@ -77,7 +77,7 @@ class Rule:
         return last + self.period * (uncounted + left)
 
     def state(self) -> dict[str, int]:
-        """What `load` takes up again beside the History."""
+        """State that `load` restores beside the History."""
         return {"stale": self.stale, "hacked": self.hacked, "collapsed": self.collapsed}
 
     def load(self, state: dict[str, int], history: History, update: int) -> None:
@@ -88,15 +88,15 @@ class Rule:
 
 
 def _speaks(history: History) -> bool:
-    """Whether any greedy summary of any validation had a bigram right; what gives answers is not asked."""
+    """Tell whether any greedy summary of any validation had a bigram right; true for a model that gives answers."""
     return any(row.rouge2 > 0 or row.accuracy is not None for row in history)
 
 
 def collapsed(row: Row, best: Row | None) -> bool:
-    """Whether a validation shows collapse into repetition.
+    """Tell whether a validation shows collapse into repetition.
 
     Its share of repeated trigrams is 0.3 above that of the phase's best checkpoint or start, and its ROUGE under half
-    of it, while its likelihood has not risen: a model that warms up babbles, too, and learns.
+    of it, while its likelihood has not risen: a model that warms up repeats itself, too, and learns.
     """
     return (
         best is not None
@@ -107,7 +107,7 @@ def collapsed(row: Row, best: Row | None) -> bool:
 
 
 def hacked(row: Row, start: Row) -> bool:
-    """Whether the greedy reward is above that of the start of the phase while ROUGE-1 and ROUGE-2 are 1 % below."""
+    """Tell whether the greedy reward is above that of the phase's start while ROUGE-1 and ROUGE-2 are 1 % below."""
     return (
         row.reward is not None
         and start.reward is not None

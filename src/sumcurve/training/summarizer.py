@@ -22,10 +22,11 @@ class SummarizerLearner(Learner):
     """Trains `model` on `train`; `references` belong to `valid`, each a list of summaries, each a list of sentences.
 
     A training item is an example's position in `train`, which is encoded when its batch is made. `target_tokens`
-    limits rollouts, `search` is what validation decodes with. Raises ValueError for missing examples.
+    limits rollouts, `search` is the search of validation. Raises ValueError for missing examples.
     """
 
     model: Summarizer
+    vocabulary: Vocabulary
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class SummarizerLearner(Learner):
 
 
 def digest_of(examples: Sequence[Example]) -> str:
-    """The sha256 (hex) of what a model reads of examples."""
+    """The sha256 (hex) of the parts of examples that a model reads."""
     whole = hashlib.sha256()
     for example in examples:
         whole.update(f"{example.id}\n{len(example.source)} {len(example.target)}\n".encode())

@@ -1,4 +1,4 @@
-"""What stopping and selection see: likelihood and greedy ROUGE of a fixed validation subset, and a phase's own aim."""
+"""Validation for stopping and selection: likelihood and greedy ROUGE of a fixed subset, and a phase's own aim."""
 
 import re
 from collections.abc import Sequence
@@ -75,7 +75,7 @@ class Validation:
 def measured(
     losses: Sequence[float], summaries: Sequence[list[str]], references: Sequence[list[list[str]]]
 ) -> dict[str, float]:
-    """What every validation tells of greedy summaries (sentences of blank-separated tokens): see `Validation`."""
+    """Measures of greedy summaries (sentences of blank-separated tokens) by every validation: see `Validation`."""
     items = score_items(summaries, references, counting(references))
     return {
         "nll": fmean(losses),
@@ -88,8 +88,8 @@ _WITHOUT_BLANKS = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first
 
 
 def counting(references: Sequence[list[list[str]]]) -> Rouge:
-    """How validation counts: rouge-score's words, or, where most letters of the references are of a script without
-    blanks as Chinese, of which these are none, characters.
+    """Scorer of validation: rouge-score's words, or characters where most letters of the references are of a script
+    without blanks, such as Chinese.
     """
     text = " ".join(sentence for of_record in references for reference in of_record for sentence in reference)
     letters = sum(sign.isalpha() for sign in text)
@@ -97,7 +97,7 @@ def counting(references: Sequence[list[list[str]]]) -> Rouge:
 
 
 def _reward(summary: Sequence[str], record: Record) -> float:
-    """What `losses.rewards` gives a summary."""
+    """Reward of a summary by `losses.rewards`."""
     return rouge_l_f1(words(" ".join(summary)), [word for sentence in record.target for word in words(sentence)])
 
 

@@ -1,1 +1,1 @@
-"""What people ask of a study: its state, its cost, the way of a number, what is damaged."""
+"""Observation of a study: its state, its cost, the origin of its numbers, its damaged folders."""

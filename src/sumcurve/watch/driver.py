@@ -1,53 +1,52 @@
-"""What Snakemake's main process does before its first job: clear up after killed ones, and verify the study."""
+"""Start of Snakemake's main process, before its first job: clear up after killed ones, and verify the study."""
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
-from base64 import urlsafe_b64decode
-from collections.abc import Callable, Container, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from sumcurve.machine import locks
 from sumcurve.store import resume
 from sumcurve.store.manifest import MANIFEST
+from sumcurve.store.members import ArchiveError
 from sumcurve.study.plan import Plan
-from sumcurve.watch import verify
+from sumcurve.watch import archives, verify
 
 WAIT_SECONDS = 5.0
-DRIVERS = "drivers.lock"  # in Snakemake's own folder: those that take part hold it, and have their lines in it
+DRIVERS = "drivers.lock"  # in Snakemake's own folder: those that take part hold it
 ACCOUNTING_SECONDS = 60.0  # in which Slurm's accounting answers
 
 
 class DriverError(RuntimeError):
-    """A run that must not start; the message says why."""
+    """A run that must not start; the message has the reason."""
 
 
 def join(state: Path) -> tuple[TextIO, bool]:
     """Take part in the use of `state`, Snakemake's own folder, until the file returned is closed or the process ends.
 
-    The second value says whether no other process took part when this one came.
+    The second value is true where no other process took part when this one came.
 
-    Where no other process takes part, what killed ones left is removed: their locks, and their copies of manifests,
-    from which Snakemake would restore the manifest of a folder that is gone. Locks of the living are left alone, and
-    Snakemake says what it thinks of them.
+    Where no other process takes part, remains of killed ones are removed: their locks, their copies of manifests, from
+    which Snakemake would restore the manifest of a deleted folder, and their marks of files under way. A file with
+    such a mark would be made again, though every file that a rule declares appears whole or not at all. Locks of living
+    processes stay, and Snakemake refuses the run by them.
     """
     state.mkdir(parents=True, exist_ok=True)
     stream = (state / DRIVERS).open("a")
     try:
         alone = locks.take(stream)
-    except OSError:  # the file system has no locks, so that nobody can be known to be dead
+    except OSError:  # without file locks, dead processes cannot be detected
         alone = False
     if alone:
-        for leftover in ("locks", "backups"):
+        for leftover in ("locks", "backups", "incomplete"):
             shutil.rmtree(state / leftover, ignore_errors=True)
-        (state / "locks").mkdir()
-        stream.truncate(0)
+            (state / leftover).mkdir()
     try:
         joined = locks.take(stream, shared=True)
     except OSError as error:
@@ -55,50 +54,13 @@ def join(state: Path) -> tuple[TextIO, bool]:
         raise DriverError(f"{state / DRIVERS}: its file system takes no lock ({error}); work elsewhere") from None
     if not joined:
         stream.close()
-        raise DriverError(f"{state / DRIVERS}: another run is just starting here, or a pull is at work; run again")
-    stream.write(f"{os.getpid()} {socket.gethostname()}\n")
-    stream.flush()
+        raise DriverError(f"{state / DRIVERS}: another run is just starting here; run again")
     return stream, alone
-
-
-def others(state: Path) -> list[str]:
-    """The other processes that take part in the use of `state`, as far as this machine knows that they live."""
-    names = []
-    for line in (state / DRIVERS).read_text().splitlines():
-        process, _, host = line.partition(" ")
-        if host != socket.gethostname():
-            names.append(f"process {process} on {host}")
-        elif int(process) != os.getpid() and Path("/proc", process).exists():
-            names.append(f"process {process}")
-    return names
-
-
-@cache
-def say_who_locks(persistence: Any) -> None:
-    """Let Snakemake's `persistence` name the run that keeps this one out, where it would advise to remove its lock."""
-    from snakemake.exceptions import LockException, WorkflowError
-
-    proper, state = persistence.lock, Path(persistence.path)
-
-    @contextmanager
-    def lock() -> Iterator[None]:
-        with ExitStack() as held:
-            try:
-                held.enter_context(proper())
-            except LockException:
-                names = ", ".join(others(state)) or "a process that ended while this one began"
-                raise WorkflowError(
-                    f"another run makes the same files in {state.parent}: {names}. Let it end, or stop it (Ctrl-C), "
-                    "then run again, which goes on where it was. Nothing was changed here"
-                ) from None
-            yield
-
-    persistence.lock = lock
 
 
 @cache
 def require_accounting() -> None:
-    """DriverError where `sacct` knows no jobs: Snakemake's executor would ask it for ever, though all are finished."""
+    """Raise DriverError where `sacct` has no jobs: Snakemake's executor would poll it for ever, after all ended."""
     command = ["sacct", "--noheader", "--allocations"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=ACCOUNTING_SECONDS)
@@ -123,13 +85,13 @@ def occupied(plan: Plan, results: Path) -> list[str]:
             with path.open("r+b") as stream:
                 if not locks.take(stream):
                     names.append(folder.name)
-        except OSError:  # whoever makes it will be told
+        except OSError:  # the process that makes the folder reports it
             continue
     return names
 
 
 def wait_for_orphans(plan: Plan, results: Path, say: Callable[[str], None], seconds: float = WAIT_SECONDS) -> None:
-    """Wait until nobody makes a folder of the study: here, where it costs nothing, and not in a job's allocation.
+    """Wait until no process makes a folder of the study: in the driver, where it costs no job's allocation.
 
     Jobs on a cluster outlive a driver that was killed; another job for the same folder would wait beside its GPU.
     """
@@ -145,16 +107,15 @@ def wait_for_orphans(plan: Plan, results: Path, say: Callable[[str], None], seco
 
 
 def mend_clocks(plan: Plan, results: Path, now: float) -> list[Path]:
-    """Give what a clock ahead of this one wrote the present time; which files these were.
+    """Set files from a clock ahead of this one to the present time; returns these files.
 
-    What they hold was hashed, and their times mean nothing. But Snakemake refuses to call a job done whose input is
+    Their content was hashed, and their times have no meaning. But Snakemake does not count a job as done whose input is
     newer than its output: nothing could be made until that time has come.
     """
     home, mended = results.parent, []
     paths = {results / key / MANIFEST for key in plan.folders}
     paths |= {file.at(home) for folder in plan.folders.values() for file in folder.files}
-    paths |= {*(home / "scratch" / "shards").glob("*/*.json"), *(home / "data" / "raw" / "archives").glob("*.csv")}
-    for path in sorted({*paths, *(plan.config / "harvest").glob("*.csv")}):
+    for path in sorted(paths):
         with suppress(FileNotFoundError):
             if path.stat().st_mtime > now + 1:
                 os.utime(path, (now, now))
@@ -162,41 +123,38 @@ def mend_clocks(plan: Plan, results: Path, now: float) -> list[Path]:
     return mended
 
 
-def unmark(made: Container[str], state: Path) -> list[str]:
-    """Remove Snakemake's marks of jobs under way from what is made and verified; which files these were.
-
-    A mark stays where a driver was killed, and on a cluster until the job's own Snakemake has ended, seconds after the
-    folder is finished. A job would be started to make the folder again, and one for all that is made from it, only to
-    find that nothing is to be done. Marks of other files are left: these may be cut short.
-    """
-    unmarked, marks = [], state / "incomplete"
-    for path in sorted(path for path in marks.rglob("*") if path.is_file()):
-        # Named after the file in base64; a long name is cut, and its first parts are folders that begin with "@".
-        name = "".join(part.removeprefix("@") for part in path.relative_to(marks).parts)
-        with suppress(ValueError):
-            marked = urlsafe_b64decode(name).decode()
-            if marked in made:
-                path.unlink(missing_ok=True)
-                unmarked.append(marked)
-    return unmarked
+def require_taken_back(plan: Plan, results: Path) -> None:
+    """Raise DriverError where the study's store has folders that `results` lacks: they would be made anew."""
+    root = archives.place(plan.study, results.parent)
+    try:
+        stored = archives.stored(root)
+    except ArchiveError as error:
+        raise DriverError(str(error)) from None
+    waiting = [key for key in plan.folders if key in stored and not (results / key / MANIFEST).is_file()]
+    if waiting:
+        raise DriverError(
+            f"{root} has {len(waiting)} folders that {results} lacks, {waiting[0]} first: `sumcurve unstore "
+            f"--study {plan.study}` takes them back; to make one anew, delete its archive"
+        )
 
 
 @cache
 def begin(plan: Plan, results: Path, state: Path) -> TextIO:
-    """Join, and verify all that the study asks for; ManifestError names what is damaged. Once in a process.
+    """Join, and verify all folders of the study; ManifestError names the damaged ones. Once in a process.
 
-    A driver that is alone waits for the jobs of dead ones first.
+    A driver that is alone waits for the jobs of dead ones first. DriverError where the study's store has more than lies
+    here.
     """
+    require_taken_back(plan, results)
     joined, alone = join(state)
     if alone:
         wait_for_orphans(plan, results, lambda text: print(f"sumcurve: {text}", file=sys.stderr, flush=True))
     checked = verify.study(plan, results)
     checked.require()
     print(f"sumcurve: {checked}", file=sys.stderr)
-    unmark({f"{results / key / MANIFEST}" for key in checked.manifests}, state)
     for folder in plan.named("runs"):
-        if folder.key in checked.manifests:  # no job will see what one left that was killed when this was finished
-            with suppress(PermissionError):  # it is somebody else's to delete
+        if folder.key in checked.manifests:  # no job will see the remains of one that was killed when this was finished
+            with suppress(PermissionError):  # it belongs to another user
                 resume.forget(results.parent, folder.name)
     try:
         ahead = mend_clocks(plan, results, time.time())

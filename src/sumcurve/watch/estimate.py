@@ -1,37 +1,30 @@
-"""What of a study is to be done, and what it would cost before anything starts: jobs, records, disk and hours.
+"""Estimate of a study's remaining work and its cost before anything starts: jobs, records, disk and hours.
 
 Trainings cost what the nearest measured ones did (`sumcurve.watch.costs`); decoding, scores and preparations seconds of
-an item or record, measured on jobs of the recorded studies (constants below); what capabilities make, what they say of
-it (`Capability.cost`). Pretrained models from elsewhere, programs, recognisers of entities, and corpora whose records
-are not known have no price, and what lacks them is no estimate but a least (`NOT ESTIMATED`).
+an item or record, measured on jobs of the recorded studies (constants below); folders of a capability its
+`item_seconds`. Pretrained models from elsewhere, programs, recognisers of entities, and corpora whose records are not
+known have no price (`NOT ESTIMATED`): sums leave them out, and a line states it.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
 
-import numpy as np
-
-from sumcurve.corpora.entities import RULE_SETS, RULES
-from sumcurve.corpora.store import Corpus
+from sumcurve.planning.folder import Folder, raw_file
 from sumcurve.settings.config import PlanError
-from sumcurve.settings.corpus import CorpusSettings, Preparation
-from sumcurve.settings.forms import Form
 from sumcurve.store import manifest
-from sumcurve.store.records import read_csv
-from sumcurve.study.doors import CAPABILITIES, MODELS
+from sumcurve.study.doors import CAPABILITIES
 from sumcurve.study.kinds import KINDS, STEPS
 from sumcurve.study.methods import form_of_run
 from sumcurve.study.needs import light
 from sumcurve.study.plan import Plan
-from sumcurve.study.planning.folder import Folder, raw_file
-from sumcurve.watch.costs import CONFIDENCE, ITEM_WORDS, Array, Cost, Costs, Training, amount, multiply_adds
-from sumcurve.watch.verify import TABLES_KEYS
+from sumcurve.watch import costs
+from sumcurve.watch.costs import ITEM_WORDS, NOT_MEASURED, START, UPPER, Measured, Training, multiply_adds
+from sumcurve.watch.sizes import Counts, Sizes, corpus_of, records_of, size_of
 
 # Seconds; see `sumcurve.watch.costs`.
 DECODED = 0.008  # the common search of an item, and its probabilities under five other sources
@@ -39,22 +32,23 @@ SCORED = 0.0015  # one scorer of an item
 PREPARED = 0.001  # a record that is read, from raw content on
 BYTES_OF_WORD = 13  # of a record, prepared and as text
 BYTES_OF_DROPPED = 150  # a row of dropped.jsonl
-BYTES_OF_ROW = 160  # of a record that shards read: its hashes, its id, and where it stands
-BYTES_OF_SHINGLE = 8  # of a word, where near-duplicates are looked for among shards
+BYTES_OF_ROW = 160  # of a record that is read: its hashes, its id, and where it stands
+BYTES_OF_SHINGLE = 8  # of a word, where near-duplicates are looked for
 BYTES_OF_BANDS = 144  # of a record there: keys of its bands, and where its shingles stand
-BYTES_OF_NUMBER = 4  # of a word in scratch/token-ids
+BYTES_OF_LINE = 60  # of a record in scratch/lines
+BYTES_OF_NUMBER = 4  # of a weight
+BYTES_OF_ITEM = {"annotations": 3000, "outputs": 400, "scores": 150}
+BYTES_OF_FOLDER = 60_000  # at least
 HASHED = 100_000_000  # bytes of raw content, at most, that a plan hashes
-WHOLE = 2  # times what models read of a source is what it has, about, where nothing says it
-BYTES_OF_ITEM = {"outputs": 400, "scores": 150}
+WHOLE = 2  # approximate ratio of a source's tokens to the models' limit, where it is not known
 SAY = "; say `--records N`"
 CONTROL = " (control)"  # behind the name of a method whose last phase a training is compared with
 NAMES = {"runs": "trainings", "corpora": "folders of corpora"}  # of folders by step, where they are not called as it is
-Counts = Mapping[str, int | None]  # records by corpus; None: not known
 
 
 @dataclass(frozen=True)
 class Gpus:
-    """How many GPUs are `here`, a training has (`of_training`), and processes that may share one (`shared`)."""
+    """Numbers of GPUs, `here` and of a training (`of_training`), and of processes that may share one (`shared`)."""
 
     here: int = 0
     of_training: int = 1
@@ -69,46 +63,23 @@ class Gpus:
 ONE_EACH = Gpus()
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Of a corpus what its folders' costs depend on: training records and test items, where they are known.
-
-    `words` are those of its longest target, in targets of `ITEM_WORDS`.
-    """
-
-    corpus: str
-    train: int | None
-    test: int | None
-    words: float
-
-    @property
-    def items(self) -> int:
-        """The test items; PlanError where they are not known."""
-        if not self.test:
-            raise PlanError(_unknown(self.corpus, "test"))
-        return self.test
-
-
 @dataclass
 class Estimate:
-    """What of a study is to be done: by kind of folder jobs, finished ones, hours and bytes.
+    """Remaining work of a study: by kind of folder jobs, finished ones, hours and bytes.
 
-    `trainings` has the hours of one training by corpus, method and records, those of controls apart; `beyond`, by
-    corpus and method, how many have more records than measured ones, their most, and those of the measured. `made` are
-    bytes of what is finished, `temporary` those beside `disk`, by what they are taken for. `records` and `read` are of
-    the training parts, and of all that is read to make corpora that are not finished. `unpriced` has by reason the
-    folders, by kind, that stand in no other number here; where there are some, all sums are the least. `sets` are,
-    of what is to do, those that one process makes (`Plan.together`), by the rule of their job. `notes` say what
-    is assumed.
+    `trainings` has how many there are and the hours of each by corpus, method and records, those of controls apart;
+    `beyond`, by corpus and method, how many have more records than measured ones, their most, and those of the
+    measured. `made` are bytes of finished folders, `temporary` those beside `disk`, by their purpose.
+    `unpriced` has by reason the folders, by kind, that stand in no other number here. `sets` are, of the missing
+    folders, those that one process makes (`Plan.together`), by the rule of their job. `notes` state assumptions.
     """
 
-    records: Counts
-    read: Mapping[str, int]
+    sizes: Sizes
     jobs: Counter[str] = field(default_factory=Counter)
     finished: Counter[str] = field(default_factory=Counter)
-    hours: dict[str, Array] = field(default_factory=dict)
+    hours: dict[str, float] = field(default_factory=dict)
     disk: Counter[str] = field(default_factory=Counter)
-    trainings: dict[tuple[str, str, int], tuple[int, Array]] = field(default_factory=dict)
+    trainings: dict[tuple[str, str, int], tuple[int, float]] = field(default_factory=dict)
     beyond: dict[tuple[str, str], tuple[int, int, int]] = field(default_factory=dict)
     unpriced: dict[str, Counter[str]] = field(default_factory=dict)
     made: float = 0.0
@@ -122,153 +93,79 @@ class Estimate:
         return {kind: count - self.finished[kind] for kind, count in self.jobs.items()}
 
     @property
-    def total(self) -> Array:
+    def total(self) -> float:
         """Hours of all."""
-        return np.sum([np.zeros(3), *self.hours.values()], axis=0)
+        return sum(self.hours.values())
 
-    def add_training(self, training: Training, name: str, seconds: Array, costs: Costs) -> None:
+    def add_training(self, training: Training, name: str, hours: float, basis: Sequence[Measured]) -> None:
         """Count one that is to be done; `name` is its method's, or its control's."""
         size = training.records
-        if (reach := costs.reach(training)) is not None and size > reach:
+        if (reach := costs.reach(training, basis)) is not None and size > reach:
             count, largest, _ = self.beyond.get((training.corpus, training.method), (0, 0, 0))
             self.beyond[training.corpus, training.method] = count + 1, max(largest, size), reach
-        nearest = costs.nearest(training)[0].training
+        nearest = costs.nearest(training, basis)[0].training
         note = f"{training.method}: no training of it is measured; it is taken to cost what {nearest.method} does"
         if nearest.method != training.method and note not in self.notes:
             self.notes.append(note)
-        count, _ = self.trainings.get((training.corpus, name, size), (0, seconds))
-        self.trainings[training.corpus, name, size] = count + 1, seconds / 3600
-
-
-def recorded_sizes(tables: Path, part: Literal["train", "read"] = "train") -> dict[str, int]:
-    """The training records of corpora that stand in tables of recorded studies, by the keys of their folders; or all
-    records that were read to make them.
-
-    ManifestError where the manifest of such tables is damaged.
-    """
-    records = {}
-    for path in tables.glob("*/manifest-*.json"):
-        sizes = {
-            row["corpus"]: int(row["records"])
-            for row in read_csv(path.parent / "corpora.csv")
-            if (row["part"], row["percent"]) == (part, "100" if part == "train" else "")
-        }
-        sealed = manifest.read_sealed(path, TABLES_KEYS, "restore it") or {"inputs": {}}
-        for key in sealed["inputs"]:
-            if key.startswith("corpora/") and (name := Plan.corpus_name(key)) in sizes:
-                records[key] = sizes[name]
-    return records
-
-
-def _parts(results: Path, key: str) -> dict[str, dict[str, int]] | None:
-    """The statistics of a prepared corpus's parts; None where it is not finished."""
-    path = results / key
-    return Corpus(path).statistics["parts"] if manifest.state(path) == "finished" else None
-
-
-def _published(settings: Preparation) -> Mapping[Any, int]:
-    return settings.published if isinstance(settings, CorpusSettings) else {}
-
-
-def records_of(plan: Plan, results: Path, assumed: int | None, recorded: Mapping[str, int]) -> dict[str, int | None]:
-    """The records of each corpus's training part: as prepared, `recorded`, as its split says, published, or `assumed`.
-
-    None where nothing says them.
-    """
-    records: dict[str, int | None] = {}
-    for key, (name, settings) in plan.prepared.items():
-        if (parts := _parts(results, key)) is not None:
-            records[name] = int(parts["train"]["records"])
-        else:
-            records[name] = recorded.get(key) or settings.split.train or _published(settings).get("train") or assumed
-    return records
-
-
-def items_of(plan: Plan, results: Path) -> dict[str, int | None]:
-    """The records of each corpus's test part: as prepared, as its split says, or as published; else None."""
-    items = plan.test_items
-    for key, (name, _) in plan.prepared.items():
-        if name in items and (parts := _parts(results, key)) is not None:
-            items[name] = int(parts["test"]["records"])
-    return items
-
-
-def read_of(plan: Plan, results: Path, records: Counts) -> dict[str, tuple[int, bool]]:
-    """How many records are read to make each corpus that is not finished, and whether that is known before.
-
-    As recorded studies say, or as many as are published; else they are taken to be those of its parts. One whose
-    parts are not known either is left out.
-    """
-    counts, recorded = {}, recorded_sizes(results / "tables", "read")
-    for key, (name, settings) in plan.prepared.items():
-        if manifest.state(results / key) == "finished":
-            continue
-        known = recorded.get(key) or sum(_published(settings).values())
-        train = records[name]
-        if known or train is not None:
-            of_parts = (train or 0) + (settings.split.valid or 0) + (settings.split.test or 0)
-            counts[name] = known or of_parts, known > 0
-    return counts
+        count, _ = self.trainings.get((training.corpus, name, size), (0, 0.0))
+        self.trainings[training.corpus, name, size] = count + 1, hours
 
 
 def estimate(
     plan: Plan,
     results: Path,
-    costs: Costs,
+    basis: Sequence[Measured],
     assumed: int | None = None,
     recorded: Mapping[str, int] = MappingProxyType({}),
 ) -> Estimate:
-    """What of the study is not finished below `results`; `assumed` are training records where nothing says them.
+    """Estimate of a study's unfinished work below `results`; `assumed` are training records where they are not known.
 
     PlanError for a size of more training records than its corpus is known to have.
     """
     _check_sizes(plan, records_of(plan, results, None, recorded))
-    records = records_of(plan, results, assumed, recorded)
-    read_and_known = read_of(plan, results, records)
-    read = {name: count for name, (count, _) in read_and_known.items()}
-    items = items_of(plan, results)
-    whole = Estimate(records, read)
+    sizes = Sizes.of(plan, results, assumed, recorded)
+    estimated = Estimate(sizes)
     to_do: set[str] = set()
     for folder in sorted(plan.folders.values(), key=lambda folder: STEPS.index(folder.step)):
-        whole.jobs[folder.kind] += 1
-        if manifest.state(results / folder.key) in ("finished", "packed"):
-            whole.finished[folder.kind] += 1
-            whole.made += sum(path.stat().st_size for path in (results / folder.key).rglob("*") if path.is_file())
+        estimated.jobs[folder.kind] += 1
+        if manifest.state(results / folder.key) in ("finished", "committed"):
+            estimated.finished[folder.kind] += 1
+            estimated.made += sum(path.stat().st_size for path in (results / folder.key).rglob("*") if path.is_file())
             continue
         to_do.add(folder.key)
         try:
-            seconds, _, bytes_of = _folder(plan, folder, records, read, items, costs)
+            hours = _seconds(plan, folder, sizes, basis) / 3600
         except PlanError as error:
-            whole.unpriced.setdefault(str(error), Counter())[folder.kind] += 1
+            estimated.unpriced.setdefault(str(error), Counter())[folder.kind] += 1
             continue
-        whole.disk[folder.kind] += int(bytes_of)
-        whole.hours[folder.kind] = whole.hours.get(folder.kind, np.zeros(3)) + seconds / 3600
+        estimated.disk[folder.kind] += _bytes(plan, folder, sizes)
+        estimated.hours[folder.kind] = estimated.hours.get(folder.kind, 0.0) + hours
         if folder.kind == "train":
-            training = training_of(plan, folder, records)
-            name = training.method + CONTROL * ("parent" in folder.specification)
-            whole.add_training(training, name, seconds, costs)
-    whole.notes += [
-        f"{name}: how many records are read to prepare it is not known; they are taken to be the {count:,} of its "
-        "parts, and where more are read, it takes longer and more disk"
-        for name, (count, known) in read_and_known.items()
-        if not known and records[name] is not None
+            training = training_of(plan, folder, sizes.train)
+            estimated.add_training(
+                training, training.method + CONTROL * ("parent" in folder.specification), hours, basis
+            )
+    estimated.notes += [
+        f"{name}: how many records are read to prepare it is not known; they are taken to be the {sizes.read[name]:,} "
+        "of its parts, and where more are read, it takes longer and more disk"
+        for name in sizes.guessed
     ]
     for (_, by, _), keys in plan.together.items():
         rule = "score_corpus" if by == "scorer" else plan.folder(keys[0]).kind
-        whole.sets[rule] += any(key in to_do for key in keys)
-    whole.temporary = _temporary(plan, to_do, records, read, items)
-    return whole
+        estimated.sets[rule] += any(key in to_do for key in keys)
+    estimated.temporary = _temporary(plan, to_do, sizes)
+    return estimated
 
 
 def missing_files(plan: Plan, results: Path) -> Iterator[str]:
-    """A line for each raw file, or folder, of a corpus to be made that a study names by its path and that is not here,
+    """A line for each missing raw file, or folder, of a corpus to be made that a study names by its path,
     and for each pretrained model.
 
-    PlanError for one of other content than the study says; files above HASHED bytes are not hashed.
+    PlanError for one of other content than the study states; files above HASHED bytes are not hashed.
     """
     for key, (name, settings) in plan.prepared.items():
         corpus = plan.settings.corpora.get(name)
-        if corpus is None or not corpus.raw.path or manifest.state(results / key) in ("finished", "packed"):
+        if corpus is None or not corpus.raw.path or manifest.state(results / key) in ("finished", "committed"):
             continue
         path, file = Path(corpus.raw.path), raw_file(corpus.raw, settings.split)
         if not path.exists():
@@ -286,9 +183,9 @@ def missing_files(plan: Plan, results: Path) -> Iterator[str]:
 
 
 def _missing_models(plan: Plan, results: Path) -> Iterator[str]:
-    """A line for each model that a folder to be made needs, and that is not here: by its path, or fetched."""
+    """A line for each missing model that a folder to be made needs: by its path, or fetched."""
     folders = [folder for folder in plan.folders.values() if any(file.pinned for file in folder.files)]
-    to_do = [folder for folder in folders if manifest.state(results / folder.key) not in ("finished", "packed")]
+    to_do = [folder for folder in folders if manifest.state(results / folder.key) not in ("finished", "committed")]
     waiting = Counter(file for folder in to_do for file in folder.files if file.pinned)
     for file, count in waiting.items():
         path = file.at(results.parent)
@@ -310,37 +207,30 @@ def _check_sizes(plan: Plan, records: Counts) -> None:
             raise PlanError(f"{where}: {most:,} training records of the {there:,} that {name} has; lower it")
 
 
-def _temporary(
-    plan: Plan, to_do: Collection[str], records: Counts, read: Mapping[str, int], items: Counts
-) -> dict[str, float]:
-    """Bytes that lie beside the results for a time, by what they are taken for."""
+def _temporary(plan: Plan, to_do: Collection[str], sizes: Sizes) -> dict[str, float]:
+    """Bytes that lie beside the results for a time, by their purpose."""
     bytes_of = {}
     for folder in plan.named("corpora", "corpus"):
         name = plan.corpus_name(folder.key)
         settings = plan.corpora.get(name)
-        if folder.key not in to_do or settings is None or name not in read:
+        if folder.key not in to_do or settings is None or name not in sizes.read:
             continue
-        words, count = WHOLE * settings.source_tokens, read[name]
-        if settings.shards is None:
-            bytes_of[f"the spool of {name}, until it is prepared"] = float(BYTES_OF_WORD * words * count)
-        else:
-            kept = _kept(name, records, items)
-            near = 0 if settings.prepare.near_duplicates is None else BYTES_OF_SHINGLE * words + BYTES_OF_BANDS
-            bytes_of[f"scratch/shards of {name}, until it is prepared"] = float(
-                BYTES_OF_WORD * words * (count + kept) + (BYTES_OF_ROW + near) * count + 2 * _dropped(count, kept)
-            )
+        words, count = WHOLE * settings.source_tokens, sizes.read[name]
+        near = 0 if settings.prepare.near_duplicates is None else BYTES_OF_SHINGLE * words + BYTES_OF_BANDS
+        bytes_of[f"files of {name}, until it is prepared"] = float(
+            BYTES_OF_WORD * words * (count + _kept(name, sizes)) + (BYTES_OF_ROW + near) * count
+        )
     runs = (folder for folder in plan.named("runs", "train") if folder.key in to_do)
-    for name in dict.fromkeys(_corpus_of(plan, run) for run in runs):
-        words = WHOLE * plan.corpora[name].source_tokens + plan.corpora[name].target_tokens
-        if known := records[name]:
-            place = f"scratch/token-ids of {name}, which may be deleted between trainings"
-            bytes_of[place] = float(BYTES_OF_NUMBER * words * known)
+    for name in dict.fromkeys(corpus_of(plan, run) for run in runs):
+        if trained := sizes.train[name]:
+            place = f"scratch/lines of {name}, which may be deleted between trainings"
+            bytes_of[place] = float(BYTES_OF_LINE * trained)
     return bytes_of
 
 
-def _kept(corpus: str, records: Counts, items: Counts) -> int:
+def _kept(corpus: str, sizes: Sizes) -> int:
     """The records of all parts; validation is taken to have as many as test."""
-    return (records.get(corpus) or 0) + 2 * (items.get(corpus) or 0)
+    return (sizes.train.get(corpus) or 0) + 2 * (sizes.test.get(corpus) or 0)
 
 
 def _dropped(read: int, kept: int) -> int:
@@ -348,68 +238,89 @@ def _dropped(read: int, kept: int) -> int:
     return BYTES_OF_DROPPED * max(0, read - kept)
 
 
-def _corpus_of(plan: Plan, folder: Folder) -> str:
-    """The name of the corpus that a training, or what is made of one alone, is of."""
-    trained = plan.folder(folder.specification["run"]) if "run" in folder.specification else folder
-    return plan.corpus_name(plan.folder(trained.specification["fraction"]).specification["corpus"])
-
-
-def _unmeasured(plan: Plan, folder: Folder) -> str:
-    """Why no measured job tells what the folder costs, whatever its size; empty where some do."""
-    specification = folder.specification
-    if specification.get("pipeline", RULES) not in RULE_SETS:
-        return Costs.of_recognisers
-    runs = [specification["run"]] if "run" in specification else specification.get("runs", [])
-    trained = plan.folder(runs[0]).specification if runs else specification
-    if "model" not in trained or "training" not in trained or trained["model"].get("kind") not in MODELS:
-        return ""
-    try:
-        multiply_adds(form_of_run(trained), 1, 1, plan.settings)
-    except PlanError as error:
-        return str(error)
-    return ""
-
-
 def _unknown(corpus: str, part: str) -> str:
     return f"{corpus}: how many {part} records it has is not known before it is prepared"
 
 
-def _folder(plan: Plan, folder: Folder, records: Counts, read: Mapping[str, int], items: Counts, costs: Costs) -> Cost:
-    """Seconds, size in records, and bytes of one folder; PlanError where nothing tells what it costs."""
-    if reason := _unmeasured(plan, folder):
-        raise PlanError(reason)
-    if folder.kind == "train":
-        training = training_of(plan, folder, records)
-        checkpoints = 1 + (len(training.form.training.phases) > 1)
-        return costs.seconds(training), training.records, checkpoints * weights(training.form, plan) + 60_000.0
+def _items(plan: Plan, folder: Folder, sizes: Sizes) -> int:
+    """The records that a folder reads: of a run the training part, else the parts that it names, or the test part.
+
+    A validation part is taken for as large as the test part. PlanError where they are not known.
+    """
+    corpus = corpus_of(plan, folder)
+    blocks = [block for block in folder.specification.values() if isinstance(block, Mapping)]
+    named = {part for block in blocks for part in block.get("parts", ())} or {"test"}
+    count = 0
+    for part in ("train",) if folder.step == "runs" else sorted(named):
+        records = sizes.train.get(corpus) if part == "train" else sizes.test.get(corpus)
+        if not records:
+            raise PlanError(_unknown(corpus, "training" if part == "train" else "test"))
+        count += records
+    return count
+
+
+def _item_seconds(plan: Plan, folder: Folder) -> float:
+    """Seconds of one item, beside the start of a job and what trainings and corpora take; PlanError where nothing
+    was measured for such a folder.
+    """
     specification = folder.specification
-    made_of = folder.key if folder.kind == "corpus" else specification.get("corpus", specification.get("outside"))
-    corpus = plan.corpus_name(made_of) if made_of else _corpus_of(plan, folder)
-    settings = plan.corpora.get(corpus)
+    runs = [specification["run"]] if "run" in specification else specification.get("runs", [])
+    model = (plan.folder(runs[0]) if runs else folder).specification.get("model")
+    family = model.get("kind") if isinstance(model, Mapping) else None
+    for name, capability in CAPABILITIES.items():
+        of_kind = folder.kind in capability.kinds
+        seconds = capability.item_cost(folder) if of_kind else capability.item_seconds
+        if of_kind and seconds is not None:
+            return seconds * max(1, len(runs))
+        if seconds is None and (
+            of_kind
+            or family in capability.families
+            or specification.get("scorer") in capability.scorers
+            or specification.get("system") in capability.systems
+        ):
+            raise PlanError(f"capability {name}: {NOT_MEASURED}")
+    if folder.kind == "decode":
+        return DECODED * plan.corpora[corpus_of(plan, folder)].target_tokens / ITEM_WORDS
+    return SCORED if folder.kind == "score" else 0.0
+
+
+def _seconds(plan: Plan, folder: Folder, sizes: Sizes, basis: Sequence[Measured]) -> float:
+    """Seconds of one folder; PlanError where they cannot be estimated."""
+    of_item = _item_seconds(plan, folder)
+    if folder.kind == "train":
+        return costs.seconds(training_of(plan, folder, sizes.train), basis)
     if folder.kind == "corpus":
-        if corpus not in read:
+        corpus = corpus_of(plan, folder)
+        records = sizes.read.get(corpus, sizes.train.get(corpus))
+        if records is None:
             raise PlanError(_unknown(corpus, "training") + SAY)
-        kept, words = _kept(corpus, records, items), WHOLE * (settings.source_tokens if settings is not None else 0)
-        bytes_of = float(BYTES_OF_WORD * words * kept + _dropped(read[corpus], kept))
-        return costs.job + PREPARED * read[corpus], records.get(corpus) or 0, bytes_of
-    words_of = settings.target_tokens / ITEM_WORDS if settings is not None else 0.0
-    sizes = Sizes(corpus, records.get(corpus), items.get(corpus), words_of)
-    for capability in CAPABILITIES.values():
-        if (cost := capability.cost(plan, folder, costs, sizes)) is not None:
-            return cost
-    many = sizes.items if folder.step in ("outputs", "scores") else 0
-    if folder.step == "outputs" and settings is not None:
-        process = costs.job * _processes(plan).get(folder.kind, 1.0)
-        decoded = DECODED * many * sizes.words if folder.kind == "decode" else 0.0
-        return process + decoded, many, BYTES_OF_ITEM["outputs"] * many
-    if folder.kind == "score":
-        return costs.job * _processes(plan)["score"] + SCORED * many, many, BYTES_OF_ITEM["scores"] * many
-    return costs.job, 0, 50_000.0
+        return START + PREPARED * records
+    items = _items(plan, folder, sizes) if of_item or folder.step in ("outputs", "scores") else 0
+    return START * _processes(plan).get(folder.kind, 1.0) + of_item * items
+
+
+def _bytes(plan: Plan, folder: Folder, sizes: Sizes) -> int:
+    """Approximate bytes of a folder whose seconds are known."""
+    if folder.kind == "train":
+        form = form_of_run(folder.specification)
+        checkpoints = 1 + (len(form.training.phases) > 1)
+        weights = BYTES_OF_NUMBER * multiply_adds(form, 1, 1)  # those that one word passes, and its vocabulary's
+        return int(checkpoints * weights + BYTES_OF_FOLDER)
+    if folder.kind == "corpus":
+        corpus = corpus_of(plan, folder)
+        kept, settings = _kept(corpus, sizes), plan.corpora.get(corpus)
+        words = WHOLE * (settings.source_tokens if settings is not None else 0)
+        return BYTES_OF_WORD * words * kept + _dropped(sizes.read[corpus], kept)
+    if folder.step not in BYTES_OF_ITEM:
+        return BYTES_OF_FOLDER
+    with suppress(PlanError):
+        return BYTES_OF_ITEM[folder.step] * _items(plan, folder, sizes)
+    return BYTES_OF_FOLDER
 
 
 @cache
 def _processes(plan: Plan) -> Mapping[str, float]:
-    """By kind the share of a process in a folder, where one process makes many."""
+    """Processes for each folder, by kind, where one process makes many."""
     sets: defaultdict[str, list[int]] = defaultdict(list)
     for keys in plan.together.values():
         sets[plan.folder(keys[0]).kind].append(len(keys))
@@ -419,7 +330,7 @@ def _processes(plan: Plan) -> Mapping[str, float]:
 def training_of(plan: Plan, folder: Folder, records: Counts) -> Training:
     """The training that a folder is of; PlanError where its records are not known."""
     specification = folder.specification
-    name = _corpus_of(plan, folder)
+    name = corpus_of(plan, folder)
     size = size_of(plan, folder, records)
     if size is None:
         raise PlanError(_unknown(name, "training") + SAY)
@@ -427,39 +338,22 @@ def training_of(plan: Plan, folder: Folder, records: Counts) -> Training:
     return replace(training, last_alone="parent" in specification or "begins" in specification)
 
 
-def size_of(plan: Plan, folder: Folder, records: Counts) -> int | None:
-    """The records that a training learns from; None where nothing says them."""
-    fraction = plan.folder(folder.specification["fraction"]).specification
-    if "records" in fraction:
-        return int(fraction["records"])
-    whole = records.get(_corpus_of(plan, folder))
-    return None if whole is None else max(1, (whole * fraction["percent"] + 50) // 100)
-
-
-def prices(plan: Plan, results: Path, costs: Costs, recorded: Mapping[str, int]) -> dict[str, Array]:
-    """The seconds of every folder, finished or not; those whose costs nothing tells are left out."""
-    records = records_of(plan, results, None, recorded)
-    read = {name: count or 0 for name, count in records.items()}
-    read |= {name: count for name, (count, _) in read_of(plan, results, records).items()}
-    items, seconds = items_of(plan, results), {}
+def prices(plan: Plan, results: Path, basis: Sequence[Measured], recorded: Mapping[str, int]) -> dict[str, float]:
+    """The seconds of every folder, finished or not; those without an estimate are left out."""
+    sizes, seconds = Sizes.of(plan, results, None, recorded), {}
     for key, folder in plan.folders.items():
         with suppress(PlanError):
-            seconds[key] = _folder(plan, folder, records, read, items, costs)[0]
+            seconds[key] = _seconds(plan, folder, sizes, basis)
     return seconds
 
 
-def weights(form: Form, plan: Plan) -> float:
-    """About how many bytes a model's weights have: those that one word passes, and its vocabulary's."""
-    return Costs.bytes_of_weight * multiply_adds(form, 1, 1, plan.settings)
-
-
-def not_estimated(whole: Estimate) -> list[str]:
+def not_estimated(estimated: Estimate) -> list[str]:
     """A line for each reason why folders have no price, with how many of those to do; trainings first."""
     to_do: Counter[str] = Counter()
-    for kind, count in whole.to_do.items():
+    for kind, count in estimated.to_do.items():
         to_do[KINDS[kind].step] += count
     rows = []
-    for reason, kinds in whole.unpriced.items():
+    for reason, kinds in estimated.unpriced.items():
         steps: Counter[str] = Counter()
         for kind, count in kinds.items():
             steps[KINDS[kind].step] += count
@@ -469,101 +363,105 @@ def not_estimated(whole: Estimate) -> list[str]:
     return sorted(rows, key=lambda line: "trainings" not in line)
 
 
-def extrapolated(whole: Estimate) -> list[str]:
+def extrapolated(estimated: Estimate) -> list[str]:
     """A line where trainings have more records than those measured that they are predicted by."""
-    if not whole.beyond:
+    if not estimated.beyond:
         return []
-    to_do = sum(count for kind, count in whole.to_do.items() if KINDS[kind].step == "runs")
+    to_do = sum(count for kind, count in estimated.to_do.items() if KINDS[kind].step == "runs")
     cases = ", ".join(
         f"{corpus} {method} {largest:,} (up to {reach:,})"
-        for (corpus, method), (_, largest, reach) in whole.beyond.items()
+        for (corpus, method), (_, largest, reach) in estimated.beyond.items()
     )
-    count = sum(count for count, _, _ in whole.beyond.values())
+    count = sum(count for count, _, _ in estimated.beyond.values())
     return [
         f"EXTRAPOLATED: {count} of {to_do} trainings have more records than the measured ones that tell of them: "
         f"{cases}"
     ]
 
 
-def _kinds(whole: Estimate, lacking: Counter[str]) -> list[str]:
-    """A row for each kind of folder: how many, hours and disk; behind ">" the least of what is estimated."""
+def amount(hours: float, partly: bool) -> str:
+    """The estimate with its upper bound; `partly` where some of the remaining work has no price."""
+    return f"{hours:.1f}, at most {UPPER * hours:.1f}{', without what is not estimated' if partly else ''}"
+
+
+def _kinds(estimated: Estimate, lacking: Counter[str]) -> list[str]:
+    """A row for each kind of folder: how many, hours and disk; "> " where a part of them has no price."""
     rows = [f"{'kind':16}{'folders':>8}{'to do':>8}{'core-hours':>12}{'disk, MB':>10}"]
-    for kind, count in whole.jobs.items():
-        shown, filled = "?" if lacking[kind] else "", f"{whole.disk.get(kind, 0) / 1e6:.1f}"
-        if kind in whole.hours:
-            low, middle, _ = whole.hours[kind]
-            shown = f"> {low:.2f}" if lacking[kind] else f"{middle:.2f}"
+    for kind, count in estimated.jobs.items():
+        hours, disk = f"{estimated.hours.get(kind, 0.0):.2f}", f"{estimated.disk[kind] / 1e6:.1f}"
         if lacking[kind]:
-            filled = f"> {filled}" if kind in whole.hours else "?"
-        rows.append(f"{kind:16}{count:8}{whole.to_do[kind]:8}{shown:>12}{filled:>10}")
-    least = f"; behind >: of what is estimated, the lower end of the {100 * CONFIDENCE:g} % interval" if lacking else ""
-    return [*rows, f"core-hours: the middle estimate{least}"]
+            hours, disk = (f"> {hours}", f"> {disk}") if kind in estimated.hours else ("?", "?")
+        rows.append(
+            f"{kind:16}{count:8}{estimated.to_do[kind]:8}{hours if estimated.to_do[kind] else '':>12}{disk:>10}"
+        )
+    return rows
 
 
-def _jobs(plan: Plan, whole: Estimate, lacking: Counter[str], device: str, gpus: Gpus) -> list[str]:
-    """How many jobs a cluster would get, how many of them ask for a GPU, and how long this machine's GPUs take."""
-    processes = {kind: whole.sets.get(kind, count) for kind, count in whole.to_do.items()}
-    processes["score_corpus"] = whole.sets.get("score_corpus", 0)
-    here = light(plan)
-    steps = sum(count for kind, count in processes.items() if kind in here)
+def _jobs(plan: Plan, estimated: Estimate, lacking: Counter[str], device: str, gpus: Gpus) -> list[str]:
+    """Lines on the jobs that a cluster would get, those of these with a GPU, and the time of this machine's GPUs."""
+    processes = {kind: estimated.sets.get(kind, count) for kind, count in estimated.to_do.items()}
+    processes["score_corpus"] = estimated.sets.get("score_corpus", 0)
+    steps = sum(count for kind, count in processes.items() if kind in light(plan))
     rows = [f"on a cluster {sum(processes.values()) - steps} jobs; {steps} steps of seconds run where Snakemake does"]
-    on_gpus = [kind for kind, count in whole.to_do.items() if count and KINDS[kind].gpu]
+    on_gpus = [kind for kind, count in estimated.to_do.items() if count and KINDS[kind].gpu]
     if not on_gpus:
         return rows
     held = {kind: gpus.of_training if KINDS[kind].together else 1 for kind in on_gpus}
-    hours = {kind: whole.hours[kind] for kind in on_gpus if kind in whole.hours}
-    total = np.sum([np.zeros(3), *(held[kind] * each for kind, each in hours.items())], axis=0)
-    least = any(lacking[kind] for kind in on_gpus)
+    hours = {kind: estimated.hours[kind] for kind in on_gpus if kind in estimated.hours}
+    partly = any(lacking[kind] for kind in on_gpus)
     what = "GPU-hours" if device == "a GPU" else "hours on a CPU's core, since none was measured on a GPU,"
     several = max(held.values()) > 1
     of_each = f", a training for {gpus.of_training}" if several else ""
     alike = f" if {gpus.of_training} train no faster than one" if several else ""
     jobs = sum(processes[kind] for kind in on_gpus)
-    rows.append(f"{jobs} of them ask for a GPU{of_each}; {what} they take{alike}: {amount(total, least)}")
+    total = amount(sum(held[kind] * each for kind, each in hours.items()), partly)
+    rows.append(f"{jobs} of them ask for a GPU{of_each}; {what} they take{alike}: {total}")
     if gpus.here and not gpus.at_once:
         rows.append(f"GPUs of this machine: {gpus.here}, too few for a training; lower SUMCURVE_GPUS_PER_RUN")
     elif gpus.here:
-        groups = {kind: gpus.here // held[kind] for kind in hours}
-        wait = np.sum([np.zeros(3), *(each / groups[kind] for kind, each in hours.items())], axis=0)
+        wait = amount(sum(each / (gpus.here // held[kind]) for kind, each in hours.items()), partly)
         where = f"GPUs of this machine: {gpus.here}, for {gpus.at_once} trainings at once"
-        rows.append(f"{where}; hours on them: {amount(wait, least)}")
+        rows.append(f"{where}; hours on them: {wait}")
     return rows
 
 
-def lines(plan: Plan, whole: Estimate, costs: Costs, cores: int, device: str, gpus: Gpus = ONE_EACH) -> list[str]:
-    """What `sumcurve plan` prints of a machine with so many cores, and GPUs."""
-    lacking = sum(whole.unpriced.values(), Counter[str]())
-    least, interval = "at least " if lacking else "", f"{100 * CONFIDENCE:g} % interval"
-    rows = [*not_estimated(whole), *extrapolated(whole)]
-    rows.append(
-        f"study {plan.study}: {sum(whole.jobs.values())} folders, {sum(whole.finished.values())} of them finished"
-    )
-    rows += _kinds(whole, lacking)
-    for name, size in whole.records.items():
-        of = f", of {whole.read[name]:,} records that are read" if name in whole.read and size is not None else ""
+def lines(
+    plan: Plan, estimated: Estimate, basis: Sequence[Measured], cores: int, device: str, gpus: Gpus = ONE_EACH
+) -> list[str]:
+    """Lines that `sumcurve plan` prints for a machine with so many cores, and GPUs."""
+    lacking = sum(estimated.unpriced.values(), Counter[str]())
+    least, partly = "at least " if lacking else "", bool(lacking)
+    rows = [*not_estimated(estimated), *extrapolated(estimated)]
+    finished = f"{estimated.finished.total()} of them finished"
+    rows.append(f"study {plan.study}: {estimated.jobs.total()} folders, {finished}")
+    rows += _kinds(estimated, lacking)
+    for name, size in estimated.sizes.train.items():
+        read = estimated.sizes.read.get(name) if size is not None else None
+        of = "" if read is None else f", of {read:,} records that are read"
         settings = plan.settings.corpora.get(name)
         counted_before = (
             settings is not None and settings.split.train is None and size == settings.published.get("train")
         )
-        most = "at most " if counted_before and size is not None and name in whole.read else ""
+        most = "at most " if counted_before and read is not None else ""
         rows.append(f"training records of {name}: {'not known yet' if size is None else f'{most}{size:,}'}{of}")
-    if whole.trainings:
-        rows.append(f"{'one training':34}{'records':>10}{'seeds':>7}{'minutes':>9}   {interval}")
-    for (corpus, method, records), (many, hours) in whole.trainings.items():
-        low, middle, high = 60 * hours
-        rows.append(f"{f'{corpus} {method}':34}{records:10,}{many:7}{middle:9.1f}   {low:.1f} to {high:.1f}")
-    rows.append(f"core-hours to do: {amount(whole.total, bool(lacking))}")
-    rows.append(f"hours on {cores} cores: {amount(whole.total / cores, bool(lacking))}")
-    rows += _jobs(plan, whole, lacking, device, gpus)
-    rows.append(f"disk to be filled: {least}{whole.disk.total() / 1e6:,.0f} MB")
-    rows += [f"temporary disk beside it: {size / 1e6:,.0f} MB for {what}" for what, size in whole.temporary.items()]
-    rows.append(f"remote, once all is pushed: {least}{(whole.made + whole.disk.total()) / 1e6:,.0f} MB")
-    sizes = sorted({run.training.records for run in costs.basis})
-    methods = len({run.training.method for run in costs.basis})
-    rows.append(
-        f"basis: {len(costs.basis)} measured trainings of {methods} methods on {sizes[0]:,} to {sizes[-1]:,} records "
-        f"(seeds.csv of recorded studies), on {device}; each training here is the nearest of them, scaled, with the "
-        f"{interval} of what such predictions are off by among them; validations until a training ends grow by "
-        f"{100 * (2**costs.growth - 1):.0f} % with twice the records"
-    )
-    return rows + [f"note: {note}" for note in whole.notes]
+    if estimated.trainings:
+        rows.append(f"{'one training':34}{'records':>10}{'seeds':>7}{'minutes':>9}{'at most':>9}")
+    for (corpus, method, records), (many, hours) in estimated.trainings.items():
+        minutes = f"{60 * hours:9.1f}{60 * UPPER * hours:9.1f}"
+        rows.append(f"{f'{corpus} {method}':34}{records:10,}{many:7}{minutes}")
+    rows.append(f"core-hours to do: {amount(estimated.total, partly)}")
+    rows.append(f"hours on {cores} cores: {amount(estimated.total / cores, partly)}")
+    rows += _jobs(plan, estimated, lacking, device, gpus)
+    rows.append(f"disk to be filled: {least}{estimated.disk.total() / 1e6:,.0f} MB")
+    rows += [f"temporary disk beside it: {size / 1e6:,.0f} MB for {what}" for what, size in estimated.temporary.items()]
+    rows.append(f"remote, once all is pushed: {least}{(estimated.made + estimated.disk.total()) / 1e6:,.0f} MB")
+    if basis:
+        methods = {run.training.method for run in basis}
+        sizes = {run.training.records for run in basis}
+        rows.append(
+            f"basis: {len(basis)} measured trainings of {len(methods)} methods on {min(sizes):,} to {max(sizes):,} "
+            f"records (seeds.csv of recorded studies), on {device}; each training here is the nearest of them, scaled. "
+            f"At most: {UPPER:g} times the estimate, which 95 % of the recorded trainings stay below where they are "
+            "predicted by others"
+        )
+    return rows + [f"note: {note}" for note in estimated.notes]

@@ -1,6 +1,6 @@
-"""How far a study is, on the screen: a live panel on a terminal, lines elsewhere; `sumcurve status` prints the same.
+"""Progress of a study on the screen: a live panel on a terminal, lines elsewhere; `sumcurve status` prints the same.
 
-All is read from what is there: folders, locks of processes at work, logs of trainings, and the log of Snakemake's
+All is read from the files: folders, locks of processes at work, logs of trainings, and the log of Snakemake's
 text. There `MARK` begins the line of each run, with the time and the hours that were done before.
 """
 
@@ -16,22 +16,22 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
+from sumcurve.planning.folder import Folder
 from sumcurve.store import manifest
 from sumcurve.study.plan import Plan
-from sumcurve.study.planning.folder import Folder
 from sumcurve.watch import driver
-from sumcurve.watch.costs import Array, Costs
-from sumcurve.watch.estimate import Counts, prices, records_of, size_of
+from sumcurve.watch.costs import UPPER, Measured
+from sumcurve.watch.estimate import prices
+from sumcurve.watch.sizes import Counts, records_of, size_of
+from sumcurve.watch.status import Standing
 
 MARK = "sumcurve run:"  # then the process, the time it began, and the hours that were done before, of all
-OURS = "sumcurve: "  # begins what the driver says of the study, which the screen shows
+OURS = "sumcurve: "  # begins the driver's lines on the study, which the screen shows
 POLL_SECONDS = 2.0
 LINE_SECONDS = 60.0  # between two lines of how far all is, where there is no terminal
 TAIL_BYTES = 32_768
 LAST_LINES = 12  # of a log, where something failed
-LEAST_SHARE = 0.05  # of the study's hours, from which on the time that they took is what the rest is foretold by
+LEAST_SHARE = 0.05  # share of the study's hours from which on their time forecasts the rest
 SHOWN = 8  # jobs at work that have a line each
 NOTHING = "Nothing to be done"  # of Snakemake
 GOES_ON = "the same command goes on where it was"
@@ -42,7 +42,7 @@ FAILED = re.compile(r"^Error in rule (\S+):.*?^ {4}log: (\S+)", re.MULTILINE | r
 
 @dataclass(frozen=True)
 class Training:
-    """How far a log says that a training is: updates of those its phase may have, the last and the best score."""
+    """Progress of a training by its log: updates of those its phase may have, the last and the best score."""
 
     phase: str
     update: int
@@ -53,7 +53,7 @@ class Training:
 
     @property
     def share(self) -> float:
-        """Of its updates that are done, of the present phase; below 1, since it may be followed by another."""
+        """Share of updates that are done of the present phase; below 1, since another phase may follow."""
         return min(self.update / self.stop, 0.95) if self.stop else 0.0
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ class Training:
 
 
 def training_in(log: Path) -> Training | None:
-    """What the end of a log says; None where it speaks of no update."""
+    """Progress at the end of a log; None where it has no update."""
     if not log.is_file():
         return None
     with log.open("rb") as stream:
@@ -79,12 +79,12 @@ def training_in(log: Path) -> Training | None:
 
 
 def snakemakes(home: Path, study: str) -> Path:
-    """Where Snakemake's text of a study's runs goes."""
+    """Path of Snakemake's log of a study's runs."""
     return home / "logs" / f"snakemake-{study}.log"
 
 
 def last_run(log: Path) -> tuple[float, float] | None:
-    """When the run that is under way began, and the seconds of work that were done before; None where none is."""
+    """Start of the current run, and the seconds of work that were done before; None where none is under way."""
     if not log.is_file():
         return None
     marks = [line for line in log.read_text(errors="replace").splitlines() if line.startswith(MARK)]
@@ -98,7 +98,7 @@ def last_run(log: Path) -> tuple[float, float] | None:
 
 
 def title(plan: Plan, folder: Folder, records: Counts) -> str:
-    """What a training is of, in words: its method, corpus, records and seed."""
+    """Description of a training in words: its method, corpus, records and seed."""
     specification = folder.specification
     if "method" not in specification or "fraction" not in specification:
         return folder.stem
@@ -119,42 +119,43 @@ def spoken(seconds: float) -> str:
 
 @dataclass
 class Progress:
-    """How far a study is below `results`; `look` reads it anew.
+    """Progress of a study below `results`; `look` reads it again.
 
-    `known` gives the seconds that each folder costs, ends of the interval and the estimate, and the records of corpora;
-    folders whose seconds nothing tells are not in it, as those of a corpus that is not prepared. `run` is when the run
-    began and what was done before it.
+    `costs` gives the seconds that each folder costs and the records of corpora; folders without an estimate are
+    not in it, such as those of a corpus that is not prepared. `run` is the start of the run and the work done before.
+    `standing` is the state of each folder by queue and logs, too, where it was requested.
     """
 
     plan: Plan
     results: Path
-    known: Callable[[], tuple[Mapping[str, Array], Counts]]
+    costs: Callable[[], tuple[Mapping[str, float], Counts]]
     run: tuple[float, float] | None = None
+    standing: Standing | None = None
     done: set[str] = field(default_factory=set)
     at_work: list[str] = field(default_factory=list)
     trainings: dict[str, Training] = field(default_factory=dict)  # of those at work, by key
     last: str | None = None  # of the trainings that ended, the latest
-    stopping: bool = False  # it was asked to
-    prices: Mapping[str, Array] = field(default_factory=dict)
+    stopping: bool = False  # on request
+    prices: Mapping[str, float] = field(default_factory=dict)
     records: Counts = field(default_factory=dict)
 
     @classmethod
-    def of(cls, plan: Plan, results: Path, costs: Costs | None, recorded: Mapping[str, int]) -> "Progress":
-        """As it is now; without `costs`, hours are not known."""
+    def of(cls, plan: Plan, results: Path, basis: Sequence[Measured], recorded: Mapping[str, int]) -> "Progress":
+        """Progress as it is now; without a `basis`, hours are not known."""
 
-        def known() -> tuple[Mapping[str, Array], Counts]:
-            seconds = prices(plan, results, costs, recorded) if costs else {}
+        def costs() -> tuple[Mapping[str, float], Counts]:
+            seconds = prices(plan, results, basis, recorded) if basis else {}
             return seconds, records_of(plan, results, None, recorded)
 
-        progress = cls(plan, results, known)
+        progress = cls(plan, results, costs)
         progress.look()
         return progress
 
     def look(self) -> list[str]:
-        """Read it anew; the trainings that ended since the last time."""
+        """Read it again; returns the trainings that ended since the last time."""
         new = [key for key in self.plan.folders if key not in self.done and self._is_there(key)]
         if not self.done or any(key.startswith("corpora/") for key in new):  # their records are known now
-            self.prices, self.records = self.known()
+            self.prices, self.records = self.costs()
         self.done.update(new)
         names = set(driver.occupied(self.plan, self.results))
         self.at_work = [key for key, folder in self.plan.folders.items() if folder.name in names]
@@ -177,56 +178,51 @@ class Progress:
     @property
     def work(self) -> float:
         """Seconds that all folders cost, by estimate."""
-        return sum(float(price[1]) for price in self.prices.values())
+        return sum(self.prices.values())
 
     @property
     def worked(self) -> float:
-        """Of these the seconds that are done, with the share of trainings that are at work."""
-        finished = sum(float(self.prices[key][1]) for key in self.done if key in self.prices)
-        shares = sum(
-            float(self.prices[key][1]) * training.share
-            for key, training in self.trainings.items()
-            if key in self.prices
-        )
-        return finished + shares
+        """Seconds of work that are done, with the share of trainings that are at work."""
+        finished = sum(self.prices.get(key, 0.0) for key in self.done)
+        return finished + sum(self.prices.get(key, 0.0) * training.share for key, training in self.trainings.items())
 
-    def left(self, now: float) -> Array | None:
-        """Seconds until all is done: ends of the interval, and the estimate between; None where nobody knows.
+    def left(self, now: float) -> tuple[float, float] | None:
+        """Seconds until all is done, and an upper bound on them; None where hours are not known.
 
-        By the pace of this run, once it has done enough and all hours are known; before by recorded costs on the
-        workers that there are.
+        By the pace of this run, once it has done enough and all hours are known, and then without another bound; before
+        by recorded costs on the available workers.
         """
         if not self.prices:
             return None
-        rest = [price for key, price in self.prices.items() if key not in self.done]
-        to_do = np.sum([np.zeros(3), *rest], axis=0)
-        to_do = to_do * max(0.0, self.work - self.worked) / to_do[1] if to_do[1] else to_do
-        workers = max(len(self.at_work), 1 if self.at_work else os.cpu_count() or 1)
+        rest = max(0.0, self.work - self.worked)
         if self.run and not self.unpriced and self.worked - self.run[1] > LEAST_SHARE * self.work:
-            return np.asarray(to_do * (now - self.run[0]) / (self.worked - self.run[1]))
-        return np.asarray(to_do / workers)
+            seconds = rest * (now - self.run[0]) / (self.worked - self.run[1])
+            return seconds, seconds
+        workers = max(len(self.at_work), 1 if self.at_work else os.cpu_count() or 1)
+        return rest / workers, UPPER * rest / workers
 
     @property
     def unpriced(self) -> bool:
-        """Whether what is to be done has folders whose hours nothing tells."""
+        """Tell whether the remaining work has folders without an estimate."""
         return any(key not in self.prices and key not in self.done for key in self.plan.folders)
 
     def counts(self) -> str:
-        """Trainings and outputs that are done, of all."""
+        """Trainings, outputs and folders that are done, of all."""
         all_of, done = (Counter(key.partition("/")[0] for key in keys) for keys in (self.plan.folders, self.done))
         named = {"runs": "trainings", "outputs": "outputs"}
-        return ", ".join(f"{name} {done[step]} of {all_of[step]}" for step, name in named.items() if all_of[step])
+        steps = [f"{name} {done[step]} of {all_of[step]}" for step, name in named.items() if all_of[step]]
+        return ", ".join([*steps, f"folders {done.total()} of {all_of.total()}"])
 
     def times(self, now: float) -> str:
-        """Share of the hours that is done, time gone and left."""
-        known = self.work and not self.unpriced
-        parts = [f"{100 * self.worked / self.work:.0f} % of the hours"] if known else []
+        """Share of the hours that is done, elapsed time and time left."""
+        complete = self.work and not self.unpriced
+        parts = [f"{100 * self.worked / self.work:.0f} % of the hours"] if complete else []
         if self.run:
             parts.append(f"{spoken(now - self.run[0])} gone")
         if len(self.done) < len(self.plan.folders) and (left := self.left(now)) is not None:
-            low, middle, high = map(spoken, left)
-            span = f"({low} to {high})" if low != high else ""
-            parts.append(f"about {middle} left {span}".rstrip() if known else f"at least {low} left")
+            seconds, most = map(spoken, left)
+            parts.append(f"about {seconds} left{f' (at most {most})' if seconds != most else ''}")
+            parts += [] if complete else ["without what is not estimated (`sumcurve plan` says what)"]
         return ", ".join(parts)
 
     def ended(self, key: str) -> str:
@@ -244,20 +240,20 @@ class Progress:
             rows.append(("training", f"{name}   {self.trainings.get(key, 'begins')}"))
         if len(trained) > SHOWN:
             rows.append(("", f"and {len(trained) - SHOWN} more trainings"))
-        if others := Counter(self.plan.folder(key).kind for key in self.at_work if key not in trained):
-            rows.append(("at work", ", ".join(f"{count} {kind}" for kind, count in others.items())))
+        if kinds := Counter(self.plan.folder(key).kind for key in self.at_work if key not in trained):
+            rows.append(("at work", ", ".join(f"{count} {kind}" for kind, count in kinds.items())))
         if self.run and len(self.done) == len(self.plan.folders):
             rows.append(("at work", "tables and report"))
         if self.last:
             rows.append(("last ended", self.ended(self.last)))
-        home = "" if self.results.parent == Path() else f" HOME_FOLDER={self.results.parent}"
-        study = f"STUDY={self.plan.study}{home}"
+        rows += self.standing.rows() if self.standing else []
         if self.stopping:
             rows.append(("stopping", GOES_ON))
         elif self.run:
             rows.append(("to stop", f"Ctrl-C where it runs; {GOES_ON}"))
         if len(self.done) < len(self.plan.folders):
-            rows.append(("so far", f"make partial {study}; logs: {self.results.parent / 'logs'}"))
+            tables = self.results / "tables" / self.plan.study
+            rows.append(("so far", f"sumcurve tables {tables} --partial; logs: {self.results.parent / 'logs'}"))
         return [row for row in rows if row[1]]
 
     def text(self, now: float) -> str:
@@ -268,7 +264,7 @@ class Progress:
 
 
 def failure(log: str) -> list[str]:
-    """Why Snakemake ended, by its text: the rules that failed first, their logs' paths and last lines."""
+    """Explain why Snakemake ended, by its log: the rules that failed first, their logs' paths and last lines."""
     failed = list(dict.fromkeys(FAILED.findall(log)))
     if not failed:
         text = [line for line in log.splitlines() if line.strip() and not line.startswith("Complete log")]
@@ -285,9 +281,9 @@ def failure(log: str) -> list[str]:
 
 
 def watch(command: Sequence[str], progress: Progress, seconds: float = POLL_SECONDS) -> int:
-    """Run Snakemake with its text in a log, show how far the study is, and return its status.
+    """Run Snakemake with its text in a log, show the progress of the study, and return its status.
 
-    Ctrl-C reaches Snakemake by itself, as every process of the terminal; here it is waited for.
+    Ctrl-C reaches Snakemake by itself, as every process of the terminal; this process waits for it.
     """
     log = snakemakes(progress.results.parent, progress.plan.study)
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -319,9 +315,9 @@ def watch(command: Sequence[str], progress: Progress, seconds: float = POLL_SECO
 
 
 class _DriverLines:
-    """What the driver and its jobs say in Snakemake's log, line by line, since the last look.
+    """Lines of the driver and its jobs in Snakemake's log since the last look.
 
-    A line comes once: Snakemake shows the log of a failed job below what the job said.
+    A line comes once: Snakemake shows the log of a failed job below the job's lines.
     """
 
     def __init__(self, log: Path, start: int) -> None:
@@ -341,14 +337,14 @@ class _DriverLines:
 
 
 def _waited(child: "subprocess.Popen[bytes]", seconds: float) -> bool:
-    """Whether it has ended, after at most so long."""
+    """Tell whether a child has ended, after at most so many seconds."""
     with suppress(subprocess.TimeoutExpired):
         child.wait(seconds)
     return child.returncode is not None
 
 
 def _live(child: "subprocess.Popen[bytes]", progress: Progress, log: Path, start: int, seconds: float) -> None:
-    """A panel that is drawn anew."""
+    """Show a panel that is drawn again and again."""
     from rich.console import Console
     from rich.live import Live
     from rich.table import Table
@@ -374,7 +370,7 @@ def _live(child: "subprocess.Popen[bytes]", progress: Progress, log: Path, start
 
 
 def _plain(child: "subprocess.Popen[bytes]", progress: Progress, log: Path, start: int, seconds: float) -> None:
-    """A line for each training that ends, and one a minute at most of how far all is."""
+    """Print a line for each training that ends, and at most one a minute on the progress of all."""
     driver_lines, written = _DriverLines(log, start), 0.0
     ended = False
     while not ended:

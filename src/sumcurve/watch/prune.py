@@ -1,7 +1,7 @@
-"""Folders of results that no study asks for any more, and what unfinished ones left: listed, and deleted on request.
+"""Folders of results that no study requires any more, and remains of unfinished ones: listed, and deleted on request.
 
-What is needed is what any study of the configuration asks for, and what any tables that lie here were made from, be it
-by other settings or code than today's. What other branches ask for is known by their tables alone.
+Needed are the folders that any study of the configuration requires, and those that any tables in this clone were made
+from, also by other settings or code than today's. Folders of other branches are known by their tables alone.
 """
 
 import re
@@ -15,6 +15,7 @@ from sumcurve.settings.config import PlanError
 from sumcurve.store import manifest, resume
 from sumcurve.study.kinds import STEPS
 from sumcurve.study.plan import Plan, studies
+from sumcurve.study.written import WrittenPlan
 from sumcurve.watch.verify import TABLES_KEYS
 
 NAMED = re.compile(r"[A-Za-z0-9_.-]+-[0-9a-f]{8}")  # as every folder of the plan is; others are not ours to delete
@@ -22,7 +23,7 @@ NAMED = re.compile(r"[A-Za-z0-9_.-]+-[0-9a-f]{8}")  # as every folder of the pla
 
 @dataclass(frozen=True)
 class Needless:
-    """One thing that nothing needs: a folder or a file, and why."""
+    """A folder or a file that nothing needs, with the reason."""
 
     path: Path
     name: str  # of the folder of results that it is, or was to become: that of its lock
@@ -36,10 +37,10 @@ class Needless:
 
 
 def needed(config: Path, results: Path) -> set[str]:
-    """The keys of all folders that a study asks for or that tables were made from.
+    """The keys of all folders that a study requires or that tables were made from, and the names of studies' plans.
 
     PlanError where one study cannot be read, where there is none, or where the results lie beside another
-    configuration; ManifestError where a tables' manifest is damaged: then nobody knows.
+    configuration; ManifestError where a tables' manifest is damaged: its folders are then unknown.
     """
     names = studies(config)
     if not names:
@@ -48,7 +49,9 @@ def needed(config: Path, results: Path) -> set[str]:
         other = home / config.name
         if studies(other) and other.resolve() != config.resolve():
             raise PlanError(f"{results} is of the studies in {other}, not of those in {config.resolve()}: go to {home}")
-    keys = {key for study in names for key in Plan.read(config, study).folders}
+    keys = set[str]()
+    for plan in (Plan.read(config, study) for study in names):
+        keys |= {*plan.folders, f"scratch/{WrittenPlan.of(plan).path(results.parent).name}"}
     for path in sorted((results / "tables").glob("*/manifest-*.json")):
         sealed = manifest.read_sealed(path, TABLES_KEYS, "restore it")
         keys |= set(sealed["inputs"]) if sealed else set()
@@ -56,35 +59,33 @@ def needed(config: Path, results: Path) -> set[str]:
 
 
 def needless(config: Path, results: Path) -> list[Needless]:
-    """What of `results` and of the states beside it nothing needs, in the order of the steps."""
-    keys = needed(config, results)
-    home, scratch, unneeded = results.parent, results.parent / "scratch", []
+    """Needless folders and files of `results` and of the states beside it, in the order of the steps."""
+    keys, home = needed(config, results), results.parent
+    # Each thing, the key of the folder that it is or was to become, why it would go, and whether it is of no use once
+    # that folder is made.
+    things: list[tuple[Path, str, str, bool]] = []
     for step in STEPS[:-1]:
         for path in sorted((results / step).glob("*")):
-            ours = NAMED.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
-            if ours and f"{step}/{path.name}" not in keys:
-                unneeded.append(Needless(path, path.name, "no study asks for it"))
+            if NAMED.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
+                things.append((path, f"{step}/{path.name}", "no study asks for it", False))
         for path in sorted((results / ".partial" / step).glob("*")):
-            key = f"{step}/{path.name}"
-            if key not in keys or manifest.read(results / key) is not None:
-                unneeded.append(Needless(path, path.name, "was being made, and is finished or not asked for"))
+            things.append((path, f"{step}/{path.name}", "was being made, and is finished or not asked for", True))
     for path in sorted(path for place in (resume.RESUME, resume.PROGRAMS) for path in (home / place).glob("*")):
-        key = f"runs/{resume.name(path)}"
-        if key not in keys or manifest.read(results / key) is not None:
-            unneeded.append(
-                Needless(path, resume.name(path), "the state of a training that is finished or not asked for")
-            )
-    for path in sorted((scratch / "shards").glob("*-of-*")):
-        name = path.name.rpartition("-of-")[0]
-        if f"corpora/{name}" not in keys:
-            unneeded.append(Needless(path, name, "pieces of a corpus that no study asks for"))
-    return unneeded
+        why = "the state of a training that is finished or not asked for"
+        things.append((path, f"runs/{resume.name(path)}", why, True))
+    for path in sorted((home / "scratch").glob("plan-*.json")):
+        things.append((path, f"scratch/{path.name}", "the plan of no study as it is now", False))
+    return [
+        Needless(path, key.partition("/")[2], why)
+        for path, key, why, until_made in things
+        if key not in keys or (until_made and manifest.read(results / key) is not None)
+    ]
 
 
 def delete(unneeded: Sequence[Needless], locked: Path, say: Callable[[str], None]) -> int:
-    """Delete these but those whose folder some process is making now, by the locks in `locked`; how many went.
+    """Delete these but those whose folder some process is making now, by the locks in `locked`; returns how many.
 
-    Manifests go first: what a kill leaves is unfinished, not damaged. Of a link the link itself goes, and nothing else.
+    Manifests are deleted first: a kill leaves unfinished folders, not damaged ones. Of a link only the link is deleted.
     """
     count = 0
     locked.mkdir(parents=True, exist_ok=True)

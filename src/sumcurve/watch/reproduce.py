@@ -1,17 +1,14 @@
-"""A recorded study against its rebuilding elsewhere: what differs first, measured time apart.
+"""Comparison of a recorded study with its rebuilding elsewhere: the first difference, except in measured time.
 
-The record is in git: the manifest of the study's tables holds what every folder says (`manifest.content`), and
-dvc.lock the hash of the tables with that manifest.
+The record is in git: the manifest of the study's tables holds the content of every folder (`manifest.content`).
 """
 
-import json
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 from sumcurve.settings.config import PlanError
-from sumcurve.store import manifest
+from sumcurve.store import manifest, provenance
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study.doors import MEASURED
 from sumcurve.study.kinds import STEPS
@@ -20,7 +17,7 @@ from sumcurve.watch import verify
 
 
 class Difference(ManifestError):
-    """A rebuilt study that is not the recorded one; the message names what differs, the first first."""
+    """A rebuilt study that is not the recorded one; the message names the differences in order."""
 
 
 def _recorded(plan: Plan, results: Path) -> dict[str, Any]:
@@ -31,26 +28,16 @@ def _recorded(plan: Plan, results: Path) -> dict[str, Any]:
             f"{path.parent} holds no tables of the study {plan.study} as it is configured now: check out the commit "
             "that recorded it"
         )
+    if change := provenance.changed(path.parent):
+        raise ManifestError(
+            f"{path.parent} is not what is committed ({change.strip()}): restore it, or commit it first"
+        )
     manifest.require(manifest.changed_files(path.parent, sealed["files"], verify.besides(path), "restore it"))
     return sealed
 
 
-def require_lock(tables: Path) -> None:
-    """Raise ManifestError where the tables are not those that dvc.lock records, PlanError where DVC cannot say."""
-    try:
-        status = subprocess.run(["dvc", "status", "--json", "study"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise PlanError(f"`dvc status` cannot read dvc.lock: {getattr(error, 'stderr', error)}") from error
-    changes = [change for change in json.loads(status.stdout).get("study", []) if isinstance(change, dict)]
-    outputs = {path: state for change in changes for path, state in change.get("changed outs", {}).items()}
-    if tables.as_posix() in outputs:
-        raise ManifestError(
-            f"{tables} is not what dvc.lock records ({outputs[tables.as_posix()]}): check out its commit"
-        )
-
-
 def _measured(name: str) -> bool:
-    """Whether a file of tables holds measured time; what else it says is made of folders that are compared.
+    """Tell whether a file of tables holds measured time; its other content is made of folders that are compared.
 
     A page may have its table's rank before the name.
     """
@@ -71,7 +58,7 @@ def _different_files(folder: Path, other: Path) -> list[str]:
 
 
 def compare(plan: Plan, results: Path, rebuilt: Path) -> str:
-    """What was compared, in a sentence; Difference names, in the order of the steps, every folder that differs.
+    """Compare, and state in a sentence what was compared; Difference names all folders that differ, in order of steps.
 
     ManifestError or PlanError where the record or the rebuilt study is damaged or not whole.
     """
@@ -82,10 +69,10 @@ def compare(plan: Plan, results: Path, rebuilt: Path) -> str:
         raise ManifestError(
             f"{verified.missing[0]} is not finished ({len(verified.missing)} in all): rebuild the study first"
         )
-    if verified.packed:
+    if verified.restored:
         raise ManifestError(
-            f"{rebuilt / min(verified.packed)} was taken up from a pack ({len(verified.packed)} folders in all): that "
-            "is no rebuilding; delete them, then rebuild the study"
+            f"{rebuilt / min(verified.restored)} was restored from committed results ({len(verified.restored)} folders "
+            "in all): that is no rebuilding; delete them, then rebuild the study"
         )
     contents = verified.contents
     keys = sorted(contents, key=lambda key: STEPS.index(key.split("/")[0]))

@@ -1,31 +1,30 @@
-"""From any cell of any table of a study back to the raw corpus, recomputing the cell and every hash on the way.
+"""Trace from any cell of any table of a study back to the raw corpus, recomputing the cell and every hash on the way.
 
-Three things are shown. The tables are those of the folders that are here: every file of the study is hashed, and what
-the tables' manifest says they were made from is what is here. The cell is what its table gives when it is made again of
+Three things are shown. The tables were made from the present folders: every file of the study is hashed, and the
+folders in the tables' manifest are the present ones. The cell equals that of its table when it is made again from
 these folders. And from the outputs that the row is about, `Folder.inputs` is followed to the raw content.
 """
 
-import csv
-import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sumcurve.planning.folder import Folder
 from sumcurve.settings.config import PlanError
 from sumcurve.sources.pinned import File
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
-from sumcurve.store.records import read_csv
+from sumcurve.store.records import csv_rows, read_csv
 from sumcurve.study.collect import collect
 from sumcurve.study.doors import APPENDIX, LISTINGS, TABLES
 from sumcurve.study.plan import Plan
-from sumcurve.study.planning.folder import Folder
 from sumcurve.study.tables import made
 from sumcurve.systems.rows import Scored
 from sumcurve.tables.evidence import ScoredOutput
-from sumcurve.tables.results import FRAMED, MARK, UNREAD, Results
+from sumcurve.tables.notes import FRAMED, MARK
+from sumcurve.tables.results import UNREAD, Results
 from sumcurve.watch import verify
 
 SEEDS = "seeds"  # the table of single outputs
@@ -59,9 +58,9 @@ class Cell:
 
 
 def find(tables: Path, address: str | None) -> Cell:
-    """The cell that is meant; without an address the first metric of the first trained output in `SEEDS`.
+    """The cell of an address; without an address the first metric of the first trained output in `SEEDS`.
 
-    Raises PlanError for what names no cell, or not one, with what there is.
+    Raises PlanError for an address of no cell, or of several, and lists the choices.
     """
     name, _, rest = (address or SEEDS).partition(":")
     wanted, _, column = rest.rpartition(":") if ":" in rest else (rest, "", "")
@@ -87,7 +86,7 @@ def find(tables: Path, address: str | None) -> Cell:
 
 
 def _only(path: Path, rows: Sequence[Mapping[str, str]], wanted: str) -> int:
-    """The number of the only row that holds what is wanted of it."""
+    """The number of the only row that has the wanted cells."""
     numbers = list(range(1, len(rows) + 1))
     for condition in filter(None, wanted.split(",")):
         column, sign, value = condition.partition("=")
@@ -101,43 +100,32 @@ def _only(path: Path, rows: Sequence[Mapping[str, str]], wanted: str) -> int:
 
 
 def _asked(cell: Cell, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> list[Scored]:
-    """The outputs that a cell's row is about."""
-    row = cell.row
-    listing = LISTINGS[cell.table]
+    """The outputs that a cell's row is about: that of its `run`, or those that its columns choose."""
+    row, listing = cell.row, LISTINGS[cell.table]
     if not listing.outputs:
         return []
-    if cell.table == SEEDS:
+    if "run" in row:
         return [scored for scored, output in outputs if output.run == row["run"]]
     of_corpus = [(scored, output) for scored, output in outputs if output.corpus == row["corpus"]]
-    if listing.whole_corpus:
-        return [scored for scored, output in of_corpus if output.part == "study"]
-    known = {output.method for _, output in of_corpus}
-    methods = {name for name in row.values() if name in known}
-    if listing.folders and not methods:
+    methods = set(row.values()) & {output.method for _, output in of_corpus}
+    if listing.folders and not methods and "method" not in listing.every:
         return []  # of words alone
-    sizes = {int(row[name]) for name in SIZES if row.get(name)}
-    largest = max((output.records or 0 for _, output in of_corpus if output.method in methods), default=0)
-    chosen = []
-    for scored, output in of_corpus:
-        if methods and output.method not in methods:
-            continue
-        if cell.table == "phases":
-            behind = output.records == largest and output.search != "paper"
-        elif cell.table == "variance":
-            behind = output.part in ("study", "variance") and str(output.percent) == row["percent"]
-        elif cell.table == "decoding":
-            behind = output.part == "study" and str(output.percent) == row["percent"]
-        else:
-            of_size = not sizes or output.records is None or output.records in sizes
-            of_part = output.part == row.get("part", "study")
-            behind = of_part and of_size and (output.search == "paper") == (row.get("search") == "paper")
-        if behind:
-            chosen.append(scored)
-    return chosen
+    sizes, percent = {int(row[name]) for name in SIZES if row.get(name)}, row.get("percent")
+    chooses: Mapping[str, Callable[[ScoredOutput], bool]] = {
+        "method": lambda output: not methods or output.method in methods,
+        "records": lambda output: (
+            (not sizes or output.records is None or output.records in sizes)
+            and (not percent or output.percent is None or str(output.percent) == percent)
+        ),
+        "part": lambda output: output.part == row.get("part", "study"),
+        "search": lambda output: (output.search == "paper") == (row.get("search") == "paper"),
+    }
+    rules = [fits for name, fits in chooses.items() if name not in listing.every]
+    return [scored for scored, output in of_corpus if all(fits(output) for fits in rules)]
 
 
 def _behind(plan: Plan, keys: Iterable[str]) -> list[str]:
-    """These folders, and all that they were made from, each once and before what it was made from."""
+    """These folders, and all that they were made from, each once and before its inputs."""
     waiting = list(keys)
     for key in waiting:  # which grows
         waiting += plan.folder(key).inputs
@@ -155,16 +143,11 @@ def _beside(plan: Plan, cell: Cell) -> list[str]:
             for key in _behind(plan, [folder.key])
         ):
             continue
-        specification = folder.specification
         known = {
             key: value for source in folder.inputs for key, value in plan.folder(source).specification.items()
-        } | specification
-        if any(str(known.get(column)) != row[column] for column in listing.same):
-            continue
-        of_size = row.get("percent") in ("", str(specification.get("percent", "")))
-        if cell.table == "corpora" and folder.kind == "fraction" and not (row["part"] == "train" and of_size):
-            continue
-        keys.append(folder.key)
+        } | folder.specification
+        if all(str(known.get(column, row[column])) == row[column] for column in listing.same):
+            keys.append(folder.key)
     return keys
 
 
@@ -193,7 +176,7 @@ def _of_runs(plan: Plan, cell: Cell, rows: Sequence[Scored]) -> list[str]:
 
 
 def about(plan: Plan, cell: Cell, outputs: Sequence[tuple[Scored, ScoredOutput]]) -> list[str]:
-    """The folders that a cell's row is about: scores of its outputs, these, and what it says beside of its corpus."""
+    """The folders that a cell's row is about: scores of its outputs, these, and further ones of its corpus."""
     rows = _asked(cell, outputs)
     written = [row.output for row in rows]
     first = [*_scores(plan, cell, rows), *written, *_of_runs(plan, cell, rows), *_beside(plan, cell)]
@@ -203,7 +186,7 @@ def about(plan: Plan, cell: Cell, outputs: Sequence[tuple[Scored, ScoredOutput]]
 
 
 def _show(results: Path, key: str, sealed: Mapping[str, Any], absent: Sequence[str]) -> None:
-    """Print what is known of a folder that was hashed."""
+    """Print the facts of a folder that was hashed."""
     if not key.endswith(manifest.digest(sealed["specification"])):
         raise ManifestError(f"{results / key}: the manifest's specification does not give the folder's name")
     facts = sealed["facts"]
@@ -212,15 +195,15 @@ def _show(results: Path, key: str, sealed: Mapping[str, Any], absent: Sequence[s
     kept = f", of the {len(sealed['files']) - len(absent)} that are here" if absent else ""
     print(f"    name = digest of its specification: yes; {len(sealed['files'])} files as recorded: yes{kept}")
     commit = (facts["commit"] or "unknown")[:12]
-    print(f"    code {facts['fingerprint']}, commit {commit}{clean}, Python {facts['python']}")
+    print(f"    commit {commit}{clean}, Python {facts['python']}")
     if absent:
-        print(f"    taken up from a pack: {', '.join(absent)} stayed behind, and are known by their hashes alone")
+        print(f"    restored from committed results: {', '.join(absent)} stayed behind, known by their hashes alone")
     if "device" in facts:
         print(f"    torch {facts['versions']['torch']} on {facts['device']}")
 
 
 def _check_means(cell: Cell, results: Path, scores: Iterable[str]) -> None:
-    """The metrics of a single output are the means of its items, whatever code made the table."""
+    """Check that the metrics of a single output are the means of its items, whatever code made the table."""
     for key in scores:
         items = read_csv(results / key / "items.csv")
         for metric in (listed["name"] for listed in json.loads((results / key / "scores.json").read_text())["metrics"]):
@@ -252,13 +235,13 @@ def _check_file(file: File, home: Path) -> None:
 
 
 def _verified(plan: Plan, results: Path) -> verify.Verification:
-    """The study, hashed, whose tables were made of what is here; what hinders that is an error."""
+    """The study, hashed, whose tables were made from the present folders; anything else is an error."""
     verified = verify.study(plan, results)
     verified.require()
     if verified.missing:
         raise ManifestError(
-            f"{verified.missing[0]} is not finished or not here ({len(verified.missing)} in all): get it (`make pull`) "
-            "or make it (`make study`)"
+            f"{verified.missing[0]} is not finished or not here ({len(verified.missing)} in all): get it (`make pull "
+            f"STUDY={plan.study}`) or make it (`make study STUDY={plan.study}`)"
         )
     path = verify.tables_manifest(plan, results)
     if not path.is_file() or path.name == verify.PARTIAL:
@@ -267,8 +250,8 @@ def _verified(plan: Plan, results: Path) -> verify.Verification:
 
 
 def _check_again(cell: Cell, results: Results) -> None:
-    """ManifestError where the cell's row is not what its table gives when it is made again."""
-    again = list(csv.DictReader(io.StringIO(made(cell.table, results).csv())))
+    """Raise ManifestError where the cell's row differs from its table's when it is made again."""
+    again = csv_rows(made(cell.table, results).csv())
     row = again[cell.number - 1] if len(again) >= cell.number else {}
     for column in (cell.column, *cell.row):
         if row.get(column) != cell.row[column]:
@@ -281,23 +264,21 @@ def _check_again(cell: Cell, results: Results) -> None:
 def trace(plan: Plan, results: Path, address: str | None) -> None:
     """Print the way from the cell that `address` names to the raw corpus (see `find`).
 
-    Raises ManifestError or PlanError at the first thing that is not what it should be.
+    Raises ManifestError or PlanError at the first difference.
     """
     cell = find(results / "tables" / plan.study, address)
     print(cell)
-    if cell.table == "missing":
-        raise PlanError(f"{cell.path} says what is not there: nothing is behind its cells")
     verified = _verified(plan, results)
     print(f"    {len(verified.manifests)} folders of the study are what its tables were made from: yes")
     study = collect(plan, results)
     _check_again(cell, Results(study, plan.settings.bootstrap))
     print("    made again of these folders, the row is the same: yes")
     outputs = list(zip(plan.rows, study.outputs, strict=True))
-    if cell.table == SEEDS:
+    if "run" in cell.row:
         _check_means(cell, results, (key for row in _asked(cell, outputs) for key in row.scores.values()))
     behind = [plan.folder(key) for key in _behind(plan, about(plan, cell, outputs))]
     for folder in behind:
-        _show(results, folder.key, verified.manifests[folder.key], verified.packed.get(folder.key, ()))
+        _show(results, folder.key, verified.manifests[folder.key], verified.restored.get(folder.key, ()))
     for folder in behind:
         if folder.kind == "decode":
             _check_weights(results, folder, verified.manifests)

@@ -1,4 +1,4 @@
-"""Is every folder of a study what was made? All files are hashed; no time of a file is believed."""
+"""Verification of every folder of a study against its manifest. All files are hashed; no file's time is used."""
 
 import json
 import os
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sumcurve.planning.folder import Folder
 from sumcurve.store import manifest
 from sumcurve.store.manifest import Damage, ManifestError
 from sumcurve.study.plan import Plan
-from sumcurve.study.planning.folder import Folder
 
 TABLES_KEYS = {"study", "inputs", "files", "facts"}
 WITHOUT_WEIGHTS = "packed"  # among a tables' manifest's facts: the folders that were not whole where they were made
@@ -26,17 +26,17 @@ PAGES_KEYS = {"files"}  # of their own manifest, which lies among them
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found of the folders that a study asks for."""
+    """Result of hashing the folders that a study requires."""
 
     manifests: Mapping[str, dict[str, Any]]  # by key, of the folders that are finished
     missing: list[Path]
     damages: list[Damage]
     seconds: float
-    packed: Mapping[str, list[str]] = field(default_factory=dict)  # by key, files that stayed behind (`packs`)
+    restored: Mapping[str, list[str]] = field(default_factory=dict)  # by key, files that stayed behind
 
     @property
     def contents(self) -> dict[str, str]:
-        """What each finished folder says (`manifest.content`), by key."""
+        """Content of each finished folder (`manifest.content`), by key."""
         return {key: manifest.content(sealed) for key, sealed in self.manifests.items()}
 
     def __str__(self) -> str:
@@ -44,23 +44,27 @@ class Verification:
             entry
             for key, sealed in self.manifests.items()
             for name, entry in sealed["files"].items()
-            if name not in self.packed.get(key, ())
+            if name not in self.restored.get(key, ())
         ]
         megabytes = sum(entry["bytes"] for entry in files) / 1e6
         counts = f"{len(self.manifests)} folders, {len(files)} files, {megabytes:.1f} MB"
         missing = f"; {len(self.missing)} are not made yet" if self.missing else ""
-        packed = f"; {len(self.packed)} were taken up from packs, and are not here whole" if self.packed else ""
-        return f"hashed {counts} in {self.seconds:.1f} s{missing}{packed}"
+        restored = (
+            f"; {len(self.restored)} were restored from committed results, and are not here whole"
+            if self.restored
+            else ""
+        )
+        return f"hashed {counts} in {self.seconds:.1f} s{missing}{restored}"
 
     def require(self) -> None:
-        """Raise ManifestError that names all that is damaged."""
+        """Raise ManifestError that names all damages."""
         manifest.require(self.damages)
 
 
 def folders(plan: Plan, results: Path) -> Verification:
-    """Hash every folder that the study asks for, but for its tables, and compare with its manifest and the plan.
+    """Hash every folder that the study requires, except its tables, and compare with its manifest and the plan.
 
-    A folder that was made from other content than is here now is damaged, too.
+    A folder that was made from other content than the present one is damaged, too.
     """
     began = time.perf_counter()
 
@@ -75,8 +79,8 @@ def folders(plan: Plan, results: Path) -> Verification:
     contents = {key: manifest.content(record) for key, record in sealed.items()}
     for key, record in sealed.items():
         damages += manifest.changed_inputs(results / key, record["inputs"], contents)
-    packed = {key: absent for key in sealed if (absent := _absent(results / key))}
-    return Verification(sealed, missing, damages, time.perf_counter() - began, packed)
+    restored = {key: absent for key in sealed if (absent := _absent(results / key))}
+    return Verification(sealed, missing, damages, time.perf_counter() - began, restored)
 
 
 def _absent(folder: Path) -> list[str]:
@@ -87,22 +91,22 @@ def _absent(folder: Path) -> list[str]:
 
 
 def tables_manifest(plan: Plan, results: Path) -> Path:
-    """The manifest of a study's tables, or of a part's where only this is there."""
+    """The manifest of a study's tables, or of a part's where only this exists."""
     folder = results / "tables" / plan.study
     whole, part = folder / f"manifest-{plan.tables}.json", folder / PARTIAL
     return part if part.is_file() and not whole.is_file() else whole
 
 
 def besides(path: Path) -> set[str]:
-    """What may lie among tables beside what their manifest `path` names."""
+    """Files that may lie among tables beside those that their manifest `path` names."""
     others = [*path.parent.rglob(TIMESTAMP), *(path.parent / PAGES).glob("*")]
     return {path.name, REPORT} | {file.relative_to(path.parent).as_posix() for file in others}
 
 
 def tables(plan: Plan, results: Path, contents: Mapping[str, str]) -> list[Damage]:
-    """What is wrong with a study's tables; nothing where there are none of the present plan, which makes them anew.
+    """Damages of a study's tables; none where there are none of the present plan, which makes them again.
 
-    Tables that no manifest speaks of are wrong: it was lost, or not committed with them.
+    Tables without a manifest are damaged: it was lost, or not committed with them.
     """
     path = tables_manifest(plan, results)
     remedy = f"restore it or delete {path.parent}, then run again"
@@ -120,7 +124,7 @@ def tables(plan: Plan, results: Path, contents: Mapping[str, str]) -> list[Damag
 
 
 def pages(folder: Path) -> list[Damage]:
-    """What is wrong with the pages of a study; nothing where there are none, as in a clone, which makes them anew."""
+    """Damages of the pages of a study; none where there are none, as in a clone, which makes them again."""
     remedy = f"delete {folder}, then run again"
     if not folder.is_dir():
         return []
@@ -134,17 +138,17 @@ def pages(folder: Path) -> list[Damage]:
 
 
 def study(plan: Plan, results: Path) -> Verification:
-    """Hash every folder that the study asks for, its tables included."""
+    """Hash every folder that the study requires, its tables included."""
     began = time.perf_counter()
     verified = folders(plan, results)
     damages = verified.damages + tables(plan, results, verified.contents)
-    return Verification(verified.manifests, verified.missing, damages, time.perf_counter() - began, verified.packed)
+    return Verification(verified.manifests, verified.missing, damages, time.perf_counter() - began, verified.restored)
 
 
 def last_phases(plan: Plan, results: Path, verified: Verification) -> list[Damage]:
     """Trainings whose scored weights hold less than `LEAST_UPDATES` of their last phase, though it had more to spend.
 
-    A method is all of its phases: patience that ends the last one before it has moved anything scores another method.
+    Where patience ends the last phase too early, the scored weights are those of a method without that phase.
     """
     weak = []
     for folder in plan.named("runs", "train"):
@@ -155,14 +159,14 @@ def last_phases(plan: Plan, results: Path, verified: Verification) -> list[Damag
         selected, last = json.loads(path.read_text())["selected"], phases[-1]
         trained = selected["update"] if selected["phase"] == last["name"] else 0
         if trained < min(LEAST_UPDATES, last["stop"]["most_updates"]):
-            what = f"scores weights with {trained} updates of its last phase, {last['name']}"
-            remedy = f"raise that phase's `patience` or `every_updates` in the method's file, or delete {path.parent}"
+            what = f"scores weights with {trained} updates of its final training stage, {last['name']}"
+            remedy = f"raise that stage's `patience` or `every_updates` in the method's file, or delete {path.parent}"
             weak.append(Damage(path, what, remedy))
     return weak
 
 
 def require_recordable(plan: Plan, results: Path, verified: Verification) -> None:
-    """Raise ManifestError unless all of the verified study is there, its tables too, and made by committed code.
+    """Raise ManifestError unless the verified study is complete, with its tables, and made by committed code.
 
     Weights may be elsewhere for the share of its trainings that the study states (`packed_percent`). The tables'
     manifest names them.
@@ -174,15 +178,17 @@ def require_recordable(plan: Plan, results: Path, verified: Verification) -> Non
         missing = [*verified.missing, *([] if whole else [path.parent])]
         raise ManifestError(f"{missing[0]} is not finished ({len(missing)} in all): run the study before recording it")
     runs = [folder.key for folder in plan.named("runs")]
-    packed = [key for key in runs if key in verified.packed]
-    if len(packed) * 100 > plan.settings.packed_percent * len(runs):
+    restored = [key for key in runs if key in verified.restored]
+    if len(restored) * 100 > plan.settings.packed_percent * len(runs):
         raise ManifestError(
-            f"the weights of {len(packed)} of {len(runs)} trainings are not here, of {results / packed[0]} first: copy "
-            f"them from where they were made, or state in the study, by `packed_percent`, how many may be recorded "
-            f"without theirs ({plan.settings.packed_percent} % now)"
+            f"the weights of {len(restored)} of {len(runs)} trainings are not here, of {results / restored[0]} first: "
+            f"copy them from where they were made, or state in the study, by `packed_percent`, how many may be "
+            f"recorded without theirs ({plan.settings.packed_percent} % now)"
         )
-    if sorted(verified.packed) != made["facts"].get(WITHOUT_WEIGHTS, []):
-        raise ManifestError(f"{path} does not name what was taken up from packs; delete {path.parent} and run again")
+    if sorted(verified.restored) != made["facts"].get(WITHOUT_WEIGHTS, []):
+        raise ManifestError(
+            f"{path} does not name what was restored from committed results; delete {path.parent} and run again"
+        )
     facts = {results / key: sealed["facts"] for key, sealed in verified.manifests.items()} | {
         path.parent: made["facts"]
     }

@@ -12,12 +12,13 @@ import pytest
 from sumcurve.__main__ import main
 from sumcurve.cli.make import Process, Task
 from sumcurve.cli.messages import refused
-from sumcurve.machine import sums
+from sumcurve.numerics import sums
 from sumcurve.store import manifest
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
-from sumcurve.watch import estimate
-from sumcurve.watch.costs import Costs, measured
+from sumcurve.study.written import WrittenPlan
+from sumcurve.watch import sizes
+from sumcurve.watch.costs import measured
 from workplace import configured
 
 ROOT = Path(__file__).parents[3]
@@ -37,11 +38,8 @@ def said(monkeypatch, *arguments: object) -> str:
     [
         ("make x", "results/STEP/FOLDER"),
         ("make results/x", "results/STEP/FOLDER"),
-        ("packages x", "results/STEP/FOLDER"),
         ("tables smoke", "results/tables/STUDY"),
         ("tables smoke --form html", "results/tables/STUDY"),
-        ("fetch x.csv", "data/raw/FOLDER/LIST.csv"),
-        ("shard a-of-2/plan.json", "scratch/shards/CORPUS-of-SHARDS/STEP.json"),
     ],
 )
 def test_a_path_without_the_folders_above_it_is_refused_with_its_form(monkeypatch, arguments, form):
@@ -49,22 +47,10 @@ def test_a_path_without_the_folders_above_it_is_refused_with_its_form(monkeypatc
     assert said(monkeypatch, *arguments.split()).endswith(f"give it from the study's home on, as {form}")
 
 
-def test_packages_are_those_of_a_corpus_named_once(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    plan = Plan.read(ROOT / "config", "smoke")
-    run, corpus, fraction = (
-        f"results/{plan.named(*of)[0].key}" for of in (("runs",), ("corpora", "corpus"), ("corpora", "fraction"))
-    )
-    assert "is no folder of a corpus" in said(monkeypatch, "packages", run)
-    assert "is a fraction of a corpus: name the whole corpus" in said(monkeypatch, "packages", fraction)
-    monkeypatch.setattr("sumcurve.harvest.packages.yields", lambda *_: [])
-    assert said(monkeypatch, "packages", corpus, f"./{corpus}") == f"sumcurve: {corpus} is named twice; name it once"
-
-
 def test_a_plan_looks_at_the_raw_files_that_are_here(tmp_path, monkeypatch, capsys):
     configured(tmp_path, "smoke")
     monkeypatch.chdir(tmp_path)
-    known = Costs(measured(ROOT / "config", ROOT / "results" / "tables"))
+    known = measured(ROOT / "config", ROOT / "results" / "tables")
     monkeypatch.setattr("sumcurve.cli.studies.measured_costs", lambda: (known, {}, "a CPU"))
     words = ["sumcurve", "plan", "--study", "smoke"]
     monkeypatch.setattr(sys, "argv", words)
@@ -87,14 +73,11 @@ def finished(tmp_path, monkeypatch):
     run = Plan.read(Path("config"), "smoke").named("runs", "train")[0]
     with manifest.building(Path("results") / run.key, run.specification, {}, {}) as stage:
         (stage / "training.json").write_text("{}")
+    WrittenPlan.of(Plan.read(Path("config"), "smoke")).write(Path())
     return run
 
 
 def test_what_the_system_refuses_is_said_with_its_path_and_reason(finished, monkeypatch):
-    monkeypatch.setattr("sumcurve.share.packs.unfinished", lambda *_: [])  # as if it were decoded, too
-    assert said(monkeypatch, "pack", "--study", "smoke", "--to", "/dev/null/x") == (
-        "sumcurve: /dev/null/x: Not a directory"
-    )
     (Path("scratch/locks") / finished.name).mkdir(parents=True)
     assert said(monkeypatch, "make", f"results/{finished.key}") == (
         f"sumcurve: scratch/locks/{finished.name}: Is a directory"
@@ -110,29 +93,19 @@ def test_what_the_system_refuses_is_said_with_its_path_and_reason(finished, monk
     )
 
 
-def test_a_job_plans_the_study_that_it_is_told_and_no_other(finished, monkeypatch):
-    """A person who names none is served by the first study that asks for the folder."""
-    plans, proper = [], Plan.read.__func__
-
-    def read(cls, config, study=None):
-        plans.append(study)
-        return proper(cls, config, study)
-
-    monkeypatch.setattr(Plan, "read", classmethod(read))
+@pytest.mark.parametrize("arguments", [[], ["--together"], ["--plan"]])
+def test_a_job_reads_the_plan_that_was_written_and_no_configuration(finished, monkeypatch, arguments):
+    """Where none is named it is the newest that asks for the folder."""
+    (plan,) = Path("scratch").glob("plan-smoke-*.json")
+    shutil.rmtree("config")
     (Path("scratch/locks") / finished.name).mkdir(parents=True)  # so that nothing is made
-    path = f"results/{finished.key}"
-    for arguments in ([], ["--together"]):
-        plans.clear()
-        assert "Is a directory" in said(monkeypatch, "make", "--study", "smoke", *arguments, path)
-        assert plans == ["smoke"]
-    assert f"study demo asks for no folder {finished.key}" in said(monkeypatch, "make", "--study", "demo", path)
-    plans.clear()
-    assert "Is a directory" in said(monkeypatch, "make", path)
-    assert plans[0] is None
-    steps = "scratch/shards/tales-0123abcd-of-2/plan.json"
-    assert "study smoke asks for no folder corpora/tales-0123abcd" in said(
-        monkeypatch, "shard", "--study", "smoke", steps
-    )
+    named = [*arguments, str(plan)] if arguments == ["--plan"] else arguments
+    assert "Is a directory" in said(monkeypatch, "make", *named, f"results/{finished.key}")
+    none = said(monkeypatch, "make", "--plan", str(plan), "results/runs/none-0123abcd")
+    assert "asks for no folder runs/none-0123abcd" in none
+    plan.unlink()
+    message = said(monkeypatch, "make", *named, f"results/{finished.key}")
+    assert "`sumcurve plan HOME/results --study STUDY --write` writes the plan of a study" in message
 
 
 def test_an_error_of_two_files_names_both_and_one_of_none_says_its_words() -> None:
@@ -185,7 +158,7 @@ def test_a_damaged_manifest_of_recorded_tables_is_named_where_costs_are_asked(fi
     (path.parent / "corpora.csv").write_text("corpus,part,percent,records\n")
     path.write_text("[")
     with pytest.raises(manifest.ManifestError, match=rf"{path} is not JSON"):
-        estimate.recorded_sizes(Path("results/tables"))
+        sizes.recorded_sizes(Path("results/tables"))
 
 
 @pytest.mark.parametrize("fails", [False, True])

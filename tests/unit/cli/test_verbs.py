@@ -1,15 +1,19 @@
 """The command line as people meet it: groups, examples, suggestions, several systems."""
 
 import argparse
+import inspect
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
+import sumcurve
 from sumcurve.__main__ import main, parser
-from sumcurve.machine.arguments import GROUPS, Verbs
+from sumcurve.files.layout import Layout
+from sumcurve.machine.arguments import GROUPS, INTERNALS, TOOLS, Verbs
 from sumcurve.machine.spelling import there_are
 from sumcurve.settings.config import PlanError, read
 from sumcurve.study.doors import SCORERS, StudySettings
@@ -20,12 +24,20 @@ def verbs() -> Verbs:
     return action
 
 
-def test_help_names_every_verb_once_in_a_group() -> None:
+def test_help_names_every_verb_that_is_no_internal_once_in_a_group() -> None:
     lines = parser().format_help().splitlines()
     heads = [line.removesuffix(":") for line in lines if line.removesuffix(":") in GROUPS]
-    assert heads == list(GROUPS)
+    assert heads == [group for group in GROUPS if group != INTERNALS]
     listed = [line.split()[0] for line in lines if line.startswith("  ") and not line.strip().startswith("-")]
-    assert sorted(listed) == sorted(verbs().choices)
+    assert sorted([*listed, *verbs().groups[INTERNALS]]) == sorted(verbs().choices)
+
+
+def test_without_a_verb_the_help_is_printed(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["sumcurve"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert capsys.readouterr().out == parser().format_help()
 
 
 def nested(name: str, command: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser]]:
@@ -44,10 +56,37 @@ def test_an_example_in_every_help_is_understood(verb: str) -> None:
             assert callable(parser().parse_args(words[1:]).run)
 
 
-@pytest.mark.parametrize("verb", ["rouge", "power", "efficiency", "oracle", "correlate"])
+@pytest.mark.parametrize("verb", [*verbs().groups[TOOLS], "across"])
 def test_every_tool_is_quiet_and_writes_json(verb: str) -> None:
-    options = {option for action in verbs().choices[verb]._actions for option in action.option_strings}
-    assert {"-q", "--json"} <= options
+    first, *actions = nested(verb, verbs().choices[verb])
+    for _, command in actions or [first]:
+        options = {option for action in command._actions for option in action.option_strings}
+        assert {"-q", "--json"} <= options
+
+
+@pytest.mark.parametrize("verb", ["rouge", "compare", "curve", "power", "efficiency", "across"])
+def test_a_tool_s_options_are_its_function_s_parameters(verb: str) -> None:
+    """Each has the function's default; texts, tables and studies stand in files, which a shell names."""
+    command = verbs().complete(verb)
+    options = {action.dest: action for action in command._actions if action.option_strings}
+    parameters = inspect.signature(getattr(sumcurve, verb)).parameters.values()
+    optional = [one for one in parameters if one.default is not one.empty and one.name not in ("layout", "compare")]
+    assert optional
+    for parameter in optional:
+        action = options[parameter.name]
+        assert action.help
+        assert action.default == (None if isinstance(action, argparse._AppendAction) else parameter.default)
+    assert set(inspect.signature(Layout).parameters) <= {*options} or verb == "across"
+
+
+def test_a_value_that_an_option_cannot_have_ends_with_status_2(monkeypatch, capsys) -> None:
+    """Where the shell cannot read it, and where the function refuses it."""
+    for words in (["--items", "many"], ["--items", "0"]):
+        monkeypatch.setattr(sys, "argv", ["sumcurve", "power", "--sd-items", "18", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 2
+        assert re.search(r"'many' is no whole number|items is 0; give a whole number", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
@@ -112,10 +151,15 @@ def test_several_systems_are_tested_against_the_first_as_one_family(tmp_path, mo
     ("verb", "missing"),
     [
         (["efficiency", "X"], "columns corpus, split, records"),
-        (["correlate", "--manual", "X", "--scores", "X"], "no column 'system' and no column 'item'"),
+        (
+            ["correlate", "--manual", "X", "--scores", "X"],
+            "no column of items among method, doc, rouge1: call it 'item', or name it",
+        ),
     ],
 )
-def test_all_missing_columns_are_named_at_once(tmp_path, monkeypatch, verb: list[str], missing: str) -> None:
+def test_missing_columns_are_named_with_those_that_there_are(
+    tmp_path, monkeypatch, verb: list[str], missing: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("X").write_text("method,doc,rouge1\na,1,2\n")
     monkeypatch.setattr(sys, "argv", ["sumcurve", *verb])

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from in_memory import NearDuplicates
 from sumcurve.corpora.duplicates import (
     BANDS,
     FACTORS,
     OFFSETS,
-    NearDuplicates,
     bands_of,
     keys_of,
     near_pairs,

@@ -2,7 +2,7 @@ import random
 
 from rouge_score import rouge_scorer
 
-from sumcurve.corpora.extraction import annotate, best_sentence, extraction_labels, read_best
+from sumcurve.corpora.extraction import annotate, best_sentence, read_best
 from sumcurve.rouge_engine.rewards import words
 from sumcurve.store.records import Record, read_jsonl, write_jsonl
 
@@ -23,20 +23,6 @@ def articles(count: int) -> list[Record]:
         ]
 
     return [Record(str(number), sentences(8), sentences(5)) for number in range(count)]
-
-
-def recall(reference: str, sentence: str) -> float:
-    return float(SCORER.score(reference, sentence)["rougeL"].recall)
-
-
-def test_labels_take_the_unused_sentence_of_highest_recall_and_the_first_of_equals() -> None:
-    for record in articles(300):
-        labels = extraction_labels(list(map(words, record.source)), list(map(words, record.target)))
-        assert len(labels) == len(set(labels)) == min(len(record.source), len(record.target))
-        for step, (label, reference) in enumerate(zip(labels, record.target, strict=False)):
-            unused = [index for index in range(len(record.source)) if index not in labels[:step]]
-            best = max(recall(reference, record.source[index]) for index in unused)
-            assert label == next(i for i in unused if recall(reference, record.source[i]) == best)
 
 
 def test_the_best_sentence_has_the_highest_rouge_1_then_rouge_2_then_comes_first() -> None:
@@ -60,6 +46,5 @@ def test_every_test_record_gets_a_line_in_order(tmp_path) -> None:
         assert abs(every[best] - max(every)) < 1e-9
 
 
-def test_a_target_without_words_takes_the_first_sentences() -> None:
-    assert extraction_labels([["a"], ["b"], ["c"]], [[], []]) == [0, 1]
+def test_a_target_without_words_takes_the_first_sentence() -> None:
     assert best_sentence([["a"], ["b"]], []) == 0

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumcurve.corpora.fraction import draw, positions, read_words, records_of, write_fraction
+from sumcurve.corpora.fraction import draw, read_words, records_of, write_fraction
+from sumcurve.corpora.sizes import drawn_positions
 from sumcurve.corpora.store import Corpus
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, write_jsonl
@@ -70,7 +71,7 @@ def test_a_finished_fraction_says_which_records_it_counted(tmp_path) -> None:
     write_jsonl(tmp_path / "train.jsonl", (record.as_dict() for record in records))
     train = Corpus(tmp_path).part("train")
     write_fraction(train, 34, 5, tmp_path)
-    drawn = train[positions(tmp_path, train, 5)]
+    drawn = train[drawn_positions(tmp_path, train.ids, 5)]
     assert {word for word, _ in read_words(tmp_path)} == {word for record in drawn for word in record.source} | {"t"}
     assert len(drawn) == 3
 

@@ -14,6 +14,7 @@ from hub import Hub, serving
 from news import Story, hub_rows, invented, write_parquet, xsum_rows
 from sumcurve.sources import raw
 from sumcurve.study.plan import Plan
+from sumcurve.study.written import WrittenPlan
 from workplace import ROOT, check_study, configured, sumcurve
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -39,7 +40,9 @@ def as_fixture(home: Path, study: str) -> None:
 
 def made(home: Path, study: str) -> Path:
     """The folder of the study's corpus."""
-    (corpus,) = Plan.read(home / "config", study).named("corpora", "corpus")
+    plan = Plan.read(home / "config", study)
+    (corpus,) = plan.named("corpora", "corpus")
+    WrittenPlan.of(plan).write(home)
     sumcurve(home, "make", f"results/{corpus.key}")
     return home / "results" / corpus.key
 

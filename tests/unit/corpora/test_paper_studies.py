@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from news import write_parquet
-from papers import line, oags, parts_of, scientific, write_scientific, write_zip
+from published_formats import line, oags, parts_of, scientific, write_scientific, write_zip
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
 from sumcurve.study.plan import Plan

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from sumcurve.corpora import parts
-from sumcurve.corpora import prepare as module
+from examples import examples
+from sumcurve.corpora import decisions, filters, parts
 from sumcurve.corpora.prepare import prepare
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.corpora.tokenizers import tokenizer
@@ -20,7 +19,7 @@ from sumcurve.sources import SOURCES
 from sumcurve.sources import raw as reasons
 from sumcurve.sources.content import Content
 from sumcurve.store.errors import CorpusError
-from sumcurve.store.records import Record, RecordError, Text, read_jsonl
+from sumcurve.store.records import Record, Text, read_jsonl
 
 Rows = list[dict[str, Any]]
 
@@ -138,7 +137,7 @@ def test_what_is_held_out_repeats_nothing_of_training(tmp_path, first) -> None:
     build(tmp_path, [record(62, group="pond/n.py"), *rows, *twins], of)
     left = dropped(tmp_path)
     assert [name for name, reason in left.items() if reason != parts.BEYOND] == [twins[1]["id"]]
-    assert left[twins[1]["id"]] == module.NEAR_DUPLICATE
+    assert left[twins[1]["id"]] == decisions.NEAR_DUPLICATE
     assert (twins[0]["id"] in {row.id for row in part(tmp_path, UNSEEN)}) == (first == UNSEEN)
 
 
@@ -176,7 +175,7 @@ SIGNS = st.sampled_from([*"aB. '_9İıΣςßẞÉ\u0307\u0345\u200dǅΩ\n\x85’
 
 @given(st.one_of(st.text(SIGNS, max_size=12), st.lists(st.text(SIGNS, max_size=8), max_size=3)))
 def test_the_text_has_the_tokens_of_the_record_in_its_own_case(text) -> None:
-    for wrote in module.written(text, tokenizer("words")):
+    for wrote in filters.sentences_of(text, tokenizer("words")):
         lower = " ".join(tokenize(wrote, lower=True))
         cased = own_case(wrote, lower)
         assert [len(token) for token in lower.split(" ")] == [len(token) for token in cased.split(" ")]
@@ -199,7 +198,7 @@ def test_bad_lines_are_quarantined_beside_good_ones(tmp_path) -> None:
         b"[]": reasons.NOT_OBJECT,
         b"": reasons.EMPTY_LINE,
         b'{"id": "x"}': reasons.MISSING_KEY,
-        b'{"id": "r1", "source": "a", "target": "b"}': module.DUPLICATE_ID,
+        b'{"id": "r1", "source": "a", "target": "b"}': decisions.DUPLICATE_ID,
         json.dumps(record(9, source="\x85")).encode(): reasons.EMPTY_SOURCE,  # a sentence without tokens
     }
     good = [json.dumps(record(number)).encode() for number in range(8)]
@@ -212,18 +211,18 @@ def test_bad_lines_are_quarantined_beside_good_ones(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("prepare_block", "changes", "reason"),
     [
-        ({"min_source_tokens": 4}, {"source": "a b c"}, module.SHORT_SOURCE),
-        ({"max_source_tokens": 10}, {"source": "a b c d e f g h i j k"}, module.LONG_SOURCE),
-        ({"min_target_tokens": 2}, {"target": "a"}, module.SHORT_TARGET),
-        ({"max_target_tokens": 3}, {"target": "a b c."}, module.LONG_TARGET),
-        ({"shorter_target": True}, {"source": "a b c", "target": "d e f"}, module.NOT_SHORTER),
-        ({"min_source_sentences": 2}, {"source": "a b c"}, module.FEW_SOURCE_SENTENCES),
-        ({"max_source_sentences": 2}, {"source": ["a", "b", "c"]}, module.MANY_SOURCE_SENTENCES),
-        ({"max_target_sentences": 1}, {"target": ["a b", "c d"]}, module.MANY_TARGET_SENTENCES),
-        ({"min_alphabetic_share": 0.6}, {"source": "a b 1 2"}, module.FEW_WORDS),
-        ({"duplicates": "drop"}, {"source": record(1)["source"]}, module.SAME_SOURCE),
-        ({"duplicates": "drop"}, {"target": "About W1"}, module.SAME_TARGET),
-        ({"near_duplicates": 0.5}, {"source": "w1a w1b w1c swims . it sees w1d !"}, module.NEAR_DUPLICATE),
+        ({"min_source_tokens": 4}, {"source": "a b c"}, filters.SHORT_SOURCE),
+        ({"max_source_tokens": 10}, {"source": "a b c d e f g h i j k"}, filters.LONG_SOURCE),
+        ({"min_target_tokens": 2}, {"target": "a"}, filters.SHORT_TARGET),
+        ({"max_target_tokens": 3}, {"target": "a b c."}, filters.LONG_TARGET),
+        ({"shorter_target": True}, {"source": "a b c", "target": "d e f"}, filters.NOT_SHORTER),
+        ({"min_source_sentences": 2}, {"source": "a b c"}, filters.FEW_SOURCE_SENTENCES),
+        ({"max_source_sentences": 2}, {"source": ["a", "b", "c"]}, filters.MANY_SOURCE_SENTENCES),
+        ({"max_target_sentences": 1}, {"target": ["a b", "c d"]}, filters.MANY_TARGET_SENTENCES),
+        ({"min_alphabetic_share": 0.6}, {"source": "a b 1 2"}, filters.FEW_WORDS),
+        ({"duplicates": "drop"}, {"source": record(1)["source"]}, decisions.SAME_SOURCE),
+        ({"duplicates": "drop"}, {"target": "About W1"}, decisions.SAME_TARGET),
+        ({"near_duplicates": 0.5}, {"source": "w1a w1b w1c swims . it sees w1d !"}, decisions.NEAR_DUPLICATE),
     ],
 )
 def test_a_filter_drops_what_it_names_and_only_if_asked(tmp_path, prepare_block, changes, reason) -> None:
@@ -243,10 +242,10 @@ def test_the_share_of_words_is_that_of_tokens_with_a_letter(source, tenths) -> N
     with_letter = sum(any(sign.isalpha() or sign in "½" for sign in token) for token in tokens)
     limits = Prepare(min_alphabetic_share=tenths / 10)
     if with_letter / len(tokens) >= tenths / 10:
-        module.check_limits(Record("a", source, ["b"]), limits)
+        filters.check_limits(Record("a", source, ["b"]), limits)
     else:
-        with pytest.raises(reasons.Refused, match=module.FEW_WORDS) as refused:
-            module.check_limits(Record("a", source, ["b"]), limits)
+        with pytest.raises(reasons.Refused, match=filters.FEW_WORDS) as refused:
+            filters.check_limits(Record("a", source, ["b"]), limits)
         assert refused.value.value == f"{with_letter / len(tokens):.3f}"
 
 
@@ -259,14 +258,14 @@ def test_bounds_are_inclusive(tmp_path, side, unit, size, whole, less) -> None:
     rows.append(record(8, **{side: less.format(8)}))
     build(tmp_path, rows, settings(prepare={f"min_{side}_{unit}": size, f"max_{side}_{unit}": size}))
     short = {"tokens": f"SHORT_{side.upper()}", "sentences": f"FEW_{side.upper()}_SENTENCES"}
-    assert dropped(tmp_path) == {"r8": getattr(module, short[unit])}
+    assert dropped(tmp_path) == {"r8": getattr(filters, short[unit])}
 
 
 def test_the_earlier_duplicate_stays_and_a_dropped_one_drops_no_other(tmp_path) -> None:
     rows = [record(number) for number in range(6)]
     rows += [record(10, source=rows[0]["source"], target="shared"), record(11, target="shared")]
     build(tmp_path, rows, settings())
-    assert dropped(tmp_path) == {"r10": module.SAME_SOURCE}  # r11 repeats only what was dropped
+    assert dropped(tmp_path) == {"r10": decisions.SAME_SOURCE}  # r11 repeats only what was dropped
 
 
 def grouped(numbers: list[int]) -> Rows:
@@ -274,7 +273,7 @@ def grouped(numbers: list[int]) -> Rows:
     return [record(n, group=f"g{n % 13}" if n % 5 else ...) for n in numbers]
 
 
-@hypothesis(max_examples=25, deadline=None)
+@examples(25)
 @given(st.permutations(list(range(60))), st.integers(12, 60), st.sampled_from(["k", "another key"]))
 def test_appended_records_move_nothing_towards_test(tmp_path_factory, numbers, size, key) -> None:
     of = settings(valid=3, test=4, key=key)
@@ -477,7 +476,7 @@ def test_what_repeats_a_source_leaves_and_equal_targets_stay(tmp_path) -> None:
         "r10": parts.SHARED_SOURCE,
         "r11": parts.SHARED_SOURCE,
         "r13": parts.SHARED_SOURCE,
-        "r21": module.SAME_SOURCE,
+        "r21": decisions.SAME_SOURCE,
     }
     assert {name: sorted(found) for name, found in ids(tmp_path).items()} == {
         "train": ["r0", "r20", "r3"],
@@ -492,7 +491,7 @@ ROWS_OF_PARTS = st.lists(
 )
 
 
-@hypothesis(max_examples=40, deadline=None)
+@examples(40)
 @given(ROWS_OF_PARTS, ROWS_OF_PARTS)
 def test_training_gives_way_to_valid_and_both_to_a_test_part_that_stays(tmp_path_factory, of_parts, more) -> None:
     def rows_of(texts: list[tuple[str, int, int]], start: int) -> Rows:
@@ -523,7 +522,7 @@ def test_training_gives_way_to_valid_and_both_to_a_test_part_that_stays(tmp_path
         assert (before / "out" / file).read_bytes() == (after / "out" / file).read_bytes()
 
 
-@hypothesis(max_examples=40, deadline=None)
+@examples(40)
 @given(ROWS_OF_PARTS)
 def test_what_parts_share_is_counted_where_duplicates_stay_or_refused(tmp_path_factory, of_parts) -> None:
     of_parts = [*of_parts, *((name, 20 + n, 20 + n) for n, name in enumerate(PARTS))]
@@ -576,31 +575,6 @@ def test_statistics_are_those_of_the_files(tmp_path) -> None:
         assert of["vocabulary"] == len({word for text in sources + targets for word in text})
 
 
-def lay(folder: Path, name: str, records: list[Record], texts: str = "") -> None:
-    """A part whose text is its tokens, of these ids where others are given."""
-    told = [Text(one, ["s"], ["t"], []) for one in texts or [one.id for one in records]]
-    for ending, rows in (("", records), (".text", told)):
-        (folder / f"{name}{ending}.jsonl").write_text("".join(json.dumps(row.as_dict()) + "\n" for row in rows))
-
-
-@pytest.mark.parametrize(
-    ("test", "texts", "message"),
-    [
-        (Record("d", ["s"], ["t"], group="g"), "abc", "group 'g'"),
-        (Record("a", ["s"], ["t"]), "abc", "id 'a'"),
-        (None, "acb", r"train\.text\.jsonl:2: id 'c', but train\.jsonl has 'b'"),
-        (None, "ab", r"train\.text\.jsonl:3: id None, but train\.jsonl has 'c'"),
-        (None, "abcd", r"train\.text\.jsonl:4: id 'd', but train\.jsonl has None"),
-    ],
-)
-def test_the_check_of_the_written_files_sees_what_parts_share_and_other_texts(tmp_path, test, texts, message) -> None:
-    lay(tmp_path, "train", [Record(one, ["s"], ["t"], group="g") for one in "abc"], texts)
-    lay(tmp_path, "valid", [Record("v", ["s"], ["t"])])
-    lay(tmp_path, "test", [test or Record("e", ["s"], ["t"])])
-    with pytest.raises((CorpusError, RecordError), match=message):
-        module.measured(Corpus(tmp_path))
-
-
 # --- cleaning
 
 
@@ -609,7 +583,7 @@ def test_what_leaves_a_published_test_part_is_no_record_repeats_an_id_or_is_beyo
     rows = [record(number, id=name, split="test", **changes) for number, (name, changes) in enumerate(gone.items())]
     rows += [*published(range(10, 19)), record(11, source="again", split="test")]
     reasons_of = {reasons.NUL: 1, reasons.EMPTY_TARGET: 1, reasons.UNKNOWN_KEY: 1, reasons.EMPTY_REFERENCE: 1}
-    reasons_of |= {module.DUPLICATE_ID: 1}
+    reasons_of |= {decisions.DUPLICATE_ID: 1}
     whole = build(tmp_path / "whole", rows, ready())["ready"]["test"]
     assert whole == {"kept": 3, "dropped": reasons_of}
     cut = build(tmp_path / "cut", rows, settings(valid=None, test=2, ready="records"))["ready"]["test"]

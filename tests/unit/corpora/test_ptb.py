@@ -8,9 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from sumcurve.corpora.automaton import Rule, Rules, reference
 from sumcurve.corpora.ptb import BRACKETS, RULES, ptb, tokenize
 from sumcurve.corpora.tokenizers import tokenizer
@@ -75,7 +76,7 @@ def by_re():
     return reference(ptb())
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(TEXT)
 def test_the_automaton_finds_what_re_finds_with_the_same_expression(by_re, text) -> None:
     assert tokenize(text) == by_re(text)
@@ -106,7 +107,7 @@ def bare(text: str) -> str:
     return re.sub(r"[\s\"'`.-]", "", text)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(TEXT | st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_nothing_is_lost_and_nothing_added_but_full_stops(text) -> None:
     """Of ASCII; of signs beyond it more are written as others."""

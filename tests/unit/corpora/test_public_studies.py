@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from sumcurve.cli.make import make
 from sumcurve.corpora.store import UNSEEN, Corpus
 from sumcurve.store.trees import tree_id
 from sumcurve.study.plan import Plan
-from workplace import configured
+from workplace import configured, make
 
 WORDS = [
     "otter",
@@ -52,12 +51,11 @@ def corpus_of(home: Path, study: str, files: dict[str, str], **split: Any) -> Co
     tree = tree_id(place)
     (place / ".snakemake_timestamp").touch()  # as in a folder that a rule has fetched
     place.rename(place.with_name(f"git-{tree[:12]}"))
-    trainings = {name: {"sizes": [4]} for name in ("abs", "pcov", "trans", "bart_scratch", "pgrl")}
+    trainings = {"pgrl": {"sizes": [4]}}
     changes = {"raw": {"tree": tree}, "sizes": [4], "trainings": trainings, **({"split": split} if split else {})}
     told = {"extends": study, "corpora": {study: changes}, "form": "smoke", "seeds": [1]}
     (home / "config/studies/mine.yaml").write_text(yaml.safe_dump(told))
-    folders = Plan.read(home / "config", "mine").named("corpora", "corpus")
-    (folder,) = (folder for folder in folders if folder.key.startswith(f"corpora/{study}-"))  # not the pretraining's
+    (folder,) = Plan.read(home / "config", "mine").named("corpora", "corpus")
     make(home / "results" / folder.key)
     return Corpus(home / "results" / folder.key)
 

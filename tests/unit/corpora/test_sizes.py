@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sumcurve.corpora.fraction import draw, records_of, write_fraction
-from sumcurve.corpora.sizes import draw_records, positions, write_records
+from sumcurve.corpora.sizes import draw_records, drawn_positions, write_records
 from sumcurve.corpora.store import Corpus
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, write_jsonl
@@ -31,7 +31,7 @@ def test_a_number_of_records_and_its_percent_are_the_same_folder(train, tmp_path
     told = write_fraction(train, percent, seed, folders[0])
     assert write_records(train, records, seed, folders[1]) == {k: v for k, v in told.items() if k != "percent"}
     assert (folders[0] / "words.tsv").read_bytes() == (folders[1] / "words.tsv").read_bytes()
-    found = [list(positions(folder, train.ids, seed)) for folder in folders]
+    found = [list(drawn_positions(folder, train.ids, seed)) for folder in folders]
     assert found[0] == found[1]
     assert json.loads((folders[1] / "statistics.json").read_text())["of_records"] == 40
 

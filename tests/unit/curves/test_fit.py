@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import settings as run_settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from examples import examples
 from sumcurve.curves import fit
 from sumcurve.curves.fit import LEAST_SIZES, Curves, Extrapolation, NoCurve, dispersion, fit_curves, measured
 from sumcurve.statistics.design import Design, Replicates
@@ -56,8 +56,6 @@ def test_predictions_are_those_of_a_gaussian_process_with_a_free_constant() -> N
         observed = prior[:6, :6] + data.noise
         gain = np.linalg.solve(observed, prior[:6, 6:]).T
         assert np.allclose(solution.gain[index] @ data.z, gain @ data.z, atol=1e-4)
-        variance = np.diag(prior[6:, 6:] - gain @ prior[:6, 6:])
-        assert np.allclose(solution.variance[index], variance, rtol=1e-2, atol=1e-7)
         likelihood = -0.5 * np.linalg.slogdet(observed)[1] - 0.5 * data.z @ np.linalg.solve(observed, data.z)
         references.append(likelihood - solution.log_likelihood[index])
     assert np.ptp(references) < 1e-2  # equal but for a constant
@@ -188,7 +186,7 @@ def test_nothing_is_said_beyond_four_times_the_largest_size() -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 100), min_size=6, max_size=6), min_size=1, max_size=3), st.booleans())
-@run_settings(max_examples=12, deadline=None)
+@examples(12)
 def test_any_scores_have_a_finite_band(rows: list[list[int]], exact: bool) -> None:
     scores = np.array(rows, dtype=np.float64)
     errors = np.random.default_rng(1).standard_normal((100, *scores.shape)) * (not exact)

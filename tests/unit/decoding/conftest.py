@@ -5,11 +5,11 @@ import random
 import pytest
 import torch
 
+from invented import build
 from sumcurve.models.batch import collate, encode
 from sumcurve.models.vocabulary import EOS, UNK, Vocabulary
 from sumcurve.settings.models import RecurrentSettings, TransformerSettings
 from sumcurve.store.records import Record
-from sumcurve.systems.families import build
 
 WORDS = 12
 WIDTHS = {"kind": "recurrent", "embedding": 8, "hidden": 8}

@@ -225,7 +225,7 @@ def specifications():
         "runs/a": run("recurrent", "corpora/3"),
         "runs/b": run("transformer", "corpora/100", 50),
         "runs/f": run("extract-rewrite", "corpora/50"),
-        "runs/s": run("bart", "corpora/1"),
+        "runs/s": run("transformers", "corpora/1"),
     }
 
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
+from invented import build
 from sumcurve.decoding.search import Hypotheses, generate, greedy, length_norm
 from sumcurve.models.batch import collate, encode
 from sumcurve.models.emission import Emission
@@ -17,7 +18,6 @@ from sumcurve.models.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
 from sumcurve.settings.models import RecurrentSettings
 from sumcurve.settings.search import Search
 from sumcurve.store.records import Record
-from sumcurve.systems.families import build
 
 
 def searching(**keys):

@@ -20,7 +20,7 @@ SOURCE, TARGET = 11, 7
 @pytest.fixture
 def trained(make_model, vocabulary):
     decoder = SummarizerDecoder(make_model("pcov"), vocabulary, Search(beam=2, max_tokens=8))
-    return Trained(decoder, vocabulary, SOURCE, TARGET, "cpu")
+    return Trained(decoder, SOURCE, TARGET, "cpu")
 
 
 @pytest.fixture

@@ -79,6 +79,8 @@ def test_rouge_is_that_of_the_verb(tmp_path) -> None:
     one_item = sc.rouge("the cat", ["a cat", "the cat"])
     assert one_item.to_pandas().f.tolist() == [100.0] * 3
     assert one_item.to_pandas().f_low.isna().all()
+    assert one_item.sentences[0].startswith("WARNING: one item says nothing of the spread")
+    assert "no word (first: item 2)" in sc.rouge(["a", ""], ["a", "b"]).sentences[0]
     for wrong in (["a", "b"], ["a"]), (["a"], "a"), (["a"], [""]):
         with pytest.raises(CommandError):
             sc.rouge(*wrong)
@@ -111,7 +113,7 @@ def test_power_efficiency_and_oracle_are_those_of_their_verbs(tmp_path, capsys) 
     assert paper.interval.tolist() == written.interval.tolist()
     source, abstract = ["One two.", "Two three four.", "Five."], ["Two three."]
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "x", "sentences": source, "abstract": abstract}) + "\n")
-    run("oracle", "--input", tmp_path / "a.jsonl", "--output", tmp_path / "o.jsonl", "--jobs", 1)
+    run("oracle", "--input", tmp_path / "a.jsonl", "--output", tmp_path / "o.jsonl")
     row = json.loads((tmp_path / "o.jsonl").read_text())
     (own,) = sc.oracle([{"id": "x", "source": source, "abstract": abstract}]).certificates
     assert {key: own[key] for key in own if key not in ("seconds", "digest")} == {

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = """\
-import os, sys, time
+PROGRAM = r"""import os, time
 from sumcurve.machine.workers import worker_pool
 
-def here(_):
-    print(os.getpid(), flush=True)
+def here(_):  # one write: print writes number and line end apart where Python is unbuffered
+    os.write(1, f"{os.getpid()}\n".encode())
     time.sleep(600)
 
 if __name__ == "__main__":

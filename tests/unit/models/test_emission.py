@@ -1,8 +1,9 @@
 import pytest
 import torch
 
-from sumcurve.models.emission import IMPOSSIBLE, Emission
+from sumcurve.models.emission import Emission
 from sumcurve.models.vocabulary import PAD, UNK
+from sumcurve.numerics.precision import IMPOSSIBLE
 
 V, S, B, Q = 9, 7, 3, 4
 

@@ -1,16 +1,15 @@
-"""Examples from numbered words, against `encode`, which reads the words themselves."""
+"""Examples of records in files, against `encode` of records in memory."""
 
 import random
 import tracemalloc
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumcurve.corpora import token_ids
+from sumcurve.corpora import lines as lines_of
+from sumcurve.corpora.lines import Drawn, Lines
 from sumcurve.corpora.store import Corpus
-from sumcurve.corpora.token_ids import Drawn, TokenIds
 from sumcurve.models.batch import bucketed, collate, encode, lengths
 from sumcurve.models.examples import Examples, Spans
 from sumcurve.models.vocabulary import Vocabulary
@@ -24,13 +23,6 @@ RECORDS = st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=6).map(
     lambda pairs: [Record(f"r{number}", *pair) for number, pair in enumerate(pairs)]
 )
 VOCABULARY = Vocabulary(["b", "a", "<sep>", "中", "elsewhere"])
-FIELDS = ("id", "record", "source", "source_ext", "unknowns", "input", "target", "salient")
-
-
-def plain(example):
-    """What an example holds, whatever holds it."""
-    values = [getattr(example, name) for name in FIELDS]
-    return [value.tolist() if isinstance(value, np.ndarray) else value for value in values]
 
 
 def generated(count, words=9):
@@ -48,14 +40,14 @@ def generated(count, words=9):
 def write(folder, records):
     part = Corpus(folder).part("train")
     write_jsonl(part.path, (record.as_dict() for record in records))
-    return TokenIds.of_part(part, sha256_file(part.path), folder / "scratch", print)
+    return Lines.of_part(part, sha256_file(part.path), folder / "scratch", print)
 
 
 @given(RECORDS, st.integers(1, 9), st.integers(1, 9))
-def test_an_example_is_what_encode_makes_of_its_record(records, source, target):
+def test_lengths_of_an_example_are_known_before_it_is_encoded(records, source, target):
     examples = Examples(Drawn.of(records), VOCABULARY, source, target)
     expected = [encode(record, VOCABULARY, source, target) for record in records]
-    assert [plain(example) for example in examples] == [plain(example) for example in expected]
+    assert list(examples) == expected
     assert [examples.lengths(number) for number in range(len(records))] == [lengths(example) for example in expected]
 
 
@@ -64,7 +56,7 @@ def test_salient_tokens_are_marked_and_those_beyond_what_is_read_are_not():
     spans = [[(0, 1)], [], [(1, 3), (4, 9)], [(0, 2), (900, 901)], [(2, 3)]]
     examples = Examples(Drawn.of(records), VOCABULARY, 6, 5, Spans(spans))
     expected = [encode(record, VOCABULARY, 6, 5, own) for record, own in zip(records, spans, strict=True)]
-    assert [plain(example) for example in examples] == [plain(example) for example in expected]
+    assert list(examples) == expected
 
 
 @pytest.mark.parametrize("source", [[], [""], ["", ""]])
@@ -74,17 +66,17 @@ def test_an_empty_source_is_refused(source):
         examples[1]
 
 
-def test_numbers_in_files_are_those_in_memory_over_several_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(token_ids, "ROWS", 7)
+def test_records_in_files_are_those_in_memory_over_several_batches(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines_of, "ROWS", 7)
     records = generated(40)
-    tokens = write(tmp_path, records)
+    lines = write(tmp_path, records)
     drawn = [39, 0, 13, 14, 6, 7]
     vocabulary = Vocabulary(f"w{number}" for number in range(30))
-    examples = Examples(Drawn(tokens, drawn), vocabulary, 8, 6)
+    examples = Examples(Drawn(lines, drawn), vocabulary, 8, 6)
     expected = [encode(records[position], vocabulary, 8, 6) for position in drawn]
-    assert [plain(example) for example in examples] == [plain(example) for example in expected]
-    assert list(tokens.ids) == [record.id for record in records]
-    assert list(Drawn(tokens, drawn)) == [records[position] for position in drawn]
+    assert list(examples) == expected
+    assert list(lines.ids) == [record.id for record in records]
+    assert list(Drawn(lines, drawn)) == [records[position] for position in drawn]
     batch, other = collate(list(examples)), collate(expected)
     for name in ("src", "src_ext", "src_len", "inp", "tgt", "n_ext"):
         assert getattr(batch, name).tolist() == getattr(other, name).tolist()
@@ -93,42 +85,42 @@ def test_numbers_in_files_are_those_in_memory_over_several_batches(tmp_path, mon
 
 def test_files_are_written_once_and_what_is_damaged_or_interrupted_is_not_read(tmp_path, monkeypatch):
     records = generated(9)
-    tokens = write(tmp_path, records)
+    lines = write(tmp_path, records)
     (folder,) = (tmp_path / "scratch").iterdir()
-    before = (folder / token_ids.IDS).stat().st_mtime_ns
-    assert write(tmp_path, records).digest == tokens.digest
-    assert (folder / token_ids.IDS).stat().st_mtime_ns == before
-    content = bytearray((folder / token_ids.IDS).read_bytes())
+    before = (folder / lines_of.LINES).stat().st_mtime_ns
+    assert write(tmp_path, records).digest == lines.digest
+    assert (folder / lines_of.LINES).stat().st_mtime_ns == before
+    content = bytearray((folder / lines_of.LINES).read_bytes())
     content[len(content) // 2] ^= 1
-    (folder / token_ids.IDS).write_bytes(content)
+    (folder / lines_of.LINES).write_bytes(content)
     with pytest.raises(CorpusError, match=f"{folder.name}.*is not what was written: delete"):
         write(tmp_path, records)
-    (folder / token_ids.TOLD).unlink()  # what a kill while writing leaves
-    assert write(tmp_path, records).digest == tokens.digest
+    (folder / lines_of.SUMMARY).unlink()  # what a kill while writing leaves
+    assert write(tmp_path, records).digest == lines.digest
 
 
 def test_what_decides_an_example_decides_the_digest():
     records = generated(6)
-    tokens, vocabulary = TokenIds.of(records), Vocabulary(["w1", "w2"])
-    one = Examples(Drawn(tokens, [0, 1, 2]), vocabulary, 8, 6)
+    lines, vocabulary = Lines.of(records), Vocabulary(["w1", "w2"])
+    one = Examples(Drawn(lines, [0, 1, 2]), vocabulary, 8, 6)
     others = [
-        Examples(Drawn(tokens, [0, 2, 1]), vocabulary, 8, 6),
-        Examples(Drawn(tokens, [0, 1, 2]), Vocabulary(["w2", "w1"]), 8, 6),
-        Examples(Drawn(tokens, [0, 1, 2]), vocabulary, 7, 6),
-        Examples(Drawn(tokens, [0, 1, 2]), vocabulary, 8, 7),
-        Examples(Drawn(TokenIds.of(records[:-1]), [0, 1, 2]), vocabulary, 8, 6),
-        Examples(Drawn(tokens, [0, 1, 2]), vocabulary, 8, 6, Spans([[(0, 1)], [], []])),
+        Examples(Drawn(lines, [0, 2, 1]), vocabulary, 8, 6),
+        Examples(Drawn(lines, [0, 1, 2]), Vocabulary(["w2", "w1"]), 8, 6),
+        Examples(Drawn(lines, [0, 1, 2]), vocabulary, 7, 6),
+        Examples(Drawn(lines, [0, 1, 2]), vocabulary, 8, 7),
+        Examples(Drawn(Lines.of(records[:-1]), [0, 1, 2]), vocabulary, 8, 6),
+        Examples(Drawn(lines, [0, 1, 2]), vocabulary, 8, 6, Spans([[(0, 1)], [], []])),
     ]
-    assert one.digest == Examples(Drawn(TokenIds.of(records), [0, 1, 2]), vocabulary, 8, 6).digest
+    assert one.digest == Examples(Drawn(Lines.of(records), [0, 1, 2]), vocabulary, 8, 6).digest
     assert len({one.digest, *(other.digest for other in others)}) == 1 + len(others)
 
 
 def test_an_epoch_costs_few_bytes_a_record(tmp_path):
     """Held as lists, an example of these costs thousands of bytes."""
     count = 4_000
-    tokens = write(tmp_path, generated(count, words=30))
+    lines = write(tmp_path, generated(count, words=30))
     vocabulary = Vocabulary(f"w{number}" for number in range(50))
-    examples = Examples(Drawn(tokens, range(count)), vocabulary, 50, 20)
+    examples = Examples(Drawn(lines, range(count)), vocabulary, 50, 20)
     tracemalloc.start()
     seen = 0
     for items in bucketed(range(len(examples)), 8, random.Random(1), examples.lengths, pool=10):

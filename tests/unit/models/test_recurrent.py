@@ -3,9 +3,11 @@ import itertools
 import pytest
 import torch
 
+from invented import build
 from sumcurve.models.summarizer import parameter_counts, score
 from sumcurve.settings.models import RecurrentSettings
-from sumcurve.systems.families import build
+from sumcurve.settings.training import PhaseSettings
+from sumcurve.training import losses
 
 KEYS = ("feed", "query", "copy_attention", "attention", "coverage", "output")
 COMBINATIONS = [
@@ -37,20 +39,16 @@ def test_teacher_forcing_equals_the_steps_in_value_and_gradient(combination, voc
     assert forced_as_stepped(model, make_batch(5)) == dict(model.named_parameters()).keys()
 
 
-@pytest.mark.parametrize("output", ["untied", "tied"])
-def test_parameters_are_those_of_see_et_al(output):
-    """At V 50,000, E 128, H 256: 21,499,600, of the pointer 1,153, of coverage 512."""
+def test_parameters_with_tied_output_are_those_of_see_et_al_but_for_its_rows():
+    """At V 50,000, E 128, H 256: 21,499,600 untied; a projection without bias stands for the rows of the output."""
     width, hidden, words = 128, 256, 50_000
-    graph = {"embedding": width, "hidden": hidden, "feed": "merged", "query": "hc", "output": output}
+    graph = {"embedding": width, "hidden": hidden, "feed": "merged", "query": "hc", "output": "tied"}
     model = build(settings(**graph), words, 0)
     second_biases = 3 * 4 * hidden  # PyTorch gives each of the three LSTMs two
-    published = 21_499_600
-    if output == "tied":  # through a projection without bias to the embedding's width
-        published += hidden * width - words * hidden
     counts = parameter_counts(model)
-    assert counts["total"] == published + second_biases
+    assert counts["total"] == 21_499_600 + hidden * width - words * hidden + second_biases
     assert counts["total"] == counts["vocabulary"] + counts["other"]
-    assert counts["vocabulary"] == words * (width + 1 + (hidden if output == "untied" else 0))
+    assert counts["vocabulary"] == words * (width + 1)
     pointer = parameter_counts(build(settings(**graph, copy_attention=True), words, 0))
     assert pointer["total"] - counts["total"] == 1_153
     model.enable_coverage()
@@ -73,11 +71,10 @@ def test_coverage_switched_on_changes_nothing_at_first(vocabulary, make_batch):
     assert model.w_coverage is kept
 
 
-@pytest.mark.parametrize("parallel", [True, False])
-def test_temporal_attention_is_that_of_a_naive_loop(parallel, vocabulary, make_batch):
+def test_temporal_attention_whose_context_is_fed_is_that_of_a_naive_loop(vocabulary, make_batch):
     """Paulus et al. (2018), equations 2 to 4, in exponentials."""
-    keys = {"feed": "nothing" if parallel else "context", "attention": "bilinear", "temporal": True}
-    model, batch = rough(keys, vocabulary), make_batch(4)
+    model = rough({"feed": "context", "attention": "bilinear", "temporal": True}, vocabulary)
+    batch = make_batch(4)
     with torch.no_grad():
         memory = model.encode(batch)
         _, attention = model.forced(batch, memory)
@@ -94,52 +91,49 @@ def test_temporal_attention_is_that_of_a_naive_loop(parallel, vocabulary, make_b
             past = past + scores.exp()
 
 
-@pytest.mark.parametrize("intra", ["additive", "bilinear"])
-def test_intra_decoder_attention_is_that_of_a_naive_loop(intra, vocabulary, make_batch):
-    keys = {"feed": "nothing", "attention": "bilinear", "intra_decoder": intra, "readout": "none"}
+def test_additive_intra_decoder_attention_is_that_of_a_naive_loop(vocabulary, make_batch):
+    """The bilinear one is in tests/papers/test_paulus_2018.py."""
+    keys = {"feed": "nothing", "attention": "bilinear", "intra_decoder": "additive", "readout": "none"}
     model, batch = rough(keys, vocabulary), make_batch(3)
     with torch.no_grad():
         memory = model.encode(batch)
         found = model.readout(batch, memory).states[:, :, -model.settings.width :]  # [h; context; intra]
-        state = model.start(memory, 1)
-        states = []
+        state, past = model.start(memory, 1), []
         for t in range(batch.inp.shape[1]):
             _, _, state = model.step(batch.inp[:, t : t + 1], memory, state)
             h = state["h0"].squeeze(1)
-            for row in range(3):
-                query, scores = model.intra_query(h[row]), []
-                for past in states:
-                    if intra == "bilinear":
-                        scores.append((query @ past[row]).exp())
-                    else:
-                        scores.append((model.intra_v @ (query + model.intra_keys(past[row])).tanh()).exp())
-                shares = [one / sum(scores) * past[row] for one, past in zip(scores, states, strict=True)]
-                expected = sum(shares, torch.zeros_like(h[0]))
-                torch.testing.assert_close(found[row, t], expected, rtol=0, atol=1e-10)
-            states.append(h)
+            scores = [(model.intra_query(h) + model.intra_keys(one)).tanh() @ model.intra_v for one in past]
+            shares = torch.stack(scores).softmax(0) if past else []
+            expected = sum((share.unsqueeze(1) * one for share, one in zip(shares, past, strict=True)), 0 * h)
+            torch.testing.assert_close(found[:, t], expected, rtol=0, atol=1e-10)
+            past.append(h)
 
 
-def test_salience_is_the_equation_of_eyal_et_al(vocabulary, make_batch):
-    model, batch = rough({"feed": "readout", "entity_attention": True}, vocabulary), make_batch(3)
+@pytest.mark.usefixtures("compiled_sums")
+@pytest.mark.parametrize("feed", ["nothing", "merged", "context", "readout"])
+@pytest.mark.parametrize("copies", [True, False])
+def test_compiled_kernels_give_the_loss_and_all_its_gradients(feed, copies, vocabulary, make_batch):
+    settings = {"kind": "recurrent", "embedding": 6, "hidden": 8, "feed": feed, "query": "hc", "output": "tied"}
+    settings |= {"copy_attention": copies, "coverage": feed != "nothing"}
+    phase = PhaseSettings(
+        name="phase",
+        loss="nll+coverage" if feed != "nothing" else "nll",
+        optimizer={"rate": 0.1},
+        stop={"every_updates": 1, "every_epochs": 1, "patience": 1, "max_updates": 1},
+    )
+    model, batch = build(RecurrentSettings(**settings), len(vocabulary), 1), make_batch(5)
+    torch.manual_seed(2)
     with torch.no_grad():
-        memory = model.encode(batch)
-    for row in range(3):
-        for position in range(batch.src.shape[1]):
-            state = memory.states[row, position]
-            hidden = (model.entity_keys.weight @ state + model.entity_keys.bias).tanh()
-            expected = 1 / (1 + (-(model.entity_v @ hidden)).exp()) if memory.mask[row, position] else torch.zeros(())
-            torch.testing.assert_close(memory.cache["salience"][row, position], expected.double())
-
-
-def test_output_rows_are_the_tanh_of_projected_embeddings(vocabulary, make_batch):
-    """Paulus et al. (2018), equation 13, word by word."""
-    model = rough({"feed": "nothing", "readout": "none", "output": "tanh"}, vocabulary)
-    batch = make_batch(3)
-    with torch.no_grad():
-        memory = model.encode(batch)
-        states = model.readout(batch, memory).states
-        found = model.logits(states, memory)
-        for word in range(len(vocabulary)):
-            row = (model.project.weight @ model.embedding.weight[word]).tanh()
-            expected = states @ row + model.output.bias[word]
-            torch.testing.assert_close(found[:, :, word], expected, rtol=0, atol=1e-10)
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.3)
+    found = []
+    for precision in (torch.float32, torch.float64):
+        model.to(precision).zero_grad(set_to_none=True)
+        value = losses.loss(model, batch, phase, vocabulary, 9)
+        value.backward()
+        found.append({"loss": value.detach(), **{name: p.grad for name, p in model.named_parameters()}})
+    for name, wanted in found[1].items():
+        atol = 3e-6 * max(1.0, float(wanted.abs().max()))
+        torch.testing.assert_close(
+            found[0][name].double(), wanted, rtol=1e-5, atol=atol, msg=lambda m, n=name: f"{n}: {m}"
+        )

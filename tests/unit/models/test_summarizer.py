@@ -1,16 +1,14 @@
 import pytest
 import torch
 
-from invented import CONFIG, METHODS
+from invented import CONFIG, METHODS, build
+from sumcurve.capabilities.extract_rewrite.settings import ExtractRewriteSettings
 from sumcurve.models.batch import collate
 from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.transformer import TransformerSummarizer
 from sumcurve.models.vocabulary import PAD
-from sumcurve.settings.models import ExtractRewriteSettings, NgramSettings, RecurrentSettings, TransformerSettings
+from sumcurve.settings.models import NgramSettings, RecurrentSettings, TransformerSettings
 from sumcurve.study.methods import read_method
-from sumcurve.systems.families import build
-
-Summarizing = RecurrentSettings | TransformerSettings | NgramSettings
 
 
 def smallest(method):

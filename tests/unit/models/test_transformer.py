@@ -2,12 +2,12 @@ import pytest
 import torch
 from torch import nn
 
+from invented import build
 from sumcurve.models.batch import Batch
 from sumcurve.models.summarizer import Summarizer, parameter_counts
 from sumcurve.models.transformer import CACHE_BLOCK, sinusoids
 from sumcurve.models.vocabulary import PAD
 from sumcurve.settings.models import TransformerSettings
-from sumcurve.systems.families import build
 
 
 def settings(**keys):

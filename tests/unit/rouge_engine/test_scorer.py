@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
+from examples import examples
 from sumcurve.rouge_engine import scorer as rouge
-from sumcurve.rouge_engine.scorer import METRICS, Scorer, bootstrap_155, score_items, signature
+from sumcurve.rouge_engine.scorer import METRICS, RougeEngine, bootstrap_155, score_items, signature
 from sumcurve.settings.study import Rouge
 
 try:
@@ -68,7 +69,7 @@ def test_an_empty_summary_scores_zero_and_stays(summary) -> None:
 
 
 @given(SUMMARY, SUMMARY, st.data())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_a_foreign_sentence_never_raises_precision_or_recall(summary, reference, data) -> None:
     # Not a foreign word within a sentence: with repeated words it can turn the tie-break of a longest common
     # subsequence, in ROUGE-1.5.5 as here, and so widen the union.
@@ -102,7 +103,7 @@ REFUSED = [
         ]
     ),
     *(
-        (lambda options=options: Scorer(*options), message)
+        (lambda options=options: RougeEngine(*options), message)
         for options, message in [
             ((["rougeL"], "rouge-1.5.5"), "ROUGE-L is rougeLsum"),
             ((["rougeSU4"],), "has no rougeSU4; take mode 'rouge-1.5.5'"),
@@ -111,7 +112,7 @@ REFUSED = [
             ((["rouge1"], "rouge-score", False, "average"), "average is for rouge-1.5.5"),
             ((["rouge1"], "rouge-score", False, "worst"), "'worst': take best or average"),
             ((["rouge1"], "unicode", True), "no stemmer"),
-            ((["rouge1"], "rouge-score", False, None, 0), "0 threads"),
+            ((["rouge1"], "rouge-score", False, None, 0), "threads is 0"),
         ]
     ),
     *(
@@ -135,16 +136,16 @@ TEXT = st.text(st.sampled_from("aAbcgiİ\u212aßé01-. <>\n\r\u2028\uff21\ud800"
 ).map(" ".join)
 
 
-def as_tuples(scores: rouge.Scores, metric: str) -> list[tuple[float, float, float]]:
+def as_tuples(scores: rouge.RougeScores, metric: str) -> list[tuple[float, float, float]]:
     parts = (scores.precision[metric], scores.recall[metric], scores.f[metric])
     return list(zip(*(part.tolist() for part in parts), strict=True))
 
 
 @pytest.mark.parametrize("stem", [False, True])
 @given(st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4))
-@settings(max_examples=120, deadline=None)
+@examples(120)
 def test_rouge_score_is_equalled_bit_for_bit(stem, items) -> None:
-    scores = Scorer(EVERY, stem=stem).score([text for text, _ in items], [targets for _, targets in items])
+    scores = RougeEngine(EVERY, stem=stem).score([text for text, _ in items], [targets for _, targets in items])
     package = RougeScorer(EVERY, use_stemmer=stem)
     expected = [package.score_multi(targets, text) for text, targets in items]
     for metric in EVERY:
@@ -156,15 +157,15 @@ def five(value: float) -> float:
 
 
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_without_stemming_the_modes_differ_by_rounding_only(pairs) -> None:
     # ASCII, since the two lower-case other letters in their own ways
     pairs = [tuple(text.encode("ascii", "ignore").decode() for text in pair) for pair in pairs]
     candidates, references = [one for one, _ in pairs], [[other] for _, other in pairs]
     names = ["rouge1", "rouge2", "rougeLsum"]
-    exact = Scorer(names).score(candidates, references)
-    official = Scorer(names, "rouge-1.5.5").score(candidates, references)
-    unicode_words = Scorer(names, "unicode").score(candidates, references)
+    exact = RougeEngine(names).score(candidates, references)
+    official = RougeEngine(names, "rouge-1.5.5").score(candidates, references)
+    unicode_words = RougeEngine(names, "unicode").score(candidates, references)
     for metric in names:
         for (precision, recall, _), rounded in zip(as_tuples(exact, metric), as_tuples(official, metric), strict=True):
             p, r = five(precision), five(recall)
@@ -201,20 +202,22 @@ def test_without_stemming_the_modes_differ_by_rounding_only(pairs) -> None:
     ],
 )
 def test_the_official_mode_by_hand(summary, references, multi, expected) -> None:
-    scores = Scorer(OFFICIAL, "rouge-1.5.5", multi=multi).score([summary], [references])
+    scores = RougeEngine(OFFICIAL, "rouge-1.5.5", multi=multi).score([summary], [references])
     for metric, (precision, recall) in expected.items():
         assert scores.precision[metric][0] == five(precision)
         assert scores.recall[metric][0] == five(recall)
 
 
 @given(st.lists(st.tuples(SUMMARY, st.lists(SUMMARY, min_size=1, max_size=3)), min_size=1, max_size=5))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_several_references_follow_from_single_ones(items) -> None:
     candidates, references = [one for one, _ in items], [targets for _, targets in items]
-    average = Scorer(OFFICIAL, "rouge-1.5.5").score(candidates, references)
-    best = Scorer(OFFICIAL, "rouge-1.5.5", multi="best").score(candidates, references)
+    average = RougeEngine(OFFICIAL, "rouge-1.5.5").score(candidates, references)
+    best = RougeEngine(OFFICIAL, "rouge-1.5.5", multi="best").score(candidates, references)
     for index, (candidate, targets) in enumerate(items):
-        single = Scorer(OFFICIAL, "rouge-1.5.5").score([candidate] * len(targets), [[target] for target in targets])
+        single = RougeEngine(OFFICIAL, "rouge-1.5.5").score(
+            [candidate] * len(targets), [[target] for target in targets]
+        )
         for metric in OFFICIAL:
             assert average.hits[metric][index] == single.hits[metric].sum()
             assert average.candidate_units[metric][index] == single.candidate_units[metric].sum()
@@ -228,9 +231,9 @@ def test_threads_and_chunks_do_not_matter(monkeypatch) -> None:
     words = ["reads", "reading", "dogs", "dog", "b", "c"]
     texts = [" ".join(rng.choices(words, k=rng.randrange(12))) for _ in range(90)]
     references = [rng.choices(texts, k=rng.randint(1, 3)) for _ in texts]
-    once = Scorer(EVERY, stem=True, threads=1).score(texts, references)
+    once = RougeEngine(EVERY, stem=True, threads=1).score(texts, references)
     monkeypatch.setattr(rouge, "CHUNK", 7)
-    again = Scorer(EVERY, stem=True, threads=3).score(texts, references)
+    again = RougeEngine(EVERY, stem=True, threads=3).score(texts, references)
     for metric in EVERY:
         assert as_tuples(again, metric) == as_tuples(once, metric)
     assert again.empty.tolist() == once.empty.tolist() == [not text for text in texts]
@@ -238,8 +241,8 @@ def test_threads_and_chunks_do_not_matter(monkeypatch) -> None:
 
 def test_lines_of_a_string_are_sentences() -> None:
     summary, reference = ["a b", "", "c d"], ["c d", "a b"]
-    lists = Scorer(EVERY).score([summary, []], [[reference], [reference]])
-    strings = Scorer(EVERY).score(["\n".join(summary), ""], [["\n".join(reference)]] * 2)
+    lists = RougeEngine(EVERY).score([summary, []], [[reference], [reference]])
+    strings = RougeEngine(EVERY).score(["\n".join(summary), ""], [["\n".join(reference)]] * 2)
     for metric in EVERY:
         assert as_tuples(lists, metric) == as_tuples(strings, metric)
 
@@ -248,7 +251,7 @@ def test_lines_of_a_string_are_sentences() -> None:
 def test_a_string_is_one_reference(mode) -> None:
     texts, references = ["a b c", "d e", ""], ["a b d", "d e", "x"]
     listed = [[one] for one in references]
-    scorer = Scorer(OFFICIAL[:3], mode)
+    scorer = RougeEngine(OFFICIAL[:3], mode)
     strings, lists = scorer.score(texts, references), scorer.score(texts, listed)
     for metric in scorer.metrics:
         assert as_tuples(strings, metric) == as_tuples(lists, metric)
@@ -259,15 +262,15 @@ def test_a_string_is_one_reference(mode) -> None:
 
 def test_characters_score_chinese_and_no_item_has_no_scores() -> None:
     assert score_items([], [], PLAIN) == []
-    scores = Scorer(METRICS, "characters").score(["我爱北京"], [["我爱上海。"]])
+    scores = RougeEngine(METRICS, "characters").score(["我爱北京"], [["我爱上海。"]])
     assert scores.f["rouge1"][0] == 2 / 4
     assert scores.f["rouge2"][0] == pytest.approx(1 / 3)
-    assert Scorer(METRICS).score(["我爱北京"], [["我爱上海。"]]).empty[0]
+    assert RougeEngine(METRICS).score(["我爱北京"], [["我爱上海。"]]).empty[0]
 
 
 def test_signatures_of_modes_differ() -> None:
     scorers = [
-        Scorer(["rouge1"], mode, stem, multi)
+        RougeEngine(["rouge1"], mode, stem, multi)
         for mode, stem, multi in [
             ("rouge-score", False, None),
             ("rouge-score", True, None),
@@ -278,7 +281,7 @@ def test_signatures_of_modes_differ() -> None:
             ("characters", False, None),
         ]
     ]
-    scorers += [Scorer(["rouge2"]), Scorer(["rouge1", "rouge2"])]
+    scorers += [RougeEngine(["rouge2"]), RougeEngine(["rouge1", "rouge2"])]
     one, two = [[["a"]]], [[["a"], ["b"]]]
     signatures = [scorer.signature_for(references) for scorer in scorers for references in (one, two, one + two)]
     assert len(set(signatures)) == 3 * len(scorers)
@@ -312,7 +315,7 @@ def test_the_bootstrap_agrees_with_a_plain_loop() -> None:
     assert bootstrap_155([values[i] for i in shuffled], [ids[i] for i in shuffled]) == (mean, low, high)
 
 
-@pytest.mark.skipif("SUMCURVE_REFERENCE_DATA" not in os.environ, reason="SUMCURVE_REFERENCE_DATA names no folder")
+@pytest.mark.skipif(not os.environ.get("SUMCURVE_REFERENCE_DATA"), reason="SUMCURVE_REFERENCE_DATA names no folder")
 @pytest.mark.parametrize("stem", STEMS)
 def test_the_official_scripts_outputs_are_equalled_digit_by_digit(stem) -> None:
     """Every item and every line of -r 1000, with -m and without."""
@@ -322,7 +325,7 @@ def test_the_official_scripts_outputs_are_equalled_digit_by_digit(stem) -> None:
     items = lines = 0
     for texts in sorted(folder.glob("*.jsonl")):
         pairs = [json.loads(line) for line in texts.read_text().split("\n") if line]
-        scorer = Scorer(list(columns.values()), "rouge-1.5.5", stem)
+        scorer = RougeEngine(list(columns.values()), "rouge-1.5.5", stem)
         scores = scorer.score([pair["candidate"] for pair in pairs], [[pair["reference"]] for pair in pairs])
         parts = {"R": scores.recall, "P": scores.precision, "F": scores.f}
         with texts.with_suffix(".per_item.csv").open() as stream:

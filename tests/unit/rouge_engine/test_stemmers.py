@@ -1,11 +1,12 @@
 from importlib.metadata import PackageNotFoundError, distribution
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 from rouge_score.tokenize import tokenize
 
+from examples import examples
 from sumcurve.rouge_engine import stemmers as rouge_stemmers
 from sumcurve.rouge_engine.stemmers import MissingExceptions, Porter155, exceptions, nltk_stemmer, stemmer_155
 
@@ -44,7 +45,7 @@ def peeled(word: str) -> str:
 
 
 @given(WORD)
-@settings(max_examples=1500, deadline=None)
+@examples(1500)
 def test_steps_agree_with_nltk(word) -> None:
     expected = word
     for step in (MARTIN._step1a, MARTIN._step1b, MARTIN._step1c, MARTIN._step2, MARTIN._step3):
@@ -67,13 +68,13 @@ def test_the_departures_of_rouge_155() -> None:
 
 
 @given(st.text("aeioubcdlmnrstyz19", min_size=1, max_size=4) | WORD)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_words_are_stemmed_as_in_the_package_rouge_score(word) -> None:
     assert [nltk_stemmer()(word)] == tokenize(word, PorterStemmer())
 
 
 @given(st.text("aeioubcdlmnrstyz19", min_size=4, max_size=8) | WORD)
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_no_stem_is_empty(word) -> None:
     assert nltk_stemmer()(word)
     assert Porter155().stem(word)

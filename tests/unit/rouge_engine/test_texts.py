@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 import zstandard
 
-from sumcurve.rouge_engine.texts import TextError, in_order_of, read_texts, sentences
+from sumcurve.files.errors import FileError
+from sumcurve.rouge_engine.texts import in_order_of, read_texts, sentences
 
 
 @pytest.fixture
@@ -76,32 +77,22 @@ def test_texts_stand_alone_or_under_a_key_and_references_may_be_several(file, ro
 
 
 TABLES = [  # content, key, message
-    ("id,model,output\n", None, r"t\.csv:1: not one column of references among 'id', 'model', 'output'; .*-column"),
+    ("id,model,output\n1,m,a\n", None, r"t\.csv:1: not one column of references among 'id', 'model', .*-column"),
     ("the first text\nthe second\n", None, r"t\.csv:1: not one column"),  # no heads
     ("reference,target\na,b\n", None, r"t\.csv:1: not one column"),
-    ("target,target\na,b\n", None, r"t\.csv:1: column 'target' stands 2 times; rename"),
-    ("text,text\na,b\n", "text", r"t\.csv:1: column 'text' stands 2 times; rename"),
+    ("target,target\na,b\n", None, r"t\.csv:1: column target stands twice"),
     ("id,_id,target\n1,2,b\n", None, r"t\.csv:1: the columns 'id' and '_id' may both be the ids'"),
     ("id,target\n1,b\n", "text", r"t\.csv:1: not column 'text' among 'id', 'target'"),
-    ("id,target\n1,b\n2,c,d\n", None, r"t\.csv:3: 3 cells, but line 1 has 2; quote"),
-    ('id,target\n1,"b\nb"\n\n2,c\n', None, r"t\.csv:4: 0 cells, but line 1 has 2; .*remove empty lines"),
-    ('id,target\n1,"b" c\n', None, r"t\.csv:2: no row of a table"),
-    ('id,target\n1,"b\n', None, r"t\.csv:2: no row of a table"),
-    ('id,target\n1,b\n2,"c\n3,d\n4,e\n', None, r"t\.csv:3: no row of a table .*in line 5 of the row that begins here"),
+    ("target\nb\n\nc\n", None, r't\.csv:3: 0 cells, but line 1 has 1: .*write an empty cell as ""'),
     ("id,target\n1,\"['b', 'c']\"\n", None, r"t\.csv:2: a list in a cell of 'target'; write lists as JSON lines"),
-    ("id,target\n", None, "t.csv is empty; it needs one item a line below the heads"),
+    ("id,target\n", None, "t.csv is empty; it needs one item a line below the names"),
     ("", None, "t.csv is empty"),
 ]
 REFUSED: list[tuple[str, str | bytes | None, str]] = [  # name, content, message
     ("nowhere.txt", None, r"nowhere\.txt: no such file; correct its name"),
-    ("broken.gz", b"no gzip", r"broken\.gz cannot be read"),
-    ("cut.gz", gzip.compress(b"text", mtime=0)[:-9], r"cut\.gz cannot be read.*; copy it again"),
-    ("packed.txt", gzip.compress(b"text", mtime=0), r"packed\.txt is compressed: rename it to packed\.txt\.gz"),
-    ("broken.zst", b"no zstandard", r"broken\.zst cannot be read"),
     ("a.txt", "", "a.txt is empty"),
     ("a.jsonl", "", "a.jsonl is empty"),
     ("a.jsonl", '"one"\ntwo\n', r"a\.jsonl:2: not JSON"),
-    ("a.jsonl", '"one"\n\n', r"a\.jsonl:2: not JSON"),
     ("a.txt", '{"reference": "one"}\ntwo\n', r"a\.txt:2: not JSON"),
     ("a.txt", 'one\n{"reference": "two"}\n', r"a\.txt:2: a JSON object, but line 1 is plain text"),
     ("a.jsonl", '"one"\n["two"]\n', r"a\.jsonl:2: lists of sentences, but earlier lines are strings"),
@@ -117,12 +108,10 @@ REFUSED: list[tuple[str, str | bytes | None, str]] = [  # name, content, message
     ("a.jsonl", '[["a", 3]]\n', r"a\.jsonl:1: sentence 3 is no string"),
     ("a.jsonl", '["a\\nb"]\n', r"a\.jsonl:1: a line break in sentence"),
     ("a.jsonl", '"a \\ud800 b"\n', r"a\.jsonl:1: half of a surrogate pair"),
-    ("a.txt", b"one\nt\xe9\n", r"a\.txt:2: not UTF-8"),
-    ("a.txt", b"one\nt\0wo\n", r"a\.txt:2: a NUL character, as in UTF-16"),
-    ("a.txt", "one\n".encode("utf-16-le"), r"a\.txt:1: a NUL character, as in UTF-16"),
+    ("a.txt", b"one\nt\0wo\n", r"a\.txt:2: a NUL character"),
     ("a.csv", b"id,reference\n1,a\0b\n", r"a\.csv:2: a NUL character"),
     ("a.jsonl", '"a\\u0000b"\n', r"a\.jsonl:1: a NUL character"),
-    ("a.jsonl", '{"target": "a", "target": "b"}\n', r"a\.jsonl:1: the key 'target' stands twice"),
+    ("a.jsonl", '{"target": "a", "target": "b"}\n', r"a\.jsonl:1: not JSON \(the key 'target' stands twice"),
 ]
 
 
@@ -139,7 +128,7 @@ REFUSED: list[tuple[str, str | bytes | None, str]] = [  # name, content, message
 def test_a_line_that_is_no_item_is_named(file, name, content, key, message) -> None:
     path = file("", name)
     path.unlink() if content is None else file(content, name)
-    with pytest.raises(TextError, match=message):
+    with pytest.raises(FileError, match=message):
         read_texts(path, "reference", key)
 
 
@@ -149,7 +138,7 @@ def test_a_candidate_beside_a_summary_has_to_be_named(file, name) -> None:
     path = file(lines(row) if name == "c.jsonl" else "candidate,summary\na,b\n", name)
     for key, text in row.items():
         assert read_texts(path, "candidate", key).items == [[[text]]]
-    with pytest.raises(TextError, match=r"c\.\w+:1: .*'candidate'.*'summary'.*`sumcurve rouge`: --column\)"):
+    with pytest.raises(FileError, match=r"c\.\w+:1: .*'candidate'.*'summary'.*`sumcurve rouge`: --column\)"):
         read_texts(path, "candidate")
 
 
@@ -157,7 +146,7 @@ def test_the_first_line_without_partner_is_named_whichever_file_is_longer(file) 
     longer = read_texts(file("x\n" * 8, "long.txt"), "candidate")
     shorter = read_texts(file("x\n" * 7, "short.txt"), "candidate")
     for first, second in ((longer, shorter), (shorter, longer)):
-        with pytest.raises(TextError, match=r"short\.txt ends before item 8") as caught:
+        with pytest.raises(FileError, match=r"short\.txt ends before item 8") as caught:
             in_order_of(first, second)
         assert f"{first.path} has {len(first)} items, {second.path} {len(second)}:" in str(caught.value)
     assert in_order_of(longer, longer) is longer
@@ -184,6 +173,7 @@ def test_a_table_is_read_by_column_as_a_csv_library_wrote_it(file, name, separat
         ("id,candidate,reference,summary", "candidate", "summary", "summary"),
         ("id,candidate,reference,summary", "reference", None, "reference"),
         ("id,document,summary", "reference", None, "summary"),
+        ("ID,Document,Summary", "candidate", None, "Summary"),
         ("id,output", "candidate", None, "output"),
         ("summary", "candidate", None, "summary"),
         ("a,b", "candidate", "b", "b"),
@@ -219,10 +209,10 @@ def test_items_are_joined_by_id_where_both_files_have_ids(file) -> None:
 def test_an_id_that_is_missing_doubled_or_unknown_is_named(file, ids, message) -> None:
     first = read_texts(file(lines(*({"id": name, "summary": "x"} for name in "abc")), "a.jsonl"), "reference")
     second = read_texts(file(lines(*({"id": name, "summary": "x"} for name in ids)), "b.jsonl"), "candidate")
-    with pytest.raises(TextError, match=message):
+    with pytest.raises(FileError, match=message):
         in_order_of(first, second)
     if ids.count("c") == 2:
-        with pytest.raises(TextError, match="comes a second time"):
+        with pytest.raises(FileError, match="comes a second time"):
             in_order_of(second, first)
 
 
@@ -252,10 +242,10 @@ def test_an_id_stands_before_its_like_and_others_have_to_be_chosen(file) -> None
     assert read_texts(file("item,id,doc_id,summary\ni,a,d,x\n", "a.csv"), "candidate").ids == ["a"]
     assert read_texts(file(lines(row), "a.jsonl"), "candidate", None, "doc_id").ids == ["d"]
     two = file("item,doc_id,summary\ni,d,x\n", "two.csv")
-    with pytest.raises(TextError, match=r"two\.csv:1: the columns 'item' and 'doc_id' may both be .*--item"):
+    with pytest.raises(FileError, match=r"two\.csv:1: the columns 'item' and 'doc_id' may both be .*--item"):
         read_texts(two, "candidate")
     assert read_texts(two, "candidate", ids="item").ids == ["i"]
-    with pytest.raises(TextError, match=r"two\.csv:1: no 'key' among 'item', 'doc_id'; correct --item"):
+    with pytest.raises(FileError, match=r"two\.csv:1: no 'key' among 'item', 'doc_id'; correct --item"):
         read_texts(two, "candidate", ids="key")
 
 
@@ -278,13 +268,13 @@ def test_no_files_are_joined_by_order_where_a_column_shows_another(file, name, o
     if refused is None:
         assert in_order_of(first, second) is second
         return
-    with pytest.raises(TextError, match=rf"second\.jsonl: {refused} .*first\.jsonl holds, in another order.*--item"):
+    with pytest.raises(FileError, match=rf"second\.jsonl: {refused} .*first\.jsonl holds, in another order.*--item"):
         in_order_of(first, second)
 
 
 def test_a_missing_file_is_called_missing_with_the_nearest_name(file, tmp_path) -> None:
     file("a\n", "summaries.txt")
-    with pytest.raises(TextError, match=r"sumaries\.txt: no such file; did you mean summaries\.txt\?$"):
+    with pytest.raises(FileError, match=r"sumaries\.txt: no such file; did you mean summaries\.txt\?$"):
         read_texts(tmp_path / "sumaries.txt", "candidate")
-    with pytest.raises(TextError, match=r"no such file; there is no folder .*nowhere$"):
+    with pytest.raises(FileError, match=r"no such file; there is no folder .*nowhere$"):
         read_texts(tmp_path / "nowhere" / "a.txt", "candidate")

@@ -4,9 +4,10 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from sumcurve.rouge_engine.tokens import MODES, token_ids, tokenize
 
 # Every code point between two letters: what a character is, and what it does to its neighbours.
@@ -73,20 +74,20 @@ def read(text: str, single: bool) -> list[str]:
 
 
 @given(SCRIPTS)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_other_scripts_agree_with_a_reader_of_single_characters(text) -> None:
     assert tokenize(text, "unicode") == read(text, False)
     assert tokenize(text, "characters") == read(text, True)
 
 
 @given(SCRIPTS, st.sampled_from(["unicode", "characters"]))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_canonically_equal_texts_have_equal_tokens(text, mode) -> None:
     assert tokenize(unicodedata.normalize("NFD", text), mode) == tokenize(unicodedata.normalize("NFC", text), mode)
 
 
 @given(st.lists(SCRIPTS | st.text("abAB1. \n", max_size=30), max_size=6), st.sampled_from(MODES))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_texts_together_are_texts_apart(texts, mode) -> None:
     ids, firsts, words = token_ids(texts, mode)
     assert len(set(words)) == len(words)

@@ -9,8 +9,8 @@ from sumcurve.settings.corpus import Compose, Prepare
 from sumcurve.settings.forms import Form
 from sumcurve.settings.training import Optimizer, Training
 from sumcurve.store.manifest import digest
+from sumcurve.study.doors import MODELS
 from sumcurve.study.methods import form_of_run
-from sumcurve.systems.families import MODELS
 
 RECURRENT = {"kind": "recurrent", "embedding": 4, "hidden": 4, "feed": "nothing"}
 TRANSFORMER = {

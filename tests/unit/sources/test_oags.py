@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from papers import inverted, line, oags, parts_of, write_zip
+from published_formats import inverted, line, oags, parts_of, write_zip
 from sumcurve.sources import SOURCES, raw
 from sumcurve.sources.content import Content
 from sumcurve.sources.oag import BROKEN_INDEX, LONGEST_ABSTRACT, NO_ABSTRACT, NO_TITLE, rebuilt

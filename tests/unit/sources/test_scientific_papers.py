@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from papers import line, scientific, write_scientific, write_zip
+from published_formats import line, scientific, write_scientific, write_zip
 from sumcurve.sources import SOURCES, raw
 from sumcurve.sources.content import Content
 from sumcurve.sources.raw import Dropped, RawRecord

@@ -67,14 +67,14 @@ def test_what_decides_how_content_is_read_decides_the_name(home) -> None:
         ({"path": "a.jsonl", "format": "xml"}, {}, r"no format 'xml'; there are jsonl, csv, parquet"),
         ({"harvest": {"packages": {}}, "format": "jsonl"}, {}, "`format`, `fields`, `files` and `min` are for"),
         ({"apt": {"codename": "bookworm"}, "min": {"size": 3}}, {}, r"`files` and `min` are for a `path`"),
-        ({"path": "a.jsonl", "hub": "a/b"}, {}, "give one of `harvest`, `apt`, `path`, `hub` and `git`"),
+        ({"path": "a.jsonl", "hub": "a/b"}, {}, "give one of `harvest`, `apt`, `path`, `hub`, `git`"),
         (
             {"path": "a.jsonl", "apt": {"codename": "bookworm"}},
             {},
-            "give one of `harvest`, `apt`, `path`, `hub` and `git`",
+            "give one of `harvest`, `apt`, `path`, `hub`, `git`",
         ),
         ({"apt": {"codename": "../x"}}, {}, r"raw\.apt\.codename: String should match"),
-        ({"sha256": None, "apt": {"codename": "bookworm"}}, {}, "give the `sha256` of what is harvested or fetched"),
+        ({"sha256": None, "apt": {"codename": "bookworm"}}, {}, "give the `sha256` of what is made on this machine"),
         ({"hub": "a/b", "files": {"a.jsonl": None}}, {}, "`hub` needs a `revision` and `files`"),
         ({"hub": "a/b", "revision": "main", "files": {"a.jsonl": None}}, {}, r"raw\.revision: String should match"),
         (
@@ -86,9 +86,9 @@ def test_what_decides_how_content_is_read_decides_the_name(home) -> None:
         ({"path": "a", "files": {"../a.jsonl": None}}, {}, r"'\.\./a\.jsonl' names no file below"),
         ({"path": "a", "files": {"a.jsonl": "1" * 64}}, {}, "the sha256 of `files` give [0-9a-f]{64}, not what"),
         ({"path": "a", "files": {"a.jsonl": None, "b.parquet": None}}, {}, "'a' says no format"),
-        ({"sha256": None, "harvest": {"packages": {}}}, {}, "give the `sha256` of what is harvested"),
+        ({"sha256": None, "harvest": {"packages": {}}}, {}, "give the `sha256` of what is made on this machine"),
         ({"path": "a.jsonl", "fields": {"titel": "t"}}, {}, r"raw\.fields\.titel: unknown key"),
-        ({"sha256": None, **OF_GIT, "path": "a"}, {}, "give one of `harvest`, `apt`, `path`, `hub` and `git`"),
+        ({"sha256": None, **OF_GIT, "path": "a"}, {}, "give one of `harvest`, `apt`, `path`, `hub`, `git`"),
         ({"sha256": None, **OF_GIT, "tree": None}, {}, "`git` needs a `commit` and a `tree`"),
         ({"sha256": None, **OF_GIT, "commit": "main"}, {}, r"raw\.commit: String should match"),
         ({"sha256": None, **OF_GIT, "git": "ext::sh"}, {}, r"raw\.git: String should match"),
@@ -140,7 +140,7 @@ def test_what_somebody_carried_is_taken_and_no_network_is_asked(home, monkeypatc
     assert file.observed(home) == file.sha256
     fetch(file.at(home))
     assert "is there and verified: nothing to do" in capsys.readouterr().err
-    with pytest.raises(PlanError, match="no corpus of a study in config/studies names a git tree for data/raw/git-1"):
+    with pytest.raises(PlanError, match="no study in config/studies names git-1"):
         fetch(Path("data/raw/git-1"))
 
 

@@ -5,13 +5,38 @@ import pytest
 from scipy import stats
 
 from sumcurve.statistics.coefficients import COEFFICIENTS
-from sumcurve.statistics.metric_agreement import LEVELS, agreements, differences, williams
+from sumcurve.statistics.groups import Array
+from sumcurve.statistics.metric_agreement import (
+    LEVELS,
+    Draws,
+    agreements,
+    by_items,
+    correlations,
+    differences,
+    interval,
+    williams,
+)
 
 
 def drawn(systems: int, items: int, noise: float, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(seed)
     truth = generator.normal(size=(systems, 1)) + generator.normal(0, 0.5, size=(1, items))
     return tuple(truth + generator.normal(0, noise, size=(systems, items)) for _ in range(2))
+
+
+def scores(seed: int, systems: int = 9, documents: int = 14, shared: float = 0.7) -> tuple[Array, Array]:
+    """A metric's and people's: systems, documents and single summaries share so much of their spread."""
+    generator = np.random.default_rng(seed)
+    metric, people = np.zeros((2, systems, documents))
+    for shape, spread in (((systems, 1), 1.0), ((1, documents), 1.0), ((systems, documents), 1.0)):
+        common, *own = generator.normal(scale=spread, size=(3, *shape))
+        metric += np.sqrt(shared) * common + np.sqrt(1 - shared) * own[0]
+        people += np.sqrt(shared) * common + np.sqrt(1 - shared) * own[1]
+    return metric, people
+
+
+def data_alone(metric: Array) -> Draws:
+    return Draws.crossed(*metric.shape, resamples=0, seed=1)
 
 
 KNOWN = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
@@ -25,7 +50,7 @@ def mean_over_items(metric: np.ndarray, people: np.ndarray, kind: str) -> float:
 
 @pytest.mark.parametrize("kind", COEFFICIENTS)
 def test_levels_are_means_of_systems_means_over_items_and_all_summaries(kind: str) -> None:
-    metric, people = drawn(6, 9, 1.0)
+    metric, people = (np.round(scores) for scores in drawn(6, 9, 1.0))  # ties
     system, summary, pooled = (agreements(metric, people, level, resamples=50)[kind] for level in LEVELS)
     assert system.value == pytest.approx(KNOWN[kind](metric.mean(axis=1), people.mean(axis=1)).statistic)
     assert summary.value == pytest.approx(mean_over_items(metric, people, kind))
@@ -48,6 +73,15 @@ def test_the_summary_level_of_resamples_is_that_of_the_drawn_scores(kind: str) -
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])))
 
 
+@pytest.mark.parametrize("kind", COEFFICIENTS)
+def test_the_summary_level_is_the_mean_over_items_that_have_a_coefficient(kind: str) -> None:
+    metric, people = drawn(6, 9, 1.0)
+    people[:, 4] = 2.0
+    values = by_items(metric, people, kind)
+    assert np.isnan(values).tolist() == [item == 4 for item in range(9)]
+    assert correlations(metric, people, "summary", data_alone(metric))[kind][0] == pytest.approx(np.nanmean(values))
+
+
 def test_what_makes_items_hard_counts_when_pooled_alone() -> None:
     generator = np.random.default_rng(5)
     hard = 10 * generator.normal(size=60)
@@ -68,6 +102,83 @@ def test_what_cannot_be_told_says_why() -> None:
     assert same.why == "a score is the same for all systems, in every item"
     with pytest.raises(ValueError, match="the same systems and items"):
         agreements(np.ones((4, 3)), np.ones((3, 3)), "pooled")
+
+
+def test_a_partial_correlation_is_that_of_what_a_regression_leaves() -> None:
+    metric, people = scores(2)
+    length = np.random.default_rng(3).normal(size=metric.shape) + metric + people
+
+    def rest(row: Array, on: Array) -> Array:
+        slope, intercept, *_ = stats.linregress(on, row)
+        return row - slope * on - intercept
+
+    summary = np.mean(
+        [
+            stats.pearsonr(*(rest(row[:, at], length[:, at]) for row in (metric, people))).statistic
+            for at in range(metric.shape[1])
+        ]
+    )
+    given = length.mean(axis=1)
+    system = stats.pearsonr(*(rest(row.mean(axis=1), given) for row in (metric, people))).statistic
+    alone = data_alone(metric)
+    assert correlations(metric, people, "summary", alone, length)["pearson"][0] == pytest.approx(summary)
+    assert correlations(metric, people, "system", alone, length)["pearson"][0] == pytest.approx(system)
+    for level in ("summary", "system"):
+        assert np.isnan(correlations(2 * length, people, level, alone, length)["pearson"][0])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_draw_is_the_scores_that_it_holds(level) -> None:
+    metric, people = scores(4)
+    draws = Draws.crossed(*metric.shape, resamples=3, seed=1)
+    places = [[np.repeat(np.arange(len(times)), times.astype(int)) for times in of] for of in
+              zip(draws.systems, draws.items, strict=True)]  # fmt: skip
+    of_draws = correlations(metric, people, level, draws)
+    for kind in COEFFICIENTS:
+        values = of_draws[kind]
+        drawn = [
+            correlations(metric[np.ix_(*at)], people[np.ix_(*at)], level, data_alone(metric))[kind][0] for at in places
+        ]
+        np.testing.assert_allclose(values, drawn)
+
+
+def test_documents_of_one_score_are_not_in_the_mean_and_a_constant_has_no_coefficient() -> None:
+    metric, people = scores(5)
+    people[:, 0] = 2.0
+    alone = data_alone(metric)
+    whole = correlations(metric, people, "summary", alone)["kendall"][0]
+    assert whole == pytest.approx(agreements(metric[:, 1:], people[:, 1:], "summary", resamples=0)["kendall"].value)
+    for level in ("summary", "system"):
+        values = correlations(np.ones_like(people), people, level, Draws.crossed(*people.shape, 20, 1))["kendall"]
+        assert np.isnan(values).all()
+        assert np.isnan(interval(values)).all()
+    with pytest.raises(ValueError, match="the same systems and items"):
+        correlations(metric[:, 1:], people, "system", alone)
+
+
+def covered(level: str, kind: str, simulations: int, systems: int = 20, documents: int = 40) -> float:
+    """Share of simulations whose interval holds the coefficient of many systems and documents."""
+    truth = np.mean([agreements(*scores(seed, 800, documents), level, 0)[kind].value for seed in range(900, 910)])
+    hits = 0
+    for seed in range(simulations):
+        metric, people = scores(10_000 + seed, systems, documents)
+        draws = Draws.crossed(systems, documents, 300, seed)
+        low, high = interval(correlations(metric, people, level, draws)[kind])
+        hits += low <= truth <= high
+    return hits / simulations
+
+
+@pytest.mark.parametrize("level", ["summary", "system"])
+def test_intervals_cover_in_a_few_simulations_of_the_crossed_design(level) -> None:
+    assert covered(level, "pearson", 40) >= 0.8  # 95 % but for Monte Carlo: 0.8 is 4 standard errors below
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["summary", "system"])
+@pytest.mark.parametrize("kind", COEFFICIENTS)
+def test_intervals_cover_in_many_simulations_of_the_crossed_design(level, kind) -> None:
+    """Pearson's r of 20 systems' means covers in 89 % of 500 simulations, all others in 91 % or more."""
+    assert 0.87 <= covered(level, kind, 500) <= 1
 
 
 def test_williams_test_gives_the_published_numbers_of_an_example() -> None:

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from examples import examples
 from sumcurve.statistics.power import (
     Aim,
     Noise,
@@ -76,7 +77,7 @@ def test_many_items_need_the_normal_approximations_number() -> None:
 
 
 @given(st.floats(1, 30), st.floats(0.05, 2), st.floats(0.5, 5), st.integers(2, 12), st.sampled_from([0.5, 0.8, 0.95]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_one_fewer_is_too_few(sd_items, sd_seed, effect, seeds, wanted) -> None:
     noise, aim = Noise(sd_items, sd_seed), Aim(effect, power=wanted)
     try:

@@ -4,7 +4,10 @@ import subprocess
 
 import pytest
 
+from installed import needs
 from sumcurve.store import provenance
+
+pytestmark = needs("git")
 
 
 def git(folder, *arguments):
@@ -14,27 +17,27 @@ def git(folder, *arguments):
 
 @pytest.fixture
 def code(tmp_path, monkeypatch):
-    path = tmp_path / "code" / "step.py"
-    path.parent.mkdir()
+    path = tmp_path / "code" / "package" / "step.py"
+    path.parent.mkdir(parents=True)
     path.write_text("answer = 1\n")
-    monkeypatch.setattr(provenance, "files", lambda *modules: [path])
+    monkeypatch.setattr(provenance, "PACKAGE", path.parent)
     return path
 
 
 def test_code_is_clean_where_the_commit_holds_it_whatever_else_changed(code):
-    git(code.parent, "init", "--quiet")
-    assert provenance.facts("sumcurve.scores.run")["clean"] is False  # not in git yet
-    git(code.parent, "add", "step.py")
-    git(code.parent, "commit", "--quiet", "-m", "a step")
-    (code.parent / "README.md").write_text("other things\n")
-    facts = provenance.facts("sumcurve.scores.run")
+    git(code.parents[1], "init", "--quiet")
+    assert provenance.facts()["clean"] is False  # not in git yet
+    git(code.parents[1], "add", "package")
+    git(code.parents[1], "commit", "--quiet", "-m", "a step")
+    (code.parents[1] / "README.md").write_text("other things\n")
+    facts = provenance.facts()
     assert facts["clean"] is True
     assert len(facts["commit"]) == 40
     code.write_text("answer = 2\n")
-    assert provenance.facts("sumcurve.scores.run")["clean"] is False
+    assert provenance.facts()["clean"] is False
 
 
 def test_outside_of_git_it_is_not_known(code, monkeypatch):
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(code.parents[1]))
-    facts = provenance.facts("sumcurve.scores.run")
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(code.parents[2]))
+    facts = provenance.facts()
     assert (facts["clean"], facts["commit"]) == (None, None)

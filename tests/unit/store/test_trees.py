@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from installed import needs
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.trees import tree_id, tree_ids
+
+pytestmark = needs("git")
 
 
 def git(folder: Path, *arguments: str) -> str:

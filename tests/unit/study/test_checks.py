@@ -1,30 +1,19 @@
 """A study that cannot be is refused with the file, the line, the key, the value and what to do."""
 
-import hashlib
 import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 
-from pretrained import bart_method, fables, pretraining
 from sumcurve.settings.config import PlanError
 from sumcurve.study.plan import Plan
 
 ROOT = Path(__file__).parents[3]
 S = "studies/smoke.yaml"
-VARIANCE = {"corpus": "tales", "percent": 50, "methods": ["pcov"], "draws": [1, 2, 3], "seeds": [1, 2, 3]}
-QUESTION = {"question": "Which?", "asks": "doubling", "worth": 1.0}
 ALONE = {"methods": ["pcov"], "corpora.tales.methods": None}
-ASKED = {"question": "Which?", "asks": "method"}
 TRANSFORMERS = {"kind": "transformers", "sha256": "ab" * 32}
-BART = {"width": 15, "heads": 2, "feedforward": 8, "encoder_layers": 1, "decoder_layers": 1}
-TALES, LARGE = "corpora.tales", "docstrings-large"
-TALES_SHA256 = hashlib.sha256((ROOT / "tests" / "data" / "tales.jsonl").read_bytes()).hexdigest()
-
-
-def equal(**methods):
-    return {"equivalence": {"methods": methods, "margin": 1.5}}
+TALES = "corpora.tales"
 
 
 def sized(**keys):
@@ -62,18 +51,6 @@ REFUSALS = [  # the file, what is said in it, and what the message names
     (S, {"labels": {"methods": ["abs"]}}, "no method 'abs' in the study"),
     (S, {"labels": {"methods": ["fastrl"]}}, "a model of kind extract-rewrite has no labels"),
     (S, {f"{TALES}.methods": ["ghost"]}, "methods: ghost: not among the study's methods"),
-    (S, {"variance": VARIANCE | {"corpus": "tails"}}, r"variance\.corpus: no corpus 'tails'; .* tales"),
-    (S, {"variance": VARIANCE | {"percent": 25}}, r"variance\.percent: 25 is none of tales's percents \[50, 100\]"),
-    (S, {"variance": VARIANCE | {"percent": 100}}, r"variance\.percent: .*less than 100"),
-    (S, {"variance": VARIANCE | {"methods": ["fastrl"]}}, r"variance\.methods: fastrl: not trained on tales; .* pcov"),
-    (S, {"variance": VARIANCE | {"seeds": [2, 2]}}, r"variance\.seeds: \[2, 2\] names one twice"),
-    (
-        S,
-        equal(ent="pcow"),
-        r"equivalence\.methods\.ent: no method 'pcow' .*did you mean pcov. there are: pcov, fastrl",
-    ),
-    (S, equal(ent="ent"), r"equivalence\.methods\.ent: ent equals itself; name another method"),
-    (S, {**equal(ent="pcov"), "equivalence.metric": "x"}, r"equivalence\.metric: no metric 'x' .*rouge1"),
     ("methods/ent.yaml", twin("nobody"), r"(?s)begins_as: nobody: .*there is no"),
     ("methods/ent_penalty.yaml", twin("ent"), r"(?s)begins_as: ent: .*begins as ent_loss itself"),
     ("methods/ent.yaml", twin("abs"), "(?s)begins_as: abs: .*same number of phases"),
@@ -101,33 +78,6 @@ REFUSALS = [  # the file, what is said in it, and what the message names
     (S, {"systems": {"x": {"kind": "nosuch"}}}, "systems.x: no kind 'nosuch'; there are: lead"),
     (S, {"systems": {"x": {"kind": "lead", "corpora": ["tails"]}}}, "systems.x: corpora: no corpus 'tails'"),
     (S, {f"{TALES}.search.min_tokens": 99}, "search.min_tokens is above search.max_tokens"),
-    (S, {"pretraining": None, "methods": ["bart"], f"{TALES}.methods": None}, r"yaml:\d+: methods: bart is of kind"),
-    (S, {"pretraining.model": BART}, r"smoke.yaml:\d+: pretraining.*multiple"),
-    (S, {"pretraining.subwords": 200}, "pretraining.subwords: Input should be greater than or equal to 300"),
-    *(
-        (
-            S,
-            {"pretraining.raw": {"sha256": "ab" * 32, "harvest": {"archives": "docstrings-large", "without": names}}},
-            why,
-        )
-        for names, why in (
-            (["numpy"], r"pretraining.raw.harvest: networkx: packages of corpus modules, too"),
-            (["numpi", "networkx"], "'numpi' is not on the list of archives"),
-        )
-    ),
-    (S, {"pretraining": "debain"}, r"smoke.yaml:\d+: pretraining: .*debain.yaml is missing; .*debian"),
-    (S, {"pretraining": "../x"}, r"smoke.yaml:\d+: pretraining: must name a file of .*pretraining"),
-    (S, {"pretraining.overlapping": "kept"}, r"smoke.yaml:\d+: pretraining.overlapping: .*'counted'"),
-    (
-        S,
-        {"pretraining.overlapping": "counted", "pretraining.raw.sha256": TALES_SHA256},
-        r"smoke.yaml:\d+: pretraining.raw.sha256: the content of corpus tales, .*removes nothing",
-    ),
-    (
-        S,
-        {"pretraining.overlapping": "counted", "methods": ["pcov", "bart_pairs"], f"{TALES}.methods": ["bart_pairs"]},
-        r"smoke.yaml:\d+: methods: bart_pairs is trained on the pretraining's pairs",
-    ),
     (S, sized(percents=[50]), r"give either `percents` or `sizes`"),
     (S, sized(sizes=[60, 30]), r"sizes must rise without repetition"),
     (S, sized(sizes=[]), r"sizes: name one at least"),
@@ -142,15 +92,10 @@ REFUSALS = [  # the file, what is said in it, and what the message names
     (S, sized(trainings={"abs": {"seeds": [1]}}), r"trainings\.abs: no method of this corpus"),
     (S, sized(trainings={"pcov": {"sizes": [31]}}), r"trainings\.pcov\.sizes: \[31\]: name some of sizes \[30, 60\]"),
     (S, sized(trainings={"pcov": {"seeds": [3]}}), r"trainings\.pcov\.seeds: 3 is none of the study's seeds"),
-    (S, sized(seeds_at={31: [1]}), r"seeds_at: 31 is none of sizes"),
-    (S, sized(seeds_at={30: [1]}, trainings={"pcov": {"seeds": [2]}}), r"no seed is left of pcov at 30"),
     (S, {"seeds": [2**63]}, rf"smoke\.yaml:\d+: seeds.*{2**63 - 1} \(value: {2**63}"),
     (S, {"bootstrap": {"seed": 2**63}}, r"bootstrap.seed: .*less than"),
     (S, {"seeds": [True, 2]}, r"smoke\.yaml:\d+: seeds"),
     (S, {"seeds": [1, 2, 1]}, r"smoke.yaml:\d+: seeds: .*1 stands twice"),
-    (S, {"questions": [{"question": "Which method", "asks": "method"}]}, r"smoke\.yaml:\d+: questions"),
-    (S, {"questions": [QUESTION | {"methods": ["abs"]}]}, r"questions.*'abs' is none of the study's"),
-    (S, {"questions": [QUESTION | {"metric": "x"}]}, r"questions\.0\.metric: 'x' is none of the study's \(.*rouge1"),
     (S, {"corpora.modules.oracle": {"parts": ["test", "test"]}}, "test stands twice"),
     (
         S,
@@ -165,13 +110,9 @@ REFUSALS = [  # the file, what is said in it, and what the message names
     (S, tries(tuned_with={"zzz": "pcov"}), r"smoke.yaml:\d+: grid.tuned_with.zzz: no method"),
     (S, {"scores.entity_attention": {}} | ALONE, r"smoke.yaml:\d+: scores.entity_attention: nothing of this study"),
     (S, {"scores.people": {"sheets": []}}, r"smoke.yaml:\d+: scores.people: "),
-    (S, {"questions": [ASKED | {"asks": "pretraining"}]}, r"smoke.yaml:\d+: questions.0.asks: .*pretrained BART"),
-    (S, {"questions": [ASKED | {"sizes": [77]}]}, r"smoke.yaml:\d+: questions.0.sizes: .*77.* tales has percents"),
-    (S, {"questions": [ASKED, ASKED]}, r"smoke.yaml:\d+: questions.1: .*twice"),
     (S, {"phases": {"seeds": [1, 2, 2]}}, r"smoke.yaml:\d+: phases.seeds: 2 stands twice"),
     (S, tries(first=[{"rate": 0.1, "dropout": 0.0}] * 2), r"smoke.yaml:\d+: grid.first: .* stands twice"),
     (S, tries(last=[0.1, 0.1]), r"smoke.yaml:\d+: grid.last: 0.1 stands twice"),
-    (S, equal(ent="pcov", pcov="ent"), r"smoke.yaml:\d+: equivalence.*ent and pcov .*twice"),
     (S, {"systems": {"x": {"kind": "command", "summarize": " "}}}, r"yaml:\d+: systems.x.summarize: .*shell line"),
     ("methods/ent.yaml", {"model.copy_attention": "yes"}, r"ent.yaml:\d+: .*copy_attention: .*boolean"),
     ("methods/pcov.yaml", {"phases.coverage.coverage": False}, r"pcov.yaml:\d+: .*nll\+coverage.*`coverage: true`"),
@@ -190,17 +131,10 @@ REFUSALS = [  # the file, what is said in it, and what the message names
 
 @pytest.fixture
 def config(tmp_path):
-    """The smoke study, with a pretraining, a BART and a pretrained method that is asked for where it is edited."""
+    """The smoke study, with a pretrained method that is asked for where it is edited."""
     config = Path(shutil.copytree(ROOT / "config", tmp_path / "config"))
-    shutil.copy(ROOT / "recipes.yaml", tmp_path)
-    (config / "methods" / "bart.yaml").write_text(yaml.safe_dump(bart_method("nothing")))
-    (config / "methods" / "bart_pairs.yaml").write_text(yaml.safe_dump(bart_method("pairs")))
     method = {"title": "BART", "paper": "P.", "model": {}, "phases": {"nll": {"loss": "nll"}}}
     (config / "methods" / "mine.yaml").write_text(yaml.safe_dump(method | {"forms": {"smoke": None}}))
-    path = config / S
-    study = yaml.safe_load(path.read_text())
-    study["pretraining"] = pretraining(tmp_path / "fables.jsonl", fables(5))
-    path.write_text(yaml.safe_dump(study, sort_keys=False))
     return config
 
 

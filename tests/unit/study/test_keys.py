@@ -1,19 +1,18 @@
 """Names decide: each key of a study renames the folders that it decides, what is made of these, and nothing else."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
-from pretrained import bart_method, fables, pretraining
 from sumcurve.capabilities.extracts.settings import Oracle
 from sumcurve.settings.corpus import Compose, Prepare, Split
 from sumcurve.settings.search import Search
-from sumcurve.settings.study import Architecture, Noise
 from sumcurve.settings.training import Training
 from sumcurve.study.doors import CorpusSettings, StudySettings
-from sumcurve.study.kinds import KINDS, RECIPES
+from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
 
 ROOT = Path(__file__).parents[3]
@@ -29,14 +28,11 @@ JUDGE |= {"rubric": str(ROOT / "config" / "prompts" / "judge.yaml")}
 def everything(place):
     """The smoke study with every kind of folder that a study of two corpora may have; its configuration."""
     config = Path(shutil.copytree(ROOT / "config", place / "config"))
-    shutil.copy(ROOT / "recipes.yaml", place)
     method = {"title": "BART", "paper": "P.", "model": PINNED, "phases": {"nll": {"loss": "nll"}}}
     (config / "methods" / "mine.yaml").write_text(yaml.safe_dump(method | {"forms": {"smoke": None}}))
-    for outside in ("nothing", "bodies"):
-        (config / "methods" / f"bart_{outside}.yaml").write_text(yaml.safe_dump(bart_method(outside)))
     path = config / "studies" / "smoke.yaml"
     study = yaml.safe_load(path.read_text())
-    methods = ["mine", "bart_nothing", "bart_bodies", "ent_loss", "ent_penalty", "abs"]
+    methods = ["mine", "ent_loss", "ent_penalty", "abs"]
     study["methods"] += methods
     tales, modules = study["corpora"]["tales"], study["corpora"]["modules"]
     tales["methods"] += methods
@@ -44,8 +40,6 @@ def everything(place):
     modules |= {"cloze": {}, "oracle": {}}
     study["scores"] |= {"apes": {}, "dodged": {}, "escaped": {}, "judge": JUDGE}
     study |= {"labels": {"methods": ["pcov"]}, "systems": {"theirs": PROGRAM, "prompted": PROMPTED}}
-    study["variance"] = {"corpus": "tales", "percent": 50, "methods": ["abs"], "draws": [1, 2], "seeds": [1, 2]}
-    study["pretraining"] = pretraining(place / "fables.jsonl", fables(5), overlapping="counted")
     path.write_text(yaml.safe_dump(study, sort_keys=False))
     return config
 
@@ -68,7 +62,6 @@ def edited(config, place, file, keys, value):
         value = block[last] | value
     block[last] = value
     copied = Path(shutil.copytree(config, place / "config"))
-    shutil.copy(config.parent / "recipes.yaml", place)
     (copied / file).write_text(yaml.safe_dump(content, sort_keys=False))
     return Plan.read(copied, "smoke")
 
@@ -97,16 +90,9 @@ PRINTED |= {"rouge": None, "references": None, "seen": True, "comparable": "Noth
 ROWS = [
     (S, "title", "Another", "tables", ""),
     (S, "seeds", [1, 2], "judge more score tables", ""),
-    (S, "threads", 2, "pretrain reader tables train train_program untrained", ""),
+    (S, "threads", 2, "reader tables train train_program untrained", ""),
     (S, "phases", {"seeds": [1, 2]}, "more score tables", ""),
-    (S, "variance", None, "fraction tables train", "tales"),
-    (S, "pretraining.seed", 2, "pretrain tables", ""),
-    (S, "pretraining.title", "Another", "tables", ""),
-    (S, "pretraining.overlap", 9, "overlap tables", ""),
-    (S, "pretraining.overlapping", "removed", "more outside tables", ""),
-    (S, "pretraining.subwords", 350, "subwords tables", ""),
-    (S, "equivalence", {"methods": {"pcov": "abs"}, "margin": 1.0}, "tables", ""),
-    (S, "sums", "native", "judge pretrain reader tables train untrained", ""),
+    (S, "sums", "native", "judge reader tables train untrained", ""),
     (S, "systems.theirs.settings", {"RATE": 2}, "tables train_program", "theirs"),
     (S, "systems.theirs.trials", [{"RATE": 1}], "", ""),
     (S, "systems.prompted.parameters", {"top_p": 0.9}, "chat tables", "prompted"),
@@ -117,10 +103,8 @@ ROWS = [
     (S, "scores.judge.source_words", 9, "score tables", "-judge-"),
     (S, "scores.reading", {"seed": 2}, "decode decode_program tables", ""),
     (S, "bootstrap.seed", 2, "tables", ""),
-    (S, "questions", [{"question": "Which?", "asks": "method"}], "tables", ""),
     (S, "axis", "rouge1", "tables", ""),
     (S, "rank_by", "chrf", "tables", ""),
-    (S, "shown_items", 2, "tables", ""),
     (S, "packed_percent", 9, "", ""),
     (S, "labels.related", 7, "labels tables", "pcov"),
     (S, "corpora.modules.compose.max", 5, "corpus tables", "modules"),
@@ -130,7 +114,7 @@ ROWS = [
     (S, "corpora.modules.cloze.salient", "words", "questions tables", "modules"),
     (S, "corpora.modules.salient", "cloze", "entities tables", "modules"),
     (S, "corpora.modules.lead_sentences", 3, "baseline system tables", "modules"),
-    (S, "corpora.tales.prepare.lower", False, "corpus more tables", "tales"),
+    (S, "corpora.tales.prepare.lower", False, "corpus tables", "tales"),
     (S, "corpora.tales.prepare.min_source_sentences", 1, "corpus tables", "tales"),
     (S, "corpora.tales.split.key", "another", "corpus tables", "tales"),
     (S, "corpora.tales.split.unseen", None, "corpus tables", "tales"),
@@ -139,7 +123,7 @@ ROWS = [
     (S, "corpora.tales.raw.format", "jsonl", "", ""),
     (S, "corpora.tales.percents", [50, 77, 100], "judge more score tables", "tales"),
     (S, "corpora.tales.trainings", {"pcov": {"sizes": [100]}}, "tables train", "tales-pcov-050"),
-    (S, "corpora.tales.methods", ["abs", "bart_nothing", "pcov"], "entities tables train untrained", "tales"),
+    (S, "corpora.tales.methods", ["abs", "pcov"], "entities tables train untrained", "tales"),
     (S, "corpora.tales.source_tokens", 61, "contrasts tables train untrained", "tales"),
     (S, "corpora.tales.target_tokens", 21, "contrasts decode_program tables train untrained", "tales"),
     (S, "corpora.tales.search.beam", 3, "decode tables untrained", "tales"),
@@ -148,8 +132,8 @@ ROWS = [
     (S, "corpora.tales.entities", "en_core_web_sm", "entities tables", "tales"),
     (S, "corpora.tales.hyphenated", "parts", "entities tables", "tales"),
     (S, "corpora.tales.published", {"train": 90}, "", ""),
+    (S, "corpora.tales.committed", "summaries", "", ""),
     (S, "corpora.tales.published_results", [PRINTED], "tables", ""),
-    (S, "corpora.tales.shards", 2, "", ""),
     (S, "corpora.tales.title", "Another.", "tables", ""),
     (S, "corpora.tales.contrasts.golds", 9, "contrasts tables", "tales"),
     ("methods/abs.yaml", "title", "Another", "tables", ""),
@@ -164,8 +148,8 @@ ROWS = [
     ("methods/mine.yaml", "model.sha256", OTHER, "tables train untrained", "-mine-"),
 ]
 # Keys of a study and of a corpus that have no row.
-# `make trials` tries `grid`; methods and corpora have keys with rows, a form its own; test_plan has the others.
-WITHOUT = {"grid", "methods", "corpora", "form", "sizes", "seeds_at"}
+# Trials try `grid`; methods and corpora have keys with rows, a form its own; test_plan has the others.
+WITHOUT = {"grid", "methods", "corpora", "form", "sizes"}
 # Blocks that a specification holds as a whole, so that each of their keys decides: of which kind, under which key.
 WHOLE = [
     ("corpus", "prepare", Prepare),
@@ -174,9 +158,6 @@ WHOLE = [
     ("decode", "search", Search),
     ("train", "training", Training),
     ("prove", "oracle", Oracle),
-    ("pretrain", "model", Architecture),
-    ("pretrain", "noise", Noise),
-    ("pretrain", "training", Training),
 ]
 UNTOLD = {"transformers": {"path", "hub", "revision", "zero_shot", "seen"}}  # keys of models that decide no training
 
@@ -191,28 +172,17 @@ def test_a_key_renames_what_it_decides_and_nothing_else(base, tmp_path, file, ke
     assert all(whose in key for key in first)
 
 
-def test_where_what_overlaps_is_removed_the_length_of_an_overlap_renames_what_is_left(base, tmp_path):
-    removed = {"overlapping": "removed"}
-    before, after = (
-        edited(base[0], tmp_path / str(overlap), S, "pretraining", removed | {"overlap": overlap}) for overlap in (8, 9)
-    )
-    assert not before.named("annotations", "overlap")
-    assert decided(before, after) == {"outside", "tables"}
-
-
-@pytest.mark.parametrize("kind", [row for row in RECIPES if row in KINDS])
-def test_a_raised_version_renames_its_kind_and_what_is_made_of_it_and_nothing_else(base, tmp_path, kind):
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_raised_version_renames_its_kind_and_what_is_made_of_it_and_nothing_else(base, monkeypatch, kind):
     config, before = base
-    recipes = yaml.safe_load((config.parent / "recipes.yaml").read_text())
-    recipes[kind]["version"] = 99
-    (tmp_path / "config").symlink_to(config)
-    (tmp_path / "recipes.yaml").write_text(yaml.safe_dump(recipes))
+    row = KINDS[kind]
+    monkeypatch.setitem(KINDS, kind, replace(row, version=99, versions=dict.fromkeys(row.versions, 99)))
     renamed = set()
     for key, folder in before.folders.items():  # inputs come first
         if folder.kind == kind or renamed & {*folder.inputs}:
             renamed.add(key)
     assert renamed
-    assert before.folders.keys() - Plan.read(tmp_path / "config", "smoke").folders.keys() == renamed
+    assert before.folders.keys() - Plan.read(config, "smoke").folders.keys() == renamed
 
 
 def test_every_kind_is_a_folder_of_the_study_that_the_table_edits(base):
@@ -235,7 +205,7 @@ def test_a_block_stands_in_the_specification_as_a_whole(base, kind, key, block):
 
 def test_every_key_of_a_model_decides_its_training_but_those_that_say_where_it_lies(base):
     forms = base[1].methods.values()
-    assert {form.model.kind for form in forms} >= {"recurrent", "extract-rewrite", "transformers", "bart"}
+    assert {form.model.kind for form in forms} >= {"recurrent", "extract-rewrite", "transformers"}
     for form in forms:
         kind = form.model.kind
         decides = {*form.model.decides()}

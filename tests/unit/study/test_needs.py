@@ -15,7 +15,7 @@ CONFIG = Path(__file__).parents[3] / "config"
 
 @pytest.fixture(scope="module")
 def plans() -> dict[str, Plan]:
-    return {study: Plan.read(CONFIG, study) for study in ("smoke", "docstrings", "cnndm", "fairseq")}
+    return {study: Plan.read(CONFIG, study) for study in ("smoke", "docstrings", "cnndm")}
 
 
 def test_paper_settings_ask_for_more_than_small_ones_and_all_for_what_their_kind_does(plans: dict[str, Plan]) -> None:

@@ -36,7 +36,7 @@ def test_a_study_with_keys_set_is_the_one_that_is_written_by_hand(config: Path) 
     assert set(made.folders) != set(base.folders)
     assert derived(config, "smoke", [*reversed(words)]) == (name, path)  # whatever their order
     assert derived(config, "smoke", ["seeds=[4]"])[0] != name
-    path.write_text(path.read_text() + "shown_items: 3\n")
+    path.write_text(path.read_text() + "rank_by: rouge2\n")
     with pytest.raises(PlanError, match="says something else: run it by its name, or delete it"):
         derived(config, "smoke", words)
 

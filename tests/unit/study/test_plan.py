@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sumcurve.capabilities.pretrained.capability import OUTSIDE
-from sumcurve.harvest.packages import packages_of
+from sumcurve.corpora import tokenizers
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Split
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import REFERENCE_SYSTEMS
-from sumcurve.study.kinds import KINDS
+from sumcurve.sources import cleaning
 from sumcurve.study.plan import Plan, plan_holding
 from workplace import configured
 
@@ -170,7 +169,6 @@ def test_each_output_has_a_name_of_its_own_in_the_table_and_trace_finds_it(confi
     [
         ("fastrl", ["target"], "titles", "titles have no sentences to extract"),
         ("mine", ["search", "coverage_penalty"], 1.0, "pretrained models show no attention"),
-        ("fairseq_lstm", ["search"], {"beam": 2, "max_tokens": 9, "length_penalty": "gnmt"}, "no length_penalty gnmt"),
     ],
 )
 def test_a_method_that_a_corpus_cannot_serve_is_an_error_with_the_key_to_change(config, method, keys, value, reason):
@@ -220,7 +218,6 @@ def test_entities_are_annotated_where_a_method_or_a_search_needs_them(config, me
             corpus = output.specification["corpus"]
             assert folder.specification.get("entities") == (keys[corpus] if needed else None)
             assert (keys.get(corpus) in folder.inputs) == needed
-    assert all(folder.code == KINDS["entities"].modules for folder in entities)
 
 
 def parts(plan, corpus, method, part):
@@ -287,40 +284,13 @@ def test_twins_start_from_one_checkpoint_and_those_that_differ_by_their_search_a
     assert {row.method for row in alone.rows} - set(REFERENCE_SYSTEMS) == {"ent_penalty"}
 
 
-def test_draw_and_training_are_seeded_apart_where_their_variances_are_asked_for(config):
-    edited(config, without_reading)
-    before = of_two_corpora(config, ["pcov", "abs"])
-    variance = {"corpus": "tales", "percent": 50, "methods": ["pcov"], "draws": [1, 2, 3], "seeds": [1, 2, 3]}
-    after = edited(config, variance=variance)
-    assert names(before, "runs", "outputs") < names(after, "runs", "outputs")
-    added = [row for row in after.rows if row.output not in names(before, "outputs")]
-    of_all = {(row.corpus, row.method, row.percent, row.search, row.part) for row in added}
-    assert of_all == {("tales", "pcov", 50, "common", "variance")}
-    crossed = Counter(product([1, 2, 3], repeat=2)) - Counter([(1, 1)])  # which the study has
-    assert Counter((row.draw, row.seed) for row in added) == crossed
-    drawn = {}
-    for row in added:
-        run = after.folder(row.run)
-        told = run.specification
-        assert (told["seed"], told.get("draw", told["seed"])) == (row.seed, row.draw)
-        assert run.name.startswith(f"tales-pcov-050-s{row.seed}" + (f"-d{row.draw}-" if row.draw != row.seed else "-"))
-        assert drawn.setdefault(row.draw, told["fraction"]) == told["fraction"]
-    assert len({*drawn.values()}) == 3
-    study = edited(config, seeds=[1, 2, 3])
-    assert len([row for row in study.rows if row.part == "variance"]) == 6
-    assert {row.run for row in added} <= set(names(study, "runs"))
-
-
 @pytest.mark.parametrize("told", [{"prepare": {"tokenizer": "ptb"}}, {"prepare": {"clean": ["wayback", "markup"]}}])
-def test_a_corpus_of_a_tokenizer_or_step_that_has_changed_has_another_name_and_no_other_has(config, told):
+def test_a_corpus_of_a_tokenizer_or_step_that_has_changed_has_another_name_and_no_other_has(config, told, monkeypatch):
     edit(config / "studies" / "smoke.yaml", lambda content: content["corpora"]["tales"].update(told))
     now = {folder.stem: folder.name for folder in smoke(config).named("corpora", "corpus")}
 
-    def older(recipes):
-        for part in ("ptb", "wayback", "markup"):
-            recipes[f"corpus/{part}"]["version"] = 1
-
-    edit(config.parent / "recipes.yaml", older)
+    monkeypatch.setattr(cleaning, "VERSIONS", {})
+    monkeypatch.setattr(tokenizers, "VERSIONS", {})
     before = {folder.stem: folder.name for folder in smoke(config).named("corpora", "corpus")}
     assert {name for name in now if now[name] != before[name]} == {"tales"}
 
@@ -439,26 +409,23 @@ def test_a_raw_file_is_read_where_it_lies_though_another_study_calls_it_otherwis
     assert plan_holding(config, key).study == "aaa"  # whose error then names the path that it says
 
 
-def test_studies_share_trainings_where_sizes_and_seeds_coincide():
-    every, twins = (Plan.read(ROOT / "config", study) for study in ("docstrings-all", "fairseq"))
-    methods = {"abs", "trans", "trans_nocopy"}
-    ours = [row for row in twins.rows if row.part == "study" and row.search != "paper" and row.method in methods]
-    shared = [row for row in ours if row.seed == 1 and row.percent in (25, 100)]
-    assert {row.method for row in shared} == methods
-    assert {key for row in shared for key in (row.run, row.output)} <= names(every)
-    assert not {row.run for row in ours if row.percent == 50} & names(every)
+def test_studies_share_trainings_where_sizes_and_seeds_coincide(config):
+    twin = {"title": "Twin", "extends": "smoke", "corpora": {"modules": {"percents": [50, 100]}}, "seeds": [1, 2]}
+    (config / "studies" / "twin.yaml").write_text(yaml.safe_dump(twin))
+    one, two = smoke(config), Plan.read(config, "twin")
+    ours = [row for row in two.rows if row.part == "study" and row.search != "paper" and row.method == "pcov"]
+    shared = [row for row in ours if row.seed == 1 and (row.corpus, row.percent) != ("modules", 50)]
+    assert {(row.corpus, row.percent) for row in shared} == {("tales", 50), ("tales", 100), ("modules", 100)}
+    assert {key for row in shared for key in (row.run, row.output)} <= names(one)
+    assert not {row.run for row in ours if row not in shared} & names(one)
 
 
 def test_the_recorded_studies_leave_no_training_record_out_and_test_where_nobody_looked():
-    for study in ("docstrings", "docstrings-all", "demo"):
+    for study in ("docstrings", "demo"):
         for corpus in Plan.read(ROOT / "config", study).settings.corpora.values():
             assert corpus.split.train is None
             assert corpus.split.key == "third"
             assert corpus.percents[-1] == 100 or study == "demo"
-    told = Plan.read(ROOT / "config", "pretraining").settings
-    corpus = told.corpora["docstrings"]
-    assert told.pretraining.prepare == corpus.prepare
-    assert set(told.pretraining.raw.harvest.without) == set(corpus.raw.harvest.packages)
 
 
 PROGRAM = {"kind": "command", "summarize": "python summarize.py"}
@@ -553,9 +520,8 @@ def test_sizes_in_records_are_rows_and_folders_of_their_own_and_rename_no_other(
     assert modules <= names(after, "runs")
 
 
-def test_a_method_may_have_fewer_sizes_and_seeds_and_a_size_fewer_seeds(config):
-    told = {"trainings": {"pcov": {"sizes": [60]}, "ent": {"seeds": [2]}}, "seeds_at": {30: [2]}}
-    plan = sized(config, **told)
+def test_a_method_may_have_fewer_sizes_and_seeds(config):
+    plan = sized(config, trainings={"pcov": {"sizes": [60]}, "ent": {"seeds": [2]}})
     cells = {
         (row.method, row.records, row.seed)
         for row in plan.rows
@@ -572,71 +538,12 @@ def test_sizes_of_all_that_is_published_are_planned(config):
     assert sized(config, split={"valid": 5, "test": 8}, published={"train": 73}).rows
 
 
-def test_what_a_bart_is_pretrained_on_is_none_of_the_large_study(config):
-    plan = Plan.read(ROOT / "config", "docstrings-large")
-    own, others = (packages_of(raw.harvest, ROOT / "config") for raw in plan.raws)
-    assert not own & others
-    assert len(own | others) == 88
-
-
-def naming(config, name, **told):
-    """The plan of a study that is called so and names a pretraining of config/pretraining."""
-    key = {"corpora": {"tales": {"methods": None, "split": {"key": name}}, "modules": None}, "methods": list(BARTS)}
-    study = {"title": name, "extends": "smoke", "form": "small", "pretraining": "debian", **key, **told}
-    (config / "studies" / f"{name}.yaml").write_text(yaml.safe_dump(study))
-    return Plan.read(config, name)
-
-
-BARTS = ("bart_scratch", "bart")
-
-
-def made_once(plan):
-    """The names of what a pretraining is made of, and of itself."""
-    kinds = ("outside", "subwords", "pretrain")
-    return [folder.key for folder in plan.folders.values() if folder.kind in kinds or OUTSIDE in folder.name]
-
-
-def test_one_pretraining_of_text_from_elsewhere_serves_every_study_that_names_it(config):
-    one, two = (naming(config, name) for name in ("letters", "talks"))
-    assert len(made_once(one)) == 4
-    assert made_once(one) == made_once(two)
-    apart = [names(plan) - {*made_once(plan)} for plan in (one, two)]
-    assert not apart[0] & apart[1]
-    for plan in (one, two):
-        (tuned,) = {run.specification.get("pretrained") for run in plan.named("runs", "train")} - {None}
-        (overlap,) = plan.named("annotations", "overlap")
-        assert tuned in made_once(plan)
-        assert plan.corpus_name(overlap.specification["corpus"]) == "tales"
-
-
-def test_each_study_has_a_pretraining_of_its_own_where_what_overlaps_is_removed(config):
-    plans = [naming(config, name) for name in ("letters", "talks")]
-    mine = [
-        naming(config, f"{plan.study}_apart", extends=plan.study, corpora={}, pretraining={"overlapping": "removed"})
-        for plan in plans
-    ]
-    assert not {*made_once(mine[0])} & {*made_once(mine[1])} - {plans[0].named("corpora", "corpus")[1].key}
-    assert not any(plan.named("annotations", "overlap") for plan in mine)
-
-
-def test_studies_of_this_project_that_name_one_pretraining_share_its_weights():
-    shared = {}
-    for path in (ROOT / "config" / "studies").glob("*.yaml"):
-        block = yaml.safe_load(path.read_text())
-        if isinstance(block.get("pretraining"), str):
-            plan = Plan.read(ROOT / "config", path.stem)
-            shared.setdefault(block["pretraining"], set()).update(one.key for one in plan.named("runs", "pretrain"))
-    assert all(len(keys) == 1 for keys in shared.values()), shared
-
-
-def test_a_pretraining_reads_lists_that_apt_fetches(config):
-    plan = naming(config, "letters")
-    (packages,) = (plan.folder(key) for key in made_once(plan) if plan.folder(key).kind == "corpus")
-    (file,) = packages.files
+def test_a_corpus_of_debian_is_of_lists_that_apt_fetches():
+    plan = Plan.read(ROOT / "config", "debian")
+    (file,) = plan.named("corpora", "corpus")[0].files
     assert file.harvested
     assert file.path == f"data/raw/lists-{file.sha256[:12]}"
-    assert Plan.read(config, "debian").named("corpora", "corpus")[0].files == (file,)
-    assert [raw.apt.codename for raw in plan.raws if raw.apt] == ["bookworm"]
+    assert [raw.apt.codename for raw in plan.raws] == ["bookworm"]
 
 
 def test_the_papers_studies_ask_what_the_papers_asked():
@@ -665,7 +572,7 @@ def test_parts_are_exchanged_or_stay(roles):
 
 
 def test_the_study_of_salience_learns_from_questions():
-    plan = Plan.read(ROOT / "config", "salience")
+    plan = Plan.read(ROOT / "config", "dialogsum-salience")
     (asked,) = plan.named("annotations", "questions")
     learning = (run for run in plan.named("runs") if run.specification.get("entities") == asked.key)
     assert "ent_loss" in {run.specification["method"] for run in learning}

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
 from sumcurve.study.resolved import resolved
 
@@ -20,7 +21,7 @@ def test_what_is_printed_is_what_the_plan_has(study):
     assert found["methods"] == {
         name: form.model_dump(mode="json", by_alias=False) for name, form in plan.methods.items()
     }
-    assert found["recipes"].keys() == yaml.safe_load((ROOT / "recipes.yaml").read_text()).keys()
+    assert found["versions"].keys() == {*KINDS, "tables"}
 
 
 def test_a_value_stands_in_the_line_that_is_named():

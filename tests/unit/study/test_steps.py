@@ -15,14 +15,17 @@ import tiny
 from sumcurve.corpora.folders import in_small_letters
 from sumcurve.store import manifest
 from sumcurve.study.doors import MODELS
-from sumcurve.study.kinds import CORPUS_PARTS, KINDS, RECIPES, STEPS
+from sumcurve.study.kinds import KINDS, STEPS
 from sumcurve.study.plan import Plan, studies
 from sumcurve.systems.family import Family
 from sumcurve.systems.folders import made_as
 
 ROOT = Path(__file__).parents[3]
+WITHOUT_CASE = {
+    "system/chat",  # of no folder: its outputs are of kind chat
+}
 BUILT = """
-from sumcurve.machine import sums
+from sumcurve.numerics import sums
 sums.apply("portable")
 import json, pathlib, tiny
 built = tiny.built(pathlib.Path.cwd())
@@ -36,9 +39,8 @@ def plan(tmp_path_factory):
 
 
 def every(plan):
-    """The plan, that of a prompted model, whose server is elsewhere, and those of all studies."""
+    """The plan, and those of all studies."""
     yield plan
-    yield Plan.read(plan.config, "prompted")
     for study in studies(ROOT / "config"):
         yield Plan.read(ROOT / "config", study)
 
@@ -71,21 +73,28 @@ def test_a_builder_takes_specification_inputs_and_stage(kind):
     assert hints["specification"] is KINDS[kind].specification
 
 
+def test_every_kind_of_folder_scorer_and_system_has_a_golden_case(plan):
+    """Where one is named here, let tests/tiny.py make a folder of it."""
+    cases = {tiny.case(folder) for folder in tiny.chosen(plan)}
+    versioned = {f"{name}/{part}" for name, kind in KINDS.items() for part in kind.versions or [""]}
+    assert sorted(versioned - cases - WITHOUT_CASE) == []
+
+
+def test_every_kind_scorer_and_system_states_a_version():
+    """Names of folders hold it, so that a raised one makes another folder."""
+    for kind in KINDS.values():
+        assert kind.version
+        assert bool(kind.part) == bool(kind.versions)
+        assert all(kind.versions.values())
+
+
 @pytest.mark.long
 def test_what_a_builder_writes_is_decided_by_its_three_arguments_and_is_golden(plan, tmp_path):
     """Called far from the configuration, with folders that lie elsewhere the second time: the same, of every kind.
 
     In a process of its own, with the sums that every CPU with AVX2 computes alike. Where something is not what it was,
-    raise the version of each row that begins to differ, then write the golden file anew.
+    raise the version of each kind, scorer or system that begins to differ, then write the golden file anew.
     """
-    rows = {KINDS[folder.kind].recipe(folder.kind, folder.specification) for folder in tiny.chosen(plan)}
-    elsewhere = {"score/people", "system/file", "score/entity_attention"}  # of files, and of names, which tales lack
-    elsewhere |= {"score/references", "system/human"}  # of several references
-    elsewhere |= {"score/bertscore", "score/bartscore", "score/entailment", "score/translation"}  # tests/…/metrics
-    elsewhere |= {"chat", "system/chat", "score/judge"}  # of a server: tests/…/chat
-    assert rows | elsewhere == {row for row in RECIPES if row.partition("/")[0] in KINDS} - {
-        f"corpus/{part}" for part in CORPUS_PARTS
-    }
     done = subprocess.run(
         [sys.executable, "-c", BUILT],
         capture_output=True,
@@ -110,5 +119,5 @@ def test_a_part_that_is_held_out_is_made_as_its_corpus_which_only_models_of_text
     inputs = {"corpora/tales": corpus}
     assert in_small_letters(corpus, {}) is in_small_letters(unseen, inputs) is lower
     for family in MODELS.values():
-        given = inputs if family.reads_texts else {}  # as `PlannedCorpus.read_by`
+        given = inputs if family.reads_texts else {}  # as `Plan.read_by`
         assert made_as(family, unseen, given) == ((lower, "characters") if family.reads_texts else (False, "words"))

@@ -14,6 +14,7 @@ from sumcurve.store import manifest, resume
 from sumcurve.store.records import RecordError
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
+from sumcurve.study.written import WrittenPlan
 from sumcurve.watch import driver, verify
 
 ROOT = Path(__file__).parents[3]
@@ -58,14 +59,14 @@ def test_what_cannot_be_made_keeps_only_the_last_from_being_made(tmp_path: Path,
     log = logs / f"{plan.folder(last).name}.log"
 
     with pytest.raises(RecordError, match="nothing to score"):
-        program.make_together(results / last, "smoke", log)
+        program.make_together(results / last, WrittenPlan.of(plan), log)
     there = {key for key in keys if (results / key / manifest.MANIFEST).is_file()}
     assert there == {first, *others}
     assert "sumcurve: nothing to score" in (logs / f"{plan.folder(second).name}.log").read_text()
     assert all(hashed.count(results / key) == 1 for key in inputs)  # once for all of them
 
     refused.clear()
-    program.make_together(results / last, "smoke", log)
+    program.make_together(results / last, WrittenPlan.of(plan), log)
     said = {key: (logs / f"{plan.folder(key).name}.log").read_text() for key in keys if key != last}
     assert said[second].endswith(f"{plan.folder(second).name} is finished\n")
     assert all("finished and verified" in said[key] for key in (first, *others))
@@ -81,9 +82,11 @@ def test_decodings_of_one_process_are_the_bytes_of_each_alone(tmp_path: Path, pl
     keys = plan.together["tales", "run", run]
     assert len(keys) > 1
 
+    written = WrittenPlan.of(plan).write(tmp_path)
+
     def sumcurve(home: str, *arguments: str) -> None:
         places = [str(tmp_path / home / "results" / one) if "/" in one else one for one in arguments]
-        subprocess.run([sys.executable, "-m", "sumcurve", "make", "--study", "smoke", *places], check=True)
+        subprocess.run([sys.executable, "-m", "sumcurve", "make", "--plan", str(written), *places], check=True)
 
     sumcurve("alone", *plan.folder(run).inputs)
     sumcurve("alone", run)
@@ -105,7 +108,7 @@ def test_a_score_that_is_damaged_is_named_and_not_made_over(tmp_path: Path, plan
     sealed(plan, results, first)
     (results / first / "said.txt").write_text("something else")
     with pytest.raises(manifest.ManifestError, match="said"):
-        program.make_together(results / last, "smoke", None)
+        program.make_together(results / last, WrittenPlan.of(plan), None)
     assert (results / first / "said.txt").read_text() == "something else"
 
 
@@ -114,7 +117,7 @@ def test_a_folder_that_names_fewer_inputs_than_the_plan_does_stays_as_it_is(tmp_
     results, folder = tmp_path / "results", plan.named("corpora", "fraction")[0]
     sealed(plan, results, *folder.inputs, folder.key)
     before = (results / folder.key / manifest.MANIFEST).read_bytes()
-    program.make(results / folder.key, study="smoke")
+    program.make(results / folder.key, plan=WrittenPlan.of(plan))
     assert (results / folder.key / manifest.MANIFEST).read_bytes() == before
     assert verify.folders(plan, results).damages == []
 
@@ -138,8 +141,7 @@ def test_a_state_goes_when_its_folder_is_finished_and_not_before(tmp_path: Path,
     monkeypatch.setenv("SUMCURVE_DEVICE", "cpu")
     monkeypatch.setattr(program.sums, "apply", lambda sums: {})
     file = resume.state(tmp_path, folder.name)
-    left = [file, file.with_name(f"{file.name}.partial"), file.with_suffix("") / "checkpoint-3.pt"]
-    left += [resume.scratch(tmp_path, folder.name) / "mine"]
+    left = [file, file.with_name(f"{file.name}.partial"), resume.scratch(tmp_path, folder.name) / "mine"]
     others = resume.state(tmp_path, "other-0123abcd")
 
     def leave() -> None:
@@ -151,11 +153,11 @@ def test_a_state_goes_when_its_folder_is_finished_and_not_before(tmp_path: Path,
     with monkeypatch.context() as patched:
         patched.setattr(manifest, "write_sealed", killed)
         with pytest.raises(KilledError):
-            program.make(path)
+            program.make(path, plan=WrittenPlan.of(plan))
     assert all(one.exists() for one in left)
     for _ in ("made", "finished and verified"):
         leave()
-        program.make(path)
+        program.make(path, plan=WrittenPlan.of(plan))
         assert manifest.read(path) is not None
         assert not any(one.exists() for one in left)
     assert [one.name for one in file.parent.iterdir()] == [others.name]

@@ -10,7 +10,6 @@ import pytest
 import yaml
 from rouge_score.rouge_scorer import RougeScorer
 
-from sumcurve.cli.make import make
 from sumcurve.corpora.store import Corpus
 from sumcurve.settings.study import REFERENCE_SYSTEMS
 from sumcurve.store.manifest import sha256_file
@@ -18,13 +17,15 @@ from sumcurve.store.stage import BuildError
 from sumcurve.study.collect import collect
 from sumcurve.study.plan import Plan, PlanError
 from sumcurve.study.tables import made
+from sumcurve.tables.report.contents import Contents
 from sumcurve.tables.report.facts import Corpus as Facts
 from sumcurve.tables.report.facts import rows_of
 from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.report.leaderboard import leaderboard, markdown
 from sumcurve.tables.report.page import page
 from sumcurve.tables.results import Results
-from sumcurve.training.run import Lessons
+from sumcurve.training.run import NewRun
+from workplace import make
 
 ROOT = Path(__file__).parents[3]
 
@@ -33,7 +34,6 @@ ROOT = Path(__file__).parents[3]
 def home(tmp_path, monkeypatch):
     """A place with this repository's configuration, and a function that writes its study `mine` with these systems."""
     shutil.copytree(ROOT / "config", tmp_path / "config")
-    shutil.copy(ROOT / "recipes.yaml", tmp_path)
     shutil.copytree(ROOT / "tests" / "data", tmp_path / "tests" / "data")
     monkeypatch.chdir(tmp_path)
     smoke = yaml.safe_load((ROOT / "config" / "studies" / "smoke.yaml").read_text())
@@ -153,7 +153,7 @@ def test_humans_stand_beside_systems_by_the_jackknife_alone(several):
     assert scores.loc[[*HUMANS]].rouge1.isna().all()
     assert scores.loc[[*HUMANS]].chrf.isna().all()
     form = SimpleNamespace(training=SimpleNamespace(valid_records=5, valid_share=0.0))
-    valid = Lessons({}, form, results / prepared.key, results, None, {}, True, "cpu", print).valid
+    valid = NewRun({}, form, results / prepared.key, results, None, {}, True, "cpu", print).valid
     assert [record.all_references for record in valid] == [[record.target] for record in valid]
     assert all(record.references for record in test)
     assert scores.rouge1_jackknife["human-2"] == frame.rouge1_jackknife["human-2"]
@@ -174,7 +174,8 @@ def test_humans_stand_beside_systems_by_the_jackknife_alone(several):
     heads, _, *lines = markdown(entries, "ROUGE-1")
     assert "ROUGE-1, jackknife" in heads
     assert {line.count(" | ") for line in (heads, *lines)} == {heads.count(" | ")}
-    html = page(of_results, {name: tables[name] for name in ("scores", "references")}, [], {}, "mine")
+    shown_tables = {name: tables[name] for name in ("scores", "references")}
+    html = page(of_results, shown_tables, Contents("mine", "", rows_of(tables), Titles({})), {})
     assert '<th class="number">score, jackknife</th>' in html
     assert '<tr class="fixed"><td>human (mean of 3), against the others</td>' in html
 

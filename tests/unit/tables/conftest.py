@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sumcurve.capabilities.extracts.counting import COUNTED
 from sumcurve.capabilities.extracts.evidence import Extracts, Oracles
 from sumcurve.capabilities.extracts.settings import Oracle
-from sumcurve.capabilities.pretrained.evidence import Pretraining, Pretrainings
 from sumcurve.curves.stopping import Validation
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.scores.scorer import Metric
-from sumcurve.settings.study import Bootstrap, Equivalence
+from sumcurve.settings.study import Bootstrap
 from sumcurve.study.tables import write_study
 from sumcurve.tables.evidence import (
     CorpusStatistics,
@@ -219,15 +219,12 @@ def extracts(outputs: Sequence[ScoredOutput]) -> list[Extracts]:
         counts = dict.fromkeys(("source_sentences", "source_words", "source_types", "target_words"), 9)
         lengths = {"target_sentences": 2, "coverage": 0.5, "source_words_bound": 0.875}
         features = pd.DataFrame({"id": articles, **counts, **lengths})
-        searches = [
-            {"id": one["id"], "algorithm": "exact", "variant": "", "optimised": one["metric"]} for one in certificates
-        ]
+        searches = [{"id": one["id"], "algorithm": "exact", "optimised": one["metric"]} for one in certificates]
         scores = [
-            row | dict.fromkeys(("rouge1", "rouge2"), one["bound"]) | {"sentences": 2}
+            row | dict.fromkeys(("rouge1", "rouge2", *COUNTED), one["bound"]) | {"sentences": 2}
             for row, one in zip(searches, certificates, strict=True)
         ]
-        seconds = [row | {"seconds": 0.25} for row in searches]
-        frames = [pd.DataFrame(scores), features, pd.DataFrame(seconds)]
+        frames = [pd.DataFrame(scores), features]
         found.append(Extracts(corpus, Oracle(searches=False), "rouge-score", *frames, certificates))
     return found
 
@@ -266,15 +263,13 @@ def read(outputs: Sequence[ScoredOutput], corpus: str, count: int = 12) -> Examp
 
 @pytest.fixture(scope="session")
 def rich_study(study, evidence, papers, phased, extracts) -> Study:
-    """Three seeds, a last phase with all it is compared with, extracts, a pretraining, twins, items with markup."""
+    """Three seeds, a last phase with all it is compared with, extracts, items with markup."""
     outputs = [*evidence((1, 2, 3)), *papers((1, 2, 3)), *phased(study=(1, 2, 3))]
-    pretraining = Pretraining("notes", "abs", {"pcov": True}, 99.0, 50, 900, 3.5, 1000, {"an overlap": 7}, 4000, 5)
     return dataclasses.replace(
         study,
         outputs=outputs,
-        evidence={"extracts": Oracles(extracts(outputs)), "pretrained": Pretrainings([pretraining])},
+        evidence={"extracts": Oracles(extracts(outputs))},
         examples=[read(outputs, corpus) for corpus in ("notes", "albums")],
-        equivalence=Equivalence(methods={"pcov": "abs"}, margin=1.5),
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from sumcurve.study.doors import APPENDIX, TABLES
 from sumcurve.study.tables import made, write_study
-from sumcurve.tables.answers import ALONE
+from sumcurve.tables.ranking import ALONE
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Value
 
@@ -97,7 +97,7 @@ def test_one_seed_makes_no_test_and_no_curve(results_of, name):
     alone = frame[frame.ahead == "single run"]
     assert len(alone) >= 3
     assert alone[["p", "seen"]].isna().all(axis=None)
-    assert "(single run)" in said(results, "answers")
+    assert "(single run" in said(results, "answers")
     assert "what another training would give is not known" in said(results, "answers")
     assert made("verdicts", results).rows == []
     if name != "one seed of one method":
@@ -122,7 +122,7 @@ def test_sizes_that_differ_are_compared_where_they_are_the_same(results_of):
     places = answers[answers.metric == "ROUGE-1"].groupby("records").place.agg(set)
     assert places[800] == {"best", "behind"}
     assert all(places[size] == {ALONE} for size in (1200, 2000, 4000, 8000))
-    assert "2,000 records: PCOV is the only method to be compared." in said(results, "answers")
+    assert "2,000 records: PCOV is the only method that is ranked." in said(results, "answers")
     frame = made("comparisons", results).frame()
     assert not ((frame.question == "which method") & (frame["first"] == "abs")).any()
     for name in ("answers", "comparisons"):
@@ -207,10 +207,10 @@ def test_a_last_phase_that_was_cut_off_is_named_where_it_is_scored(cases, study,
 
     tables = ("answers", "scores", "methods")
     whole = results("coverage", 100)
-    assert not any("updates of the last phase" in said(whole, name) for name in tables)
+    assert not any("updates of the final training stage" in said(whole, name) for name in tables)
     short, none = results("coverage", 99), results("nll", 900)
     for name in tables:
         assert "notes, PCOV: 99 of coverage, which ended by collapse (at 2,000 records)." in said(short, name)
-        assert "notes, PCOV: none of coverage, weights of phase nll, which ended by collapse (at 2,000" in said(
+        assert "notes, PCOV: none of coverage, weights of stage nll, which ended by collapse (at 2,000" in said(
             none, name
         )

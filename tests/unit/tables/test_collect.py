@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from sumcurve.capabilities.extracts.corpus import FEATURES
+from sumcurve.capabilities.extracts.counting import COUNTED
 from sumcurve.capabilities.extracts.evidence import extracts_of
 from sumcurve.cli import tables as verbs
 from sumcurve.curves import stopping
@@ -17,8 +18,7 @@ from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study import tables
-from sumcurve.study.collect import collect, timing, training
-from sumcurve.study.collect import items as read_items
+from sumcurve.study.collect import collect, scored_items, timing, training
 from sumcurve.study.doors import SCORERS
 from sumcurve.study.plan import Plan, PlanError
 from sumcurve.study.tables import made
@@ -152,14 +152,14 @@ def prove(path):
     ]
     (path / "certificates.jsonl").write_text("".join(json.dumps(one) + "\n" for one in certificates))
     named = [
-        {"id": article, "algorithm": "exact", "variant": "", "optimised": metric}
+        {"id": article, "algorithm": "exact", "optimised": metric}
         for article in articles
         for metric in ("rouge1", "rouge2")
     ]
-    write_csv(path / "found.csv", [one | {"rouge1": 0.5, "rouge2": 0.25, "sentences": 2} for one in named])
+    scores = {"rouge1": 0.5, "rouge2": 0.25, **dict.fromkeys(COUNTED, 0.5), "sentences": 2}
+    write_csv(path / "found.csv", [one | scores for one in named])
     lengths = dict.fromkeys(FEATURES[1:-2], 9) | {"coverage": 0.5, "source_words_bound": 0.9}
     write_csv(path / "features.csv", [{"id": article, **lengths} for article in articles])
-    write_csv(path / "timings.csv", [one | {"seconds": 0.1} for one in named])
 
 
 def finish(results, folder):
@@ -206,7 +206,6 @@ def finish(results, folder):
 def plan(tmp_path):
     """A study of three methods on two corpora, one of titles, with every folder finished."""
     shutil.copytree(ROOT / "config", tmp_path / "config")
-    shutil.copy(ROOT / "recipes.yaml", tmp_path)
     path = tmp_path / "config" / "studies" / "smoke.yaml"
     content = yaml.safe_load(path.read_text())
     content["methods"] = ["abs", "fastrl", "pcov"]
@@ -276,7 +275,7 @@ def test_items_have_the_key_that_their_folder_names(plan, tmp_path):
     write_csv(folder / "items.csv", [{"rater": rater} | row for row in rows for rater in ("left", "right")])
     told = json.loads((folder / "scores.json").read_text())
     (folder / "scores.json").write_text(json.dumps(told | {"key": ["id", "rater"], "references": {"rouge1": 90.0}}))
-    found = read_items(folder)
+    found = scored_items(folder)
     assert found.keys == [(str(number), rater) for number in range(4) for rater in ("left", "right")]
     assert found.values[0].tolist() == [10, 10, 20, 20, 30, 30, 40, 40]
     assert found.references == {"rouge1": 90.0}
@@ -342,8 +341,8 @@ def test_an_oracle_that_is_not_finished_is_missing_like_an_output_and_a_corpus_t
 def make(plan, tmp_path, monkeypatch):
     """`python -m sumcurve tables`, in the folder of the study."""
     monkeypatch.chdir(tmp_path)
-    for drawn in ("write_figures", "write_page"):
-        monkeypatch.setattr(tables, drawn, lambda *_: None)
+    monkeypatch.setattr(tables, "write_figures", lambda *_: None)
+    monkeypatch.setattr(tables.report, "page", lambda *_: "")
     monkeypatch.setattr(verbs, "facts", lambda *_: {})
     # What is invented here has no files to hash; their verification has tests of its own.
     monkeypatch.setattr(verify, "folders", lambda *_: verify.Verification({}, [], [], 0.0))

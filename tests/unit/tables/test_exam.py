@@ -1,4 +1,4 @@
-"""What an exam says of a study's metrics: those that did not pass rank nobody, and pages say so."""
+"""Metric validation of a study: metrics that are not validated rank no system, and pages say so."""
 
 import json
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sumcurve.capabilities.exam.evidence import NOT_SAT, Exams
+from sumcurve.capabilities.exam.evidence import NOT_TESTED, Exams
 from sumcurve.capabilities.exam.findings import findings
 from sumcurve.capabilities.exam.table import Sitting, read_exam
 from sumcurve.capabilities.exam.thresholds import thresholds
@@ -24,7 +24,7 @@ HEAD = "corpus,scorer,settings,metric,claim,row,part,threshold,verdict,why,value
 
 
 def table(path, *rows, corpus="tales", settings="{}"):
-    """The table of an exam with these rows, of a scorer with these settings (a cell); others are not applicable."""
+    """A validation's table with these rows, of a scorer with these settings (a cell); others are not applicable."""
     rows = [row.replace(",", f",{settings},", 1) for row in rows]
     numbers = {"passed": "0.7,0.6,0.8,0.01", "failed": "0.3,0.2,0.4,0.01"}
     lines = [
@@ -54,13 +54,13 @@ def test_a_metric_that_failed_ranks_nobody_and_the_others_do(study, long_curves,
     outcomes = {("rouge", "rouge1"): "failed: repeated", ("rouge", "rouge2"): "passed"}
     corpus, tables, results = made_of(study, long_curves, settings, outcomes)
     assert corpus.metrics == ["ROUGE-2"]
-    assert results.unread(corpus.name, "rougeLsum") == NOT_SAT
+    assert results.unread(corpus.name, "rougeLsum") == NOT_TESTED
     (finding,) = findings(corpus, Titles({}))
-    assert finding.head == "Metrics that did not pass the exam (‡)"
+    assert finding.head == "Metrics not validated on this corpus (‡)"
     assert "ROUGE-1 (failed: repeated)" in finding.text
-    assert "ROUGE-Lsum (not sat)" in finding.text
+    assert "ROUGE-Lsum (not tested)" in finding.text
     assert " ROUGE-2" in findings_of(tables, Titles({}))[0].text
-    assert any("ROUGE-1 ranks nobody" in note for note in results.unread_notes)
+    assert any("ROUGE-1 ranks no system" in note for note in results.notes.unread)
 
 
 def test_where_no_metric_passed_the_study_is_not_ranked_and_says_so_first(study, long_curves, settings):
@@ -69,7 +69,7 @@ def test_where_no_metric_passed_the_study_is_not_ranked_and_says_so_first(study,
     assert not corpus.rows("answers")
     first = findings_of(tables, Titles({}))[0]
     assert first.head == "Not ranked"
-    assert "no metric passed the exam on this corpus: ROUGE-1, ROUGE-2 and ROUGE-Lsum (undecided: human)." in first.text
+    assert "no metric is validated on this corpus: ROUGE-1, ROUGE-2 and ROUGE-Lsum (undecided: human)." in first.text
 
 
 def test_outcomes_are_computed_from_the_rows(tmp_path):
@@ -90,9 +90,9 @@ def test_outcomes_are_computed_from_the_rows(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "is missing; write it with `sumcurve exam`"),
-        ("scorer,metric\n", ":1: no column 'claim'"),
-        (HEAD, ": no row; write it with"),
+        (None, "is missing; write it with `sumcurve validate-metric`"),
+        ("scorer,metric\nrouge,rouge1\n", ":1: no column 'claim'"),
+        (HEAD, "has only a header: .*; write it with"),
         (HEAD + "x,rouge,{},rouge1,closeness,human,,0.5,passed,,0.7,0.6,0.8,0.01,5,9\n", "rouge1 has no row 'repeats'"),
         (HEAD + "x,rouge,{},rouge1,closeness,humann,,0.5,passed,,,,,,,\n", ":2: 'humann' is none of repeats, guessing"),
         (HEAD + "x,rouge,{},rouge1,closeness,human,,half,passed,,,,,,,\n", ":2: '.*' is no number"),
@@ -149,7 +149,6 @@ def test_a_table_that_no_exam_can_have_written_is_refused(tmp_path, was, instead
 
 def test_the_outcomes_decide_the_tables_of_a_study(tmp_path):
     config = Path(shutil.copytree(ROOT / "config", tmp_path / "checkout" / "config"))
-    shutil.copy(ROOT / "recipes.yaml", tmp_path / "checkout")
     study = config / "studies" / "smoke.yaml"
     plain = Plan.read(config, "smoke").tables
     text = study.read_text()
@@ -164,20 +163,19 @@ def test_the_outcomes_decide_the_tables_of_a_study(tmp_path):
 @pytest.mark.parametrize("corpus", ["tales-0a1b2c3d", "talesofmine", "realsumm"])
 def test_an_exam_is_of_the_corpus_that_names_it(tmp_path, corpus):
     config = Path(shutil.copytree(ROOT / "config", tmp_path / "checkout" / "config"))
-    shutil.copy(ROOT / "recipes.yaml", tmp_path / "checkout")
     path = table(tmp_path / "exam.csv", "rouge,rouge1,closeness,human,,0.5,passed", corpus=corpus)
     study = config / "studies" / "smoke.yaml"
     study.write_text(study.read_text().replace("  tales:\n", f"  tales:\n    exam: {path}\n", 1))
     if corpus.startswith("tales-"):
         assert Plan.read(config, "smoke").tables
         return
-    with pytest.raises(PlanError, match=rf"smoke.yaml:\d+.* was on {corpus}, not on tales, .*--study smoke --of tales"):
+    with pytest.raises(PlanError, match=rf"smoke.yaml:\d+.* on {corpus}, not on tales, .*--study smoke --of tales"):
         assert Plan.read(config, "smoke").tables
 
 
-@pytest.mark.parametrize(("name", "message"), [("", "is a folder"), ("bytes.csv", "not UTF-8")])
+@pytest.mark.parametrize(("name", "message"), [("", "is a folder"), ("bytes.csv", "cannot be read")])
 def test_what_is_no_table_is_named(tmp_path, name, message):
-    (tmp_path / "bytes.csv").write_bytes(b"\xfd7zXZ")
+    (tmp_path / "bytes.csv").write_bytes(b"\xfd7zXZ\0")
     with pytest.raises(PlanError, match=message):
         read_exam(tmp_path / name)
 
@@ -185,7 +183,6 @@ def test_what_is_no_table_is_named(tmp_path, name, message):
 @pytest.mark.parametrize(("sat", "refused"), [("true", False), ("false", True)])
 def test_an_exam_is_of_a_scorer_with_its_settings(tmp_path, sat, refused):
     config = Path(shutil.copytree(ROOT / "config", tmp_path / "checkout" / "config"))
-    shutil.copy(ROOT / "recipes.yaml", tmp_path / "checkout")
     rouge = Plan.read(config, "smoke").scorers["rouge"].settings.model_dump(mode="json") | {"stemmer": sat == "true"}
     cell = '"' + json.dumps(rouge).replace('"', '""') + '"'
     path = table(tmp_path / "exam.csv", "rouge,rouge1,closeness,human,,0.5,passed", settings=cell)
@@ -193,7 +190,7 @@ def test_an_exam_is_of_a_scorer_with_its_settings(tmp_path, sat, refused):
     text = study.read_text().replace("  tales:\n", f"  tales:\n    exam: {path}\n", 1)
     study.write_text(text.replace("rouge: {}", "rouge: {stemmer: true}", 1))
     if refused:
-        with pytest.raises(PlanError, match=r"smoke.yaml:\d+.*is of rouge with stemmer: False, not True; sit one with"):
+        with pytest.raises(PlanError, match=r"smoke.yaml:\d+.*validates rouge with stemmer: False, not True"):
             assert Plan.read(config, "smoke").tables
     else:
         assert Plan.read(config, "smoke").tables

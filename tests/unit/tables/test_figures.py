@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from sumcurve.scores.rouge_f1 import RougeF1
 from sumcurve.tables import scores as scores_table
 from sumcurve.tables.chart import COLOURS, SHAPES, configured, curves, looks_of, shortened, spread
-from sumcurve.tables.figures import SMALL, block, panel_of, pareto, write_figures
-from sumcurve.tables.report.chart import charts
-from sumcurve.tables.report.findings import Titles
+from sumcurve.tables.figures import SMALL, block, pareto, study_panel, write_figures
 from sumcurve.tables.results import Results
 
 METRICS = tuple(RougeF1.metrics)
@@ -54,7 +52,7 @@ def test_curves_bands_and_names_hold_the_numbers_of_the_table(framed, evidence) 
     rows = frame[frame.corpus == "notes"]
     trained = rows[rows.role == "trained"]
     for metric in METRICS:
-        chart = curves(panel_of(results, rows, "notes", metric), looks_of(set(trained.method)), *SMALL)
+        chart = curves(study_panel(results, rows, "notes", metric), looks_of(set(trained.method)), *SMALL)
         ((line, _),) = marks(chart, "line")
         ((band, _),) = marks(chart, "area")
         own = {(row["method"], row["x"]): row for row in line}
@@ -94,7 +92,7 @@ def test_what_does_not_read_is_in_no_front_and_hollow(framed, evidence, more_met
     fronts = []
     for outputs in (gated, blind):
         results, frame = framed(outputs)
-        panel = panel_of(results, frame[frame.corpus == "notes"], "notes", METRICS[0], seconds=True)
+        panel = study_panel(results, frame[frame.corpus == "notes"], "notes", METRICS[0], seconds=True)
         score, *_ = panel.points.score[panel.points.method == "pcov"]
         fronts.append(score in [height for _, height in panel.front])
     assert fronts == [True, False]
@@ -105,7 +103,7 @@ def test_what_does_not_read_is_in_no_front_and_hollow(framed, evidence, more_met
 
 def test_fitted_curves_are_dashed(framed, long_curves) -> None:
     results, frame = framed(long_curves({"pcov": (20.0, 6.0), "abs": (10.0, 5.0)}))
-    panel = panel_of(results, frame, "notes", METRICS[0])
+    panel = study_panel(results, frame, "notes", METRICS[0])
     (dashed,) = (rows for rows, mark in marks(curves(panel, LOOKS, *SMALL), "line") if "strokeDash" in mark)
     assert dashed == panel.fitted.to_dict("records") != []
 
@@ -114,27 +112,12 @@ def test_a_zero_shot_row_stands_at_0_left_of_the_first_size_and_is_not_joined(fr
     zero = replace(invented("notes", "pcov-zero-shot", None, None, 21.0), role="outside")
     results, frame = framed([*evidence((1, 2)), zero])
     rows = frame[frame.corpus == "notes"]
-    panel = panel_of(results, rows, "notes", METRICS[0])
+    panel = study_panel(results, rows, "notes", METRICS[0])
     (lone,) = panel.points[panel.points.x == panel.zero].to_dict("records")
     assert (lone["method"], lone["system"]) == ("pcov", "pcov-zero-shot")
     assert panel.zero < rows.records[rows.records > 0].min()
     ((line, _),) = marks(curves(panel, LOOKS, *SMALL), "line")
     assert panel.zero not in {row["x"] for row in line}
-
-
-def test_a_page_draws_what_table_scores_has(framed, long_curves) -> None:
-    outputs = long_curves({"pcov": (20.0, 6.0), "abs": (10.0, 5.0)})
-    lead = next(output for output in outputs if output.method == "lead")
-    results, frame = framed([*outputs, *(replace(lead, method=name) for name in ("lexrank", "random"))])
-    drawn = charts(results, frame, LOOKS, Titles({"pcov": "PCOV"}))["notes"]
-    panel = drawn["panels"]["rouge1"]
-    trained = frame[frame.records.notna()]
-    cells = {(row.method, row.records): row.rouge1 for row in trained.itertuples()}
-    assert {(name, size): score for name, _, score, *_, size in panel["points"]} == pytest.approx(cells, rel=1e-5)
-    assert sorted(title for title, _ in panel["levels"]) == ["Lead", "LexRank", "random sentences"]
-    assert any(size > 2000 for _, size, *_ in panel["fitted"])
-    assert [title for title, *_ in drawn["methods"].values()] == ["abs", "PCOV"]
-    assert drawn["costs"].keys() == {f"{name}|{size}" for name, size in cells}
 
 
 def test_looks_are_told_apart() -> None:
@@ -167,8 +150,8 @@ def test_no_point_of_the_front_is_bettered_and_every_other_is(points, higher) ->
 
 def test_a_drawing_is_the_same_to_a_hundredth_of_a_pixel(framed, evidence) -> None:
     results, frame = framed(evidence())
-    panel = panel_of(results, frame[frame.corpus == "notes"], "notes", METRICS[0])
-    full = vl_convert.vegalite_to_svg(configured(curves(panel, LOOKS, *SMALL), "#222222", "white"))
+    panel = study_panel(results, frame[frame.corpus == "notes"], "notes", METRICS[0])
+    full = vl_convert.vegalite_to_svg(configured(curves(panel, LOOKS, *SMALL)))
     short = shortened(full)
     numbers = [
         [float(number) for path in re.findall(r' d="([^"]*)"', svg) for number in re.findall(r"-?[\d.]+", path)]

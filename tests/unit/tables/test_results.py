@@ -1,7 +1,7 @@
 """What results say, against the statistics that they are made of and against the scores themselves."""
 
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -70,9 +70,10 @@ def test_a_pair_turned_round_says_the_same(results) -> None:
 
 def test_where_lower_is_better_the_lower_one_is_ahead(study, evidence, more_metric, settings) -> None:
     results = Results(replace(study, outputs=more_metric(evidence((1, 2, 3)))), settings)
-    assert results.best("notes", "excess", 500) == results.best("notes", "rouge1", 500) == ("pcov", 500)
+    rankings = [results.ranking("notes", metric, 500) for metric in ("excess", "rouge1")]
+    assert [ranking.winner for ranking in rankings] == ["pcov"] * 2
     pair = results.pair("notes", "excess", 500, ("pcov", 500), ("abs", 500))
-    assert results.ahead("notes", "excess", 500) == pair.ahead == ("pcov", 500)
+    assert pair.ahead == ("pcov", 500)
     assert pair.difference.mean < 0
     rows = [row for row in made("answers", results).rows if (row["metric"], row["method"]) == ("Excess words", "abs")]
     assert rows[0]["behind_best"].number > 0
@@ -121,6 +122,27 @@ def test_seconds_of_one_training_that_do_not_compare_leave_sigma_alone(
     assert frame.reason.str.contains(reason).all()
     assert frame.sigma_percent.notna().all()
     assert made("answers", results).frame().seconds.isna().all()
+
+
+def test_a_program_stops_by_its_own_rule_and_has_no_theta_and_no_epsilon(study, evidence, settings, results) -> None:
+    """Its score grows as any; what is said of others is what is said without it."""
+    outputs = [
+        replace(one, timing=replace(one.timing, updates=None, examples=None), training=None, history=())
+        if one.method == "abs" and one.timing
+        else one
+        for one in evidence((1, 2, 3))
+    ]
+    without = Results(replace(study, outputs=[one for one in outputs if one.method != "abs"]), settings)
+    found = Results(replace(study, outputs=outputs), settings)
+    frame, alone = made("efficiency", found).frame(), made("efficiency", without).frame()
+    theirs, ours = frame[frame.method == "abs"], frame[frame.method == "pcov"]
+    assert theirs.sigma_percent.notna().all()
+    assert theirs[[name for name in frame if "theta" in name.lower() or "epsilon" in name]].isna().all(axis=None)
+    assert (theirs.reason == "an outside program stops by its own rule").all()
+    assert ours.theta_percent.notna().all()
+    for name in ("theta_percent", "theta_percent_low", "theta_percent_high"):
+        assert ours[name].tolist() == pytest.approx(alone[name].tolist(), nan_ok=True)
+    assert {row["method"]: row.get("ended") for row in made("methods", found).rows}["abs"] == "its own rule"
 
 
 def test_points_for_a_doubling_are_the_slope_over_log_sizes(results) -> None:
@@ -255,22 +277,3 @@ def test_phases_of_several_methods_are_one_family_and_of_twins_one_test(study, e
     alone = p_of()
     assert p_of(*twins) == pytest.approx(alone)
     assert p_of(*others) == pytest.approx(min(1, 2 * alone))
-
-
-def test_draws_and_trainings_are_decomposed_where_they_are_crossed(study, invented, settings) -> None:
-    means = {"abs": np.zeros((3, 3)), "pcov": np.zeros((3, 3))}
-    outputs = [invented("notes", "lead", None, None, 35)]
-    for method, drawn, seed in product(means, (1, 2, 3), (1, 2, 3)):
-        part = "study" if drawn == seed else f"variance{drawn}"
-        one = invented("notes", method, 50, seed, 30 + drawn, part=part)
-        outputs.append(one if drawn == seed else replace(one, part="variance", draw=drawn))
-        means[method][drawn - 1, seed - 1] = one.scores["rouge"].values[0].mean()
-    results = Results(replace(study, outputs=outputs, statistics=study.statistics[:1]), settings)
-    frame = made("variance", results).frame()
-    assert set(zip(frame.method, frame.minus, strict=True)) == {("abs", ""), ("pcov", ""), ("abs", "pcov")}
-    for method, array in means.items():
-        row = frame[(frame.method == method) & (frame.minus == "") & (frame.metric == "ROUGE-1")].iloc[0]
-        assert row.training == pytest.approx(array.var(axis=1, ddof=1).mean())
-        assert (row.draws, row.trainings) == (3, 3)
-    assert len(made("scores", results).rows) == 3  # lead, and both methods with the study's own seeds
-    assert set(made("scores", results).frame().seeds.dropna()) == {3}

@@ -16,9 +16,10 @@ from sumcurve.scores.frames import Frames, frame, measures
 from sumcurve.study.doors import APPENDIX, MEASURED, TABLES
 from sumcurve.study.tables import FIGURES, PAGES, REPORT, findings_of, made, write_study
 from sumcurve.tables.evidence import EvidenceError, Items, Missing
+from sumcurve.tables.notes import FRAMED, MARK
 from sumcurve.tables.report.facts import rows_of
 from sumcurve.tables.report.findings import Titles
-from sumcurve.tables.results import FRAMED, MARK, UNREAD, Results
+from sumcurve.tables.results import UNREAD, Results
 
 WITHOUT = {"extracts": Oracles()}  # extracts
 
@@ -88,8 +89,8 @@ def test_a_metric_that_nobody_knew_is_in_every_table(rich_study, more_metric, lo
     """Its scorer scores other items than ROUGE; nothing below tables/ names it."""
     outputs = more_metric([*rich_study.outputs])
     files = write(tmp_path / "t", replace(rich_study, outputs=outputs), settings)
-    for name in ("answers", "scores", "comparisons", "efficiency", "phases"):
-        assert "Excess words" in files[f"{name}.md"].decode()
+    for name in ("answers", "comparisons", "efficiency", "phases"):
+        assert "Excess words" in files[f"{name}.csv"].decode()
     for name in ("scores", "seeds"):
         assert "excess" in rows(files[f"{name}.csv"])[0]
     for name in ("answers", "curves"):
@@ -149,11 +150,11 @@ def test_who_is_ahead_is_the_same_in_every_table_and_sentence(study, long_curves
         level = [method for method, place in places.items() if place == "not distinguishable"]
         assert (bold == [best]) == (not level)
         if metric is results.metrics[0]:
-            assert text.startswith(f"{best!s}, significantly better") == (not level)
+            assert text.startswith(f"{best!s} is significantly better") == (not level)
 
 
 def blind(frame):
-    """The methods that a CSV says do not read their source."""
+    """The methods without significant source sensitivity, by a CSV."""
     return set(frame.method[frame.reads_source == "no"])
 
 
@@ -169,7 +170,7 @@ def test_what_does_not_read_is_marked_and_left_out(rich_study, more_metric, dimm
     assert blind(frame) == {"abs"}
     assert f"| ABS{MARK} |" in made("scores", results).markdown()
     assert set(made("answers", results).frame().method) == {"pcov"}
-    assert "is not shown to read its source" in made("scores", results).markdown()
+    assert "no significant source sensitivity" in made("scores", results).markdown()
 
 
 FRAME = "returns the {} of a {} ."
@@ -217,7 +218,7 @@ def test_a_system_that_fills_one_frame_is_named_where_it_is_ranked_and_stays_ran
     assert any(finding.head == "Sentence template" for finding in findings_of(rows_of(tables), Titles({})))
     reading = replace(marked_study, outputs=framed(marked_study.outputs, ()))
     alike = framed(marked_study.outputs, {"pcov"}, {"commonest_frame": 60.0, "distinct": 100.0})
-    assert not Results(replace(marked_study, outputs=alike), settings).frame_notes  # as people write there
+    assert not Results(replace(marked_study, outputs=alike), settings).notes.frames  # as people write there
     places = [
         [(f.method, f.place) for f in made("answers", of).frame().itertuples()]
         for of in (results, Results(reading, settings))
@@ -246,9 +247,9 @@ def test_a_frame_that_one_training_in_three_does_not_fill_is_no_mark_and_shares_
 
 def test_names_in_csvs_are_names_and_marks_are_columns(marked_study, settings, tmp_path, monkeypatch):
     """Grouped by method every table has the plan's names, and each once; ROUGE-2 is not to be read."""
-    monkeypatch.setattr(Results, "unread", lambda self, corpus, metric: metric == "rouge2")
-    for drawn in ("write_figures", "write_page"):
-        monkeypatch.setattr(f"sumcurve.study.tables.{drawn}", lambda *_: None)
+    monkeypatch.setattr(Results, "unread", lambda self, corpus, metric: "refused" if metric == "rouge2" else "")
+    monkeypatch.setattr("sumcurve.study.tables.write_figures", lambda *_: None)
+    monkeypatch.setattr("sumcurve.study.tables.report.page", lambda *_: "")
     files = write(tmp_path / "t", marked_study, settings)
     tables = {name: pd.read_csv(tmp_path / "t" / name, dtype=str) for name in files if name.endswith(".csv")}
     names = {one.method for one in marked_study.outputs}
@@ -260,8 +261,8 @@ def test_names_in_csvs_are_names_and_marks_are_columns(marked_study, settings, t
         if file != "metric_correlations.csv":
             for column in {"method", "first", "second", "other"} & set(frame_of):
                 found = set(frame_of.groupby(column).size().index)
-                assert found <= names | {"references", "fastrl", "extractive optimum"}, (file, found)
-        if "metric" in frame_of and file not in ("scores_long.csv", "extracts.csv", "oracle_pairs.csv"):
+                assert found <= names | {"references", "fastrl", "optimal extract"}, (file, found)
+        if "metric" in frame_of and file not in ("scores_long.csv", "extracts.csv", "oracle_details.csv"):
             assert {one.split(" (")[0] for one in frame_of.metric} <= metrics, file
     for file in ("scores.csv", "scores_long.csv"):
         assert set(tables[file].method) == names
@@ -303,11 +304,13 @@ def test_a_metric_that_stands_in_is_asked_where_the_other_is_not_known(rich_stud
     both = more_metric([*having, *lacking], scorer="other", **told)
     results = Results(replace(study, outputs=both), settings)
     assert blind(made("scores", results).frame()) == {"abs"}
-    assert "Other gap of systems without Excess words: its interval is not above 1,000 words" in results.reading_note
+    assert (
+        "the interval of Other gap, where Excess words is not known, is not above 1,000 words" in results.notes.reading
+    )
     alone = more_metric(outputs, scorer="other", **told)
     results = Results(replace(study, outputs=alone), settings)
     assert blind(made("scores", results).frame()) == {"pcov", "abs"}  # what others are compared with is not asked
-    assert "Other gap: its interval" in results.reading_note
+    assert "the interval of Other gap is" in results.notes.reading
 
 
 def test_what_is_neither_better_nor_worse_is_described_beside_the_references(rich_study, more_metric, settings):

@@ -7,12 +7,12 @@ import random
 import pytest
 import torch
 
-from sumcurve.corpora.token_ids import Drawn
-from sumcurve.machine.sums import LANES
+from invented import build
+from sumcurve.corpora.lines import Drawn
 from sumcurve.models.batch import collate, encode, lengths
 from sumcurve.models.examples import Examples
+from sumcurve.numerics.sums import LANES
 from sumcurve.settings.search import Search
-from sumcurve.systems.families import build
 from sumcurve.training import fit as module
 from sumcurve.training import losses
 from sumcurve.training.fit import STATE_KEYS, ResumeError, TrainingError, fit
@@ -441,7 +441,6 @@ def test_missing_examples_and_misplaced_coverage_are_refused(corpus, lstm, trans
 
 
 BEST, WORSE, FALLEN = (0.3, 0.3, 0.3, 0.1), (0.2, 0.2, 0.2, 0.9), (0.1, 0.1, 0.1, 0.5)
-SILENT = (0.2, 0.0, 0.2, 0.0)
 
 
 @pytest.mark.parametrize(

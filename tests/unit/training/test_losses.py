@@ -6,20 +6,19 @@ import torch
 from rouge_score.rouge_scorer import RougeScorer
 from torch.nn import functional
 
+from invented import build
 from sumcurve.decoding.rollout import as_target, rollout
 from sumcurve.models.batch import collate, encode
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from sumcurve.settings.models import RecurrentSettings
 from sumcurve.settings.training import Optimizer, PhaseSettings, Stop
 from sumcurve.store.records import Record
-from sumcurve.systems.families import build
 from sumcurve.training.losses import (
     coverage,
     loss,
     rewards,
     salience,
     self_critical,
-    soft_cross_entropy,
     with_own_words,
     without_dropout,
 )
@@ -85,41 +84,6 @@ def _regularising(kind, **keys):
         stop=Stop(every_updates=1, every_epochs=1, patience=1, max_updates=1),
         **({"soft_weight": 0.7, "temperature": 2.0} | keys),
     )
-
-
-def test_the_gradient_of_self_train_at_the_logits_is_p_minus_y_and_p_minus_q():
-    """Wei et al. (2018): (p - y) + lambda (p - q), q the model's own softened output, a constant."""
-    torch.manual_seed(0)
-    logits = (torch.randn(7, 11, dtype=torch.double) * 3).requires_grad_()
-    gold = torch.randint(0, 11, (7,))
-    entropy = functional.cross_entropy(logits, gold, reduction="none")
-    (entropy + 0.7 * soft_cross_entropy(logits, logits, 2.0)).sum().backward()
-    p, q = logits.softmax(1), (logits / 2).softmax(1)
-    expected = (p - functional.one_hot(gold, 11)) + 0.7 * (p - q)
-    torch.testing.assert_close(logits.grad, expected.detach(), rtol=0, atol=1e-10)
-
-
-@pytest.mark.parametrize("kind", ["self-train", "dual-train"])
-def test_regularised_losses_word_by_word(corpus, reg, kind):
-    model = build(reg, len(corpus.vocabulary), 1).double().eval()
-    batch = collate(corpus.train[:6])
-    found = loss(model, batch, _regularising(kind), corpus.vocabulary, 5)
-    memory = model.encode(batch)
-    states = model.readout(batch, memory).states
-    first, second = model.logits(states, memory), model.second_output(states)
-    means = []
-    for row in range(6):
-        words = []
-        for t in range(int((batch.tgt[row] != PAD).sum())):
-            gold = int(batch.tgt[row, t]) if batch.tgt[row, t] < model.vocabulary_size else 1
-            target = ((second if kind == "dual-train" else first)[row, t] / 2).softmax(0)
-            word = -first[row, t].log_softmax(0)[gold]
-            word = word - 0.7 * (target * first[row, t].log_softmax(0)).sum()
-            if kind == "dual-train":
-                word = word - second[row, t].log_softmax(0)[gold]
-            words.append(word)
-        means.append(torch.stack(words).mean())
-    torch.testing.assert_close(found, torch.stack(means).mean(), rtol=0, atol=1e-10)
 
 
 def test_dual_trains_second_output_learns_from_the_hard_target_alone(corpus, reg):

@@ -21,7 +21,7 @@ def train(note: Callable[[str], None]) -> None:
             time.sleep(0.01)
             if heard.wanted():
                 note("state")
-                heard.written()
+                heard.state_written()
 
 
 def train_blindly(note: Callable[[str], None]) -> None:

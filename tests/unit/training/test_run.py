@@ -9,38 +9,35 @@ from sumcurve.training import run
 from sumcurve.training.history import History, Row
 
 
-@pytest.mark.parametrize(
-    ("told", "expected"), [({"seed": 2}, 2), ({"seed": 2, "draw": 7}, 7), ({"seed": 2, "draw": 0}, 0)]
-)
-def test_records_are_drawn_by_the_draw_and_else_by_the_seed(monkeypatch, told, expected):
-    monkeypatch.setattr(run, "positions", lambda folder, ids, seed: [seed])
+def test_records_are_drawn_by_the_seed(monkeypatch):
+    monkeypatch.setattr(run, "drawn_positions", lambda folder, ids, seed: [seed])
     here, tokens = Path("nowhere"), SimpleNamespace(ids=None)
-    assert run.Lessons(told, None, here, here, tokens, {}, True, "cpu", print).fraction_positions == [expected]
+    assert run.NewRun({"seed": 2}, None, here, here, tokens, {}, True, "cpu", print).fraction_positions == [2]
 
 
-def lessons_of(monkeypatch, drawn, share, most=500):
+def run_of(monkeypatch, drawn, share, most=500):
     """Of a fraction of these positions, of which a share chooses the checkpoint."""
-    monkeypatch.setattr(run, "positions", lambda folder, ids, seed: drawn)
+    monkeypatch.setattr(run, "drawn_positions", lambda folder, ids, seed: drawn)
     form = SimpleNamespace(training=SimpleNamespace(valid_share=share, valid_records=most))
     here, tokens = Path("nowhere"), SimpleNamespace(ids=None)
-    return run.Lessons({"seed": 1}, form, here, here, tokens, {}, True, "cpu", print)
+    return run.NewRun({"seed": 1}, form, here, here, tokens, {}, True, "cpu", print)
 
 
 def test_what_chooses_a_checkpoint_is_of_the_fraction_and_is_not_trained_on(monkeypatch):
     order = [*range(0, 200, 2), *range(1, 200, 2)]
     smaller = set[int]()
     for size in (5, 9, 40, 100, 200):
-        lessons = lessons_of(monkeypatch, order[:size], 0.2)
+        lessons = run_of(monkeypatch, order[:size], 0.2)
         assert sorted([*lessons.drawn, *lessons.held_out]) == sorted(order[:size])
         assert len(lessons.held_out) == size // 5
         assert lessons.validated == ("train", lessons.held_out)
         assert smaller <= set(lessons.held_out)  # what a larger draw holds out, too
         smaller = set(lessons.held_out)
-    capped = lessons_of(monkeypatch, order, 0.2, most=7)
+    capped = run_of(monkeypatch, order, 0.2, most=7)
     assert (len(capped.held_out), len(capped.drawn)) == (7, 193)
-    assert lessons_of(monkeypatch, order, 0.0).drawn is order
+    assert run_of(monkeypatch, order, 0.0).drawn is order
     with pytest.raises(CorpusError, match="of 4 records is no record"):
-        _ = lessons_of(monkeypatch, order[:4], 0.2).held_out
+        _ = run_of(monkeypatch, order[:4], 0.2).held_out
 
 
 def test_the_beginning_of_a_finished_run_is_read_back_to_the_bit(tmp_path):

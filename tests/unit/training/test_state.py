@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from sumcurve.capabilities.fairseq.learner import STATE, _read_state
 from sumcurve.training.fit import STATE_KEYS, ResumeError
 from sumcurve.training.run import read_state, read_together, write_state
 
@@ -49,20 +48,6 @@ def test_a_folder_in_the_place_of_a_state_is_refused_before_training_begins(tmp_
     (tmp_path / "run.pt").mkdir()
     with pytest.raises(ResumeError, match=r"run\.pt is a folder .* move it away or delete it"):
         read_state(tmp_path / "run.pt", print)
-
-
-@pytest.mark.parametrize("content", ["{}", "[]", '{"checkpoint": "", "best": "", "sha256": {}}'])
-def test_what_is_no_state_of_fairseq_is_said_and_training_begins_anew(tmp_path, content):
-    folder, said = tmp_path / "run", []
-    folder.mkdir()
-    (folder / STATE).write_text(content)
-    assert _read_state(folder, said.append) is None
-    assert said == [f"{folder} holds no whole resume state: training begins anew"]
-    assert list(folder.iterdir()) == []
-    folder.rmdir()
-    folder.write_text(content)
-    with pytest.raises(ResumeError, match="is a file where a folder"):
-        _read_state(folder, said.append)
 
 
 def test_a_state_is_read_as_it_was_written(tmp_path):

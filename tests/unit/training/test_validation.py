@@ -7,6 +7,7 @@ import pytest
 import torch
 from rouge_score.rouge_scorer import RougeScorer
 
+from invented import build
 from sumcurve.decoding.search import greedy
 from sumcurve.models.batch import collate
 from sumcurve.models.summarizer import score
@@ -14,7 +15,6 @@ from sumcurve.models.vocabulary import EOS
 from sumcurve.settings.models import RecurrentSettings
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Rouge
-from sumcurve.systems.families import build
 from sumcurve.training.validation import Validation, area_under_curve, counting, measured
 
 CPU = torch.device("cpu")

@@ -4,7 +4,6 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,16 +12,14 @@ import yaml
 import programs
 from sumcurve.settings.config import PlanError, read_study
 from sumcurve.settings.models import TransformerSettings
-from sumcurve.store import manifest
-from sumcurve.study.doors import StudySettings
+from sumcurve.study.doors import CAPABILITIES, StudySettings
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.methods import read_method
 from sumcurve.study.needs import LIGHT
 from sumcurve.study.plan import Plan
-from sumcurve.watch import costs, estimate
-from sumcurve.watch import status as standing
-from sumcurve.watch.costs import Costs, Measured, Training
-from sumcurve.watch.estimate import Gpus, lines, training_of
+from sumcurve.watch import costs, estimate, sizes
+from sumcurve.watch.costs import UPPER, Measured, Training
+from sumcurve.watch.estimate import Gpus, lines
 from workplace import configured
 
 ROOT = Path(__file__).parents[3]
@@ -84,64 +81,44 @@ def planned(config, tmp_path):
         content = yaml.safe_load(path.read_text())
         change(content)
         path.write_text(yaml.safe_dump(content))
-        plan, model = Plan.read(config, study), Costs(basis or invented())
-        whole = estimate.estimate(plan, tmp_path / "results", model, **told)
-        return plan, whole, lines(plan, whole, model, 2, "a CPU")
+        plan, measured = Plan.read(config, study), invented() if basis is None else basis
+        whole = estimate.estimate(plan, tmp_path / "results", measured, **told)
+        return plan, whole, lines(plan, whole, measured, 2, "a CPU")
 
     return of
 
 
 def test_a_size_that_was_measured_costs_what_it_cost():
-    low, middle, high = Costs(invented()).seconds(training())
     items = training().form.training.valid_records * costs.VALIDATED
     expected = 0.1 * training().apart * 2000**0.5 + items * 2000**0.5
-    assert middle == pytest.approx(expected, rel=0.05)
-    assert low < middle < high < 1.1 * middle
+    assert costs.seconds(training(), invented()) == pytest.approx(expected, rel=0.05)
 
 
-def test_beyond_the_measured_sizes_the_growth_goes_on_and_the_interval_is_wider():
-    model = Costs(invented((("abs", 0.9), ("pcov", 0.2))))
-    low, middle, high = model.updates(training("pcov", 32000))
-    assert middle == pytest.approx(training("pcov", 32000).apart * 4000**0.2 * 8**model.growth, rel=0.05)
-    near = model.updates(training("pcov", 8000))
-    assert high / low > 1.5 * near[2] / near[0]
-    assert model.updates(training("abs", 32000, ends=True)).max() == training("abs", ends=True).max_updates
+def test_beyond_the_measured_sizes_validations_are_as_many_and_as_far_apart_as_their_rule_says():
+    far = training("pcov", 320_000)
+    assert costs.updates(far, invented()) == pytest.approx(far.apart * 4000**0.5, rel=0.05)
+    assert far.apart > 50 * training("pcov", 4000).apart
+    assert costs.updates(training("abs", 320_000, ends=True), invented()) == training("abs", ends=True).max_updates
 
 
-def test_a_control_takes_all_its_updates_and_an_update_may_be_slower_than_those_measured():
-    """Speeds of the basis differ by a tenth, and so does what is not known of a training whose updates are."""
-    generator = np.random.default_rng(5)
-    runs = [replace(run, seconds=run.seconds * math.exp(generator.normal(0, 0.1))) for run in invented()]
+def test_a_control_takes_all_its_updates():
     control = replace(training("pcov", ends=True), last_alone=True)
-    model = Costs(runs)
-    assert np.ptp(model.updates(control)) == 0
-    low, middle, high = model.seconds(control) - costs.START
-    assert 1.05 < high / middle < 1.4
-    assert 1.05 < middle / low < 1.4
+    assert costs.updates(control, invented()) == control.form.training.phases[-1].stop.max_updates
+    assert costs.update_seconds(control, invented()) == pytest.approx(0.1 * costs.updates(control, invented()))
 
 
 def test_the_nearest_is_of_the_method_then_of_its_corpus_then_of_its_kind():
     runs = [*invented(), *invented((("trans", 0.5),)), *invented((("abs", 0.5),), corpus="others")]
-    model = Costs(runs)
 
     def nearest(**said):
-        return model.nearest(training(**said))[0].cell
+        return costs.nearest(training(**said), runs)[0].cell
 
     assert nearest(records=9000) == ("docstrings", "abs", 4000)
     assert nearest(records=600, corpus="others") == ("others", "abs", 500)
     assert nearest(method="pcov", corpus="others") == ("docstrings", "pcov", 2000)
     assert nearest(method="trans_nocopy", records=900)[1:] == ("trans", 1000)
-    assert model.reach(training(records=9000)) == 4000
-    assert model.reach(replace(training(method="pcov"), last_alone=True)) is None
-
-
-def test_an_interval_is_of_residuals_of_its_own_relation_and_distance():
-    """Methods whose levels differ tell of other methods less than of themselves."""
-    runs = [replace(run, updates=run.updates * 9, seconds=run.seconds * 9) for run in invented((("pcov", 0.5),))]
-    model = Costs([*invented((("abs", 0.5),)), *runs])
-    own, other = (model.updates(training(method)) for method in ("abs", "trans"))
-    assert own[2] / own[0] < 1.2
-    assert other[2] / other[0] > 9
+    assert costs.reach(training(records=9000), runs) == 4000
+    assert costs.reach(replace(training(method="pcov"), last_alone=True), runs) is None
 
 
 def test_multiply_adds_of_a_transformer_are_those_of_its_matrices():
@@ -150,38 +127,42 @@ def test_multiply_adds_of_a_transformer_are_those_of_its_matrices():
     form = form.model_copy(update={"model": TransformerSettings(kind="transformer", **keys)})
     layer = 4 * 8 * 8 + 2 * 8 * 16
     words = form.training.vocabulary
-    assert costs.multiply_adds(form, 5, 3, STUDY) == 5 * layer + 3 * (layer + 4 * 8 * 8 + words * 8)
+    assert costs.multiply_adds(form, 5, 3) == 5 * layer + 3 * (layer + 4 * 8 * 8 + words * 8)
 
 
-def test_native_sums_take_the_measured_share_of_an_update_wherever_they_stand():
-    """In what is planned, and in the basis: a native study foretold by native ones costs what those cost."""
-    seconds = {}
-    for basis in ("portable", "native"):
-        model = Costs([replace(run, training=replace(run.training, sums=basis)) for run in invented()])
-        for sums in ("portable", "native"):
-            seconds[basis, sums] = model.of_update(replace(training(), sums=sums))
-    assert seconds["native", "native"] == pytest.approx(seconds["portable", "portable"])
-    assert seconds["portable", "portable"] / seconds["portable", "native"] == pytest.approx(costs.PORTABLE)
-    assert seconds["native", "portable"] / seconds["native", "native"] == pytest.approx(costs.PORTABLE)
+def test_what_cannot_be_read_is_left_out_of_the_basis_and_said(config):
+    """As where a capability was taken away: a method of its family, and a study with its key; others stay."""
+    method, study = config / "methods" / "pcov.yaml", config / "studies" / "aeslc.yaml"
+    method.write_text(method.read_text().replace("kind: recurrent", "kind: gone"))
+    study.write_text(study.read_text() + "gone: {}\n")
+    said = []
+    left = costs.measured(config, TABLES, left_out=said.append)
+    assert {"study aeslc", "pcov of study docstrings"} <= set(said)
+    assert len(said) == len(set(said))
+    whole = costs.measured(ROOT / "config", TABLES)
+    studies = {path.parent.name for path in TABLES.glob("*/seeds.csv")} - {"aeslc"}
+    ours = {run.run for one in studies for run in costs.measured(ROOT / "config", TABLES, one)}
+    assert {run.run for run in left} == {run.run for run in whole if run.training.method != "pcov" and run.run in ours}
 
 
-@pytest.mark.parametrize("basis", [[], invented()[:3]])
-def test_a_basis_without_sizes_is_refused(basis):
-    with pytest.raises(PlanError, match="what trainings cost is not known"):
-        Costs(basis)
+def test_without_recorded_trainings_none_is_estimated_and_that_is_said(planned):
+    _, whole, said = planned("smoke", basis=[], assumed=100)
+    assert "train" not in whole.hours
+    assert any(re.match(r"NOT ESTIMATED: \d+ of \d+ trainings: .*no recorded study is here", line) for line in said)
 
 
-@pytest.mark.long
-def test_recorded_trainings_are_held_by_intervals_that_were_made_without_them(recorded):
-    """A size of a method is left out in turn; `benchmarks/plan_estimates.py` has studies and methods."""
+@pytest.mark.parametrize(
+    "group", [lambda run: run.cell, lambda run: run.cell[0]], ids=["a size of a method", "a corpus"]
+)
+def test_recorded_trainings_stay_below_upper_bounds_that_were_made_without_them(recorded, group):
+    """At least 95 % of them. `benchmarks/plan_estimates.py` leaves out studies, methods and large sizes, too."""
     assert {run.cell[1] for run in recorded} >= {"abs", "pcov", "trans"}
-    held = []
-    for cell in sorted({run.cell for run in recorded})[::5]:
-        model = Costs([run for run in recorded if run.cell != cell])
-        out = [run for run in recorded if run.cell == cell]
-        low, _, high = model.updates(out[0].training) * model.of_update(out[0].training)
-        held += [low <= run.updates * run.of_update <= high for run in out]
-    assert np.mean(held) > 0.8
+    below = []
+    for left_out in {group(run) for run in recorded}:
+        basis = [run for run in recorded if group(run) != left_out]
+        out = [run for run in recorded if group(run) == left_out]
+        below += [run.seconds < UPPER * costs.update_seconds(run.training, basis) for run in out]
+    assert np.mean(below) >= 0.95
 
 
 def test_finished_folders_cost_nothing_and_unknown_records_are_said_first(planned):
@@ -195,19 +176,19 @@ def test_finished_folders_cost_nothing_and_unknown_records_are_said_first(planne
     )
     assert sum(unknown.jobs.values()) == len(plan.folders)
     _, known, _ = planned("smoke", assumed=100)
-    assert known.total[1] > unknown.total[1]
+    assert known.total > unknown.total
     assert {records for _, _, records in known.trainings} == {50, 100}
     assert not known.unpriced
-    sizes = {"percents": None, "sizes": [30, 60]}
-    _, sized, _ = planned("smoke", lambda content: content["corpora"]["tales"].update(sizes))
+    keys = {"percents": None, "sizes": [30, 60]}
+    _, sized, _ = planned("smoke", lambda content: content["corpora"]["tales"].update(keys))
     assert {records for _, _, records in sized.trainings} == {30, 60}
 
 
 def test_a_size_of_more_records_than_a_finished_corpus_has_is_refused(planned, monkeypatch):
-    monkeypatch.setattr(estimate, "_parts", lambda results, key: {part: {"records": 40} for part in ("train", "test")})
-    sizes = {"percents": None, "sizes": [30, 60]}
+    monkeypatch.setattr(sizes, "_parts", lambda results, key: {part: {"records": 40} for part in ("train", "test")})
+    keys = {"percents": None, "sizes": [30, 60]}
     with pytest.raises(PlanError, match=r"smoke.yaml:\d+: corpora.tales.sizes: 60 training .* 40 that tales has"):
-        planned("smoke", lambda content: content["corpora"]["tales"].update(sizes))
+        planned("smoke", lambda content: content["corpora"]["tales"].update(keys))
 
 
 def test_jobs_of_a_cluster_are_those_that_snakemake_would_submit(plan, planned):
@@ -226,33 +207,39 @@ def test_a_training_with_two_gpus_holds_both_and_half_as_many_run_at_once(planne
     plan, whole, _ = planned("smoke", lambda content: content.update(scores={"rouge": {}}), assumed=40)
 
     def said(*gpus):
-        return "\n".join(lines(plan, whole, Costs(invented()), 2, "a GPU", Gpus(*gpus)))
+        return "\n".join(lines(plan, whole, invented(), 2, "a GPU", Gpus(*gpus)))
 
-    whole.hours["train"], whole.hours["decode"] = np.full(3, 10.0), np.full(3, 4.0)
+    whole.hours["train"], whole.hours["decode"] = 10.0, 4.0
     assert "GPUs of this machine" not in said()
     assert "ask for a GPU; GPU-hours they take: " in said(4)
-    assert "GPUs of this machine: 4, for 4 trainings at once; hours on them: 3.5 (" in said(4)
-    assert "ask for a GPU, a training for 2; GPU-hours they take if 2 train no faster than one: 24.0 (" in said(4, 2)
-    assert "GPUs of this machine: 4, for 2 trainings at once; hours on them: 6.0 (" in said(4, 2)
-    assert "GPUs of this machine: 3, for 1 trainings at once; hours on them: 11.3 (" in said(3, 2)
-    assert "GPUs of this machine: 4, for 8 trainings at once; hours on them: 3.5 (" in said(4, 1, 2)
+    assert "GPUs of this machine: 4, for 4 trainings at once; hours on them: 3.5, at most " in said(4)
+    assert "ask for a GPU, a training for 2; GPU-hours they take if 2 train no faster than one: 24.0, at most " in said(
+        4, 2
+    )
+    assert "GPUs of this machine: 4, for 2 trainings at once; hours on them: 6.0, at most " in said(4, 2)
+    assert "GPUs of this machine: 3, for 1 trainings at once; hours on them: 11.3, at most " in said(3, 2)
+    assert "GPUs of this machine: 4, for 8 trainings at once; hours on them: 3.5, at most " in said(4, 1, 2)
     assert "GPUs of this machine: 1, too few for a training" in said(1, 2)
 
 
-def test_readers_of_questions_cost_by_their_width_and_no_more_than_their_most_updates(planned):
-    hours = {}
-    for hidden, updates in ((64, 2000), (256, 2000), (64, 450)):
+def test_folders_of_a_capability_cost_by_the_items_that_they_read(planned, monkeypatch):
+    """A reader by its corpus's training records, proofs by the parts they name, judged contrasts by their runs."""
+    plan, whole, _ = planned("docstrings", assumed=6000)
+    per_item = {name: capability.item_seconds for name, capability in CAPABILITIES.items()}
+    items = plan.test_items["docstrings"]
+    reader = costs.START + 6000 * per_item["apes"]
+    assert 3600 * whole.hours["reader"] == pytest.approx(whole.jobs["reader"] * reader, rel=0.1)
+    runs = sum(len(folder.specification["runs"]) for folder in plan.named("outputs", "judge"))
+    judged = whole.jobs["judge"] * costs.START + runs * items * per_item["contrasts"]
+    assert 3600 * whole.hours["judge"] == pytest.approx(judged, rel=0.1)
 
-        def change(content, hidden=hidden, updates=updates):
-            reader = content["scores"]["apes"]["reader"]
-            reader |= {"hidden": hidden, "stop": {**reader["stop"], "max_updates": updates}}
+    def proven(parts):
+        def change(content):
+            content["corpora"]["docstrings"]["oracle"] = {"parts": parts}
 
-        _, whole, _ = planned("docstrings", change, assumed=6000)
-        assert whole.jobs["reader"] == 3
-        hours[hidden, updates] = whole.hours["reader"]
-    assert hours[256, 2000][1] > 4 * hours[64, 2000][1]
-    assert np.ptp(hours[64, 450]) < np.ptp(hours[64, 2000])  # patience ends no training before
-    assert hours[64, 450][1] <= hours[64, 2000].min()
+        return 3600 * planned("docstrings", change, assumed=6000)[1].hours["prove"]
+
+    assert proven(["test", "train"]) - proven(["test"]) == pytest.approx(6000 * per_item["extracts"])
 
 
 @pytest.mark.parametrize("study", ["cnndm", "xsum", "arxiv", "gigaword"])
@@ -263,7 +250,7 @@ def test_what_is_published_is_known_before_it_is_here(study, recorded, planned):
     plan, whole, said = planned(study, basis=recorded)
     (corpus,) = plan.corpora.values()
     assert [corpus.published[part] for part in ("train", "valid", "test")] == counts
-    assert list(whole.records.values()) == [counts[0]]
+    assert list(whole.sizes.train.values()) == [counts[0]]
     assert max(records for _, _, records in whole.trainings) == counts[0]
     assert sum(many for many, _ in whole.trainings.values()) == whole.jobs["train"], "controls are trainings, too"
     assert "NOT ESTIMATED" not in "\n".join(said)
@@ -313,26 +300,22 @@ def test_a_preparation_costs_by_what_is_read_and_its_temporary_disk_is_said(plan
         return plan, whole, "\n".join(said)
 
     plan, whole, said = oags()
-    assert whole.records == {"oags": 1_500_000}
-    assert whole.read == {"oags": 35_000_000}
-    assert 3600 * whole.hours["corpus"][1] == pytest.approx(costs.START + 35_000_000 * estimate.PREPARED)
+    assert whole.sizes.train == {"oags": 1_500_000}
+    assert whole.sizes.read == {"oags": 35_000_000}
+    assert 3600 * whole.hours["corpus"] == pytest.approx(costs.START + 35_000_000 * estimate.PREPARED)
     assert all(
-        re.search(rf"temporary disk beside it: [\d,]+ MB for scratch/{one} of oags", said)
-        for one in ("shards", "token-ids")
+        re.search(rf"temporary disk beside it: [\d,]+ MB for {one} of oags", said) for one in ("files", "scratch/lines")
     )
     _, half, _ = oags(published={"train": 17_500_000})
-    assert half.records == whole.records
+    assert half.sizes.train == whole.sizes.train
     assert half.disk["corpus"] < whole.disk["corpus"]  # what is not kept stands in dropped.jsonl
-    shards, spool = "scratch/shards of oags, until it is prepared", "the spool of oags, until it is prepared"
-    assert half.temporary[shards] < whole.temporary[shards]
-    _, alone, _ = oags(published={"train": 35_000_000}, shards=None)
-    assert shards not in alone.temporary
-    assert alone.temporary[spool] < whole.temporary[shards]
+    files = "files of oags, until it is prepared"
+    assert half.temporary[files] < whole.temporary[files]
     prepare = plan.corpora["oags"].prepare.model_dump(mode="json", exclude_unset=True) | {"near_duplicates": 0.8}
-    _, near, _ = oags(shards=512, prepare=prepare)
-    assert near.temporary[shards] - whole.temporary[shards] > 35_000_000 * 144
+    _, near, _ = oags(published={"train": 35_000_000}, prepare=prepare)
+    assert near.temporary[files] - whole.temporary[files] > 35_000_000 * 144
     _, unknown, said = oags(published={})
-    assert unknown.read == {"oags": 1_520_000}
+    assert unknown.sizes.read == {"oags": 1_520_000}
     assert re.search(r"oags: how many records are read .* not known; they are taken to be the 1,520,000", said)
 
 
@@ -343,13 +326,17 @@ SPACY = {"kind": "spacy", "path": "models/ner", "sha256": "cd" * 32}
 @pytest.mark.parametrize(
     ("study", "tales", "counts"),
     [
-        ({"methods": ["mine", "pcov"]}, {}, r"2 of 5 trainings, 3 of \d+ outputs: .*pretrained models from elsewhere"),
-        ({"systems": {"theirs": programs.systems()["nearest"]}}, {}, r"2 of 5 trainings, 2 of \d+ outputs: .*programs"),
-        ({}, {"cloze": {"recogniser": SPACY}}, r"1 of 2 annotations: .*recognisers of entities"),
+        ({"methods": ["mine", "pcov"]}, {}, r"2 of 5 trainings, 3 of \d+ outputs: capability pretrained: "),
+        (
+            {"systems": {"theirs": programs.systems()["nearest"]}},
+            {},
+            r"2 of 5 trainings, 2 of \d+ outputs: capability programs: ",
+        ),
+        ({}, {"cloze": {"recogniser": SPACY}}, r"1 of 2 annotations: .*capability apes"),
         ({}, {"split": {"ready": "records"}}, r"\d+ of \d+ outputs, (\d+) of \1 scores: tales: how many test records"),
     ],
 )
-def test_what_nothing_measured_tells_is_the_first_line_and_makes_every_sum_a_least(
+def test_what_nothing_measured_tells_is_the_first_line_and_every_sum_says_that_it_is_without(
     config, tmp_path, planned, study, tales, counts
 ):
     method = {"title": "B", "paper": "P.", "model": PRETRAINED, "phases": {"nll": {"loss": "nll"}}}
@@ -362,50 +349,12 @@ def test_what_nothing_measured_tells_is_the_first_line_and_makes_every_sum_a_lea
         none = dict.fromkeys(("best-sentence", "sumbasic", "lexrank", "lsa"))
         content["systems"] = content.get("systems", {}) | none
 
-    plan, whole, said = planned("smoke", change)
+    _, whole, said = planned("smoke", change)
     assert re.match(f"NOT ESTIMATED: {counts}", said[0]), said[0]
     for line in said:
         if bound := re.match(r"(\w+) +\d+ +\d+ +> ([\d.]+) ", line):
-            assert float(bound[2]) == pytest.approx(whole.hours[bound[1]][0], abs=0.005)
+            assert float(bound[2]) == pytest.approx(whole.hours[bound[1]], abs=0.005)
     least = "core-hours to do|hours on|disk to be|remote"
     sums = [line for line in said if re.match(least, line)]
     assert len(sums) >= 4
-    assert all("at least" in line and "interval" not in line for line in sums)
-    results = tmp_path / "results"
-    left = standing.time_left(plan, results, standing.standing(plan, results, {}), Costs(invented()), {})
-    assert left.startswith(said[0])
-    assert "core-hours left to do: at least" in left
-
-
-def test_a_bart_that_was_made_here_costs_what_its_measured_trainings_cost(recorded):
-    model, study = Costs(recorded), Plan.read(ROOT / "config", "pretraining")
-    settings, form = study.settings, study.methods["bart"]
-    own = [run.of_update for run in recorded if run.cell[:2] == ("docstrings", "bart")]
-    normal = Training.of(settings, "bart", "docstrings", 6339, form)
-    assert min(own) <= model.of_update(normal) <= max(own)
-    made = settings.pretraining.model
-    wider = settings.pretraining.model_copy(update={"model": made.model_copy(update={"width": 2 * made.width})})
-    wide = Training.of(settings.model_copy(update={"pretraining": wider}), "bart", "docstrings", 6339, form)
-    assert model.of_update(wide) > model.of_update(normal)
-    whole = estimate.estimate(study, Path("nowhere"), model)
-    assert whole.hours["pretrain"][1] > whole.jobs["pretrain"] * costs.START / 3600
-
-
-def test_what_is_left_follows_what_trainings_took_here(config, tmp_path, monkeypatch):
-    """Trainings that took ten times as long make the rest count ten times; too few of them change nothing."""
-    plan, results, known = Plan.read(config, "smoke"), tmp_path / "results", Costs(invented())
-    records = dict.fromkeys(estimate.records_of(plan, results, None, {}), 100)
-    monkeypatch.setattr(estimate, "records_of", lambda *_: records)
-    trained = plan.named("runs", "train")
-
-    def hours(many, times):
-        """What is said to be left when so many trainings are finished, after so many times their estimate."""
-        took = {run.name: times * known.seconds(training_of(plan, run, records))[1] for run in trained[:many]}
-        monkeypatch.setattr(manifest, "state", lambda path: "finished" if path.name in took else "missing")
-        monkeypatch.setattr(standing, "timing", lambda run: SimpleNamespace(total_seconds=took[run.name]))
-        assert standing.pace(plan, results, known, records) == (many, pytest.approx(times))
-        left = standing.time_left(plan, results, standing.standing(plan, results, {}), known, {})
-        return float(re.match(r"core-hours left to do: ([\d.]+) \(", left)[1])
-
-    assert hours(standing.ENOUGH - 1, 1000) == hours(standing.ENOUGH - 1, 100)
-    assert hours(4, 1000) == pytest.approx(10 * hours(4, 100), rel=0.02)
+    assert all("at least" in line or line.endswith(", without what is not estimated") for line in sums)

@@ -6,7 +6,6 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from sumcurve.cli.places import lock
@@ -34,8 +33,8 @@ def finish(plan: Plan, results: Path, key: str) -> None:
 
 
 def progress_of(plan: Plan, home: Path, hours: dict[str, float]) -> Progress:
-    """Hours of these folders, the others take none; intervals are from half to twice."""
-    seconds = {key: 3600 * hours.get(key, 0.0) * np.array([0.5, 1.0, 2.0]) for key in plan.folders}
+    """Hours of these folders, the others take none."""
+    seconds = {key: 3600 * hours.get(key, 0.0) for key in plan.folders}
     progress = Progress(plan, home / "results", lambda: (seconds, {"tales": 200, "modules": 100}))
     progress.look()
     return progress
@@ -61,9 +60,11 @@ def test_the_panel_says_what_folders_locks_and_logs_do(plan: Plan, tmp_path: Pat
     progress.run = 1000.0, 3600.0
     rows = dict(progress.rows(1000.0 + 1800.0))
     trainings, outputs = len(plan.named("runs")), len(plan.named("outputs"))
-    assert rows["study"] == f"smoke   trainings 1 of {trainings}, outputs 0 of {outputs}"
+    assert (
+        rows["study"] == f"smoke   trainings 1 of {trainings}, outputs 0 of {outputs}, folders 1 of {len(plan.folders)}"
+    )
     # Four of eight hours, with half of the training at work; three in this run's half hour, so that four take 40 min.
-    assert rows["time"] == "50 % of the hours, 30 min gone, about 40 min left (20 min to 80 min)"
+    assert rows["time"] == "50 % of the hours, 30 min gone, about 40 min left"
     assert progress.worked == 4 * 3600
     training = plan.folder(at_work).specification
     text = progress.text(2800.0)
@@ -73,7 +74,7 @@ def test_the_panel_says_what_folders_locks_and_logs_do(plan: Plan, tmp_path: Pat
     assert rows["at work"] == f"1 {output.kind}"
     assert rows["last ended"] == progress.ended(done)
     assert "Ctrl-C" in rows["to stop"]
-    assert f"make partial STUDY=smoke HOME_FOLDER={tmp_path}" in rows["so far"]
+    assert f"sumcurve tables {tmp_path / 'results/tables/smoke'} --partial" in rows["so far"]
 
 
 def test_percent_is_of_hours_and_grows_with_what_ends(plan: Plan, tmp_path: Path) -> None:
@@ -92,15 +93,15 @@ def test_percent_is_of_hours_and_grows_with_what_ends(plan: Plan, tmp_path: Path
 
 def test_hours_of_a_corpus_that_is_not_prepared_are_not_known_and_then_they_are(plan: Plan, tmp_path: Path) -> None:
     corpus, first = plan.named("corpora", "corpus")[0].key, plan.named("runs", "train")[0].key
-    hour = 3600 * np.ones(3)
 
-    def price() -> tuple[dict[str, np.ndarray], dict[str, int | None]]:
+    def price() -> tuple[dict[str, float], dict[str, int | None]]:
         known = (tmp_path / "results" / corpus / "manifest.json").is_file()
-        return {key: hour for key in plan.folders if known or key != first}, {}
+        return {key: 3600.0 for key in plan.folders if known or key != first}, {}
 
     progress = Progress(plan, tmp_path / "results", price)
     progress.look()
-    assert progress.times(0.0).startswith("at least ")
+    assert "left (at most " in progress.times(0.0)
+    assert "without what is not estimated" in progress.times(0.0)
     finish(plan, tmp_path / "results", corpus)
     progress.look()
     assert progress.times(0.0).startswith("0 % of the hours, about ")

@@ -3,6 +3,7 @@
 import fcntl
 import io
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from sumcurve.cli.studies import prune
 from sumcurve.store import manifest
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.written import WrittenPlan
 from sumcurve.watch.prune import needless
 from workplace import configured
 
@@ -48,6 +50,13 @@ def home(tmp_path, monkeypatch, asked):
 
 def listed(home):
     return {one.path.relative_to(home).as_posix() for one in needless(home / "config", home / "results")}
+
+
+def test_a_plan_of_other_settings_is_listed_and_that_of_a_study_is_not(home):
+    plan = WrittenPlan.of(Plan.read(home / "config", "smoke"))
+    plan.write(home)
+    other = replace(plan, together=()).write(home)
+    assert listed(home) == {"results/runs/old-pcov-100-s1-0123abcd", other.relative_to(home).as_posix()}
 
 
 def test_what_no_study_asks_for_is_listed_and_stays_until_somebody_says_so(home, asked, monkeypatch, capsys):
@@ -140,13 +149,12 @@ def test_states_and_stages_that_nobody_goes_on_with_are_listed_and_others_are_no
     for name in (going_on, done, "old-0123abcd"):
         (resume / f"{name}.pt").write_text("state")
         (resume / f"{name}.pt.partial").write_text("half a state")
-        (resume / name).mkdir()  # of fairseq
         (home / "scratch" / "programs" / name).mkdir(parents=True)
         (partial / name).mkdir(parents=True)
     assert listed(home) == {
         "results/runs/old-pcov-100-s1-0123abcd",
         *(f"{place}/{name}" for place in ("results/.partial/runs",) for name in (done, "old-0123abcd")),
-        *(f"scratch/resume/{name}{end}" for name in (done, "old-0123abcd") for end in ("", ".pt", ".pt.partial")),
+        *(f"scratch/resume/{name}{end}" for name in (done, "old-0123abcd") for end in (".pt", ".pt.partial")),
         *(f"scratch/programs/{name}" for name in (done, "old-0123abcd")),
     }
 
@@ -154,9 +162,9 @@ def test_states_and_stages_that_nobody_goes_on_with_are_listed_and_others_are_no
 def test_of_a_link_the_link_goes_and_what_it_names_stays(home, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (elsewhere / "manifest.json").write_text("{}")
-    partial, shards = home / "results" / ".partial" / "runs", home / "scratch" / "shards"
-    links = [partial / "a-link-0123abcd", shards / "old-0123abcd-of-4", partial / "no-target-0123abcd"]
-    for link, target in zip(links, (elsewhere, elsewhere, home / "nowhere"), strict=True):
+    partial = home / "results" / ".partial" / "runs"
+    links = [partial / "a-link-0123abcd", partial / "no-target-0123abcd"]
+    for link, target in zip(links, (elsewhere, home / "nowhere"), strict=True):
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(target)
     old = home / "results" / "runs" / "old-pcov-100-s1-0123abcd"

@@ -1,7 +1,7 @@
-"""What a score folder of APES holds of every item beside its values, for tables that read it."""
+"""Columns of a score folder of APES beside its values, which tables read."""
 
-# Columns of items.csv, with a reader's seed behind: how many questions it answers, and with which entities, by number.
+# Columns of items.csv, followed by a reader's seed: the number of right answers, and its answers as entity numbers.
 RIGHT, ANSWERS = "right_", "answers_"
 NOBODY = "-"
 QUESTIONS = "questions"  # the column with how many there are
-OVERLAP = "overlap"  # the column with how many word overlap answers, where guessers are asked
+OVERLAP = "overlap"  # the column with the right answers of word overlap, where guessers answer

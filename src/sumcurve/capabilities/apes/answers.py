@@ -1,6 +1,6 @@
-"""What a trained reader answers to cloze questions about documents, such as summaries.
+"""Answers of a trained reader to cloze questions about documents, such as summaries.
 
-A document is read once for all its questions, beside others of its length; so are questions.
+A document is encoded once for all its questions, in a batch of documents of its length; so are questions.
 """
 
 import json
@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Protocol
 
 import torch
 from safetensors.torch import load_file
@@ -22,17 +21,6 @@ Text = Sequence[str]  # words, entities as @entityN
 TOKENS = 8_192  # of documents, or of questions, that are read together, padding included; answers do not depend on it
 NOBODY = -1  # the number of no entity
 WEIGHTS, WORDS = "weights.safetensors", "words.json"
-
-
-class Answering(Protocol):
-    """Whoever answers questions about documents."""
-
-    def answers(self, documents: Sequence[Text], questions: Sequence[Sequence[Text]]) -> list[list[int | None]]:
-        """Of every document's questions the number N of the entity (`@entityN`) that it takes for the answer.
-
-        None where the document has no entity: nobody is asked.
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -57,6 +45,10 @@ class AttentiveAnswers:
 
     @torch.no_grad()
     def answers(self, documents: Sequence[Text], questions: Sequence[Sequence[Text]]) -> list[list[int | None]]:
+        """Answer every document's questions by the number N of the reader's entity (`@entityN`).
+
+        None where the document has no entity: the reader is not run.
+        """
         answers: list[list[int | None]] = [[None] * len(texts) for texts in questions]
         read = []
         for place, (document, texts) in enumerate(zip(documents, questions, strict=True)):
@@ -97,7 +89,7 @@ class AttentiveAnswers:
             yield batch
 
     def _asked(self, questions: Sequence[list[int]]) -> Tensor:
-        """What attention compares states with, [N, 2H] of N questions."""
+        """Vectors of N questions that attention compares with states, [N, 2H]."""
         model = self.model
         vectors = torch.empty(len(questions), model.bilinear.out_features, device=self.device)
         for batch in self._batches([len(tensor) for tensor in questions]):
@@ -106,7 +98,7 @@ class AttentiveAnswers:
         return vectors
 
     def _shown(self, questions: Sequence[list[int]]) -> Tensor:
-        """Which entities each of N questions names, [N, K], where that decides answers."""
+        """Mask of the entities that each of N questions names, [N, K]; empty unless answers depend on it."""
         if not self.model.by_mentions:
             return torch.empty(0)
         return torch.stack([self.model.present(torch.tensor([question]))[0] for question in questions]).to(self.device)

@@ -1,57 +1,52 @@
-"""The capability `apes`: how many questions about its reference a summary answers (Eyal et al. 2019)."""
+"""The capability `apes`: the number of questions about its reference that a summary answers (Eyal et al. 2019)."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sumcurve.capabilities.apes.answered import ANSWERS
+from sumcurve.capabilities.apes.entities import RULE_SETS, RULES
 from sumcurve.capabilities.apes.entity_attention import LooksAt
-from sumcurve.capabilities.apes.folders import KINDS, QuestionsSpecification
+from sumcurve.capabilities.apes.folders import KINDS, EntitiesSpecification, QuestionsSpecification
+from sumcurve.capabilities.apes.published_questions import PATTERNS
 from sumcurve.capabilities.apes.scorer import AnswersQuestions
 from sumcurve.capabilities.apes.settings import CorpusKeys
 from sumcurve.capabilities.capability import Capability, Folders
-from sumcurve.corpora.entities import RULE_SETS
-from sumcurve.settings.base import MODEL_FILES
+from sumcurve.planning.folder import Folder, PlannedCorpus
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.sources.pinned import File
-from sumcurve.sources.questions import PATTERNS
 from sumcurve.store.provenance import versions
 from sumcurve.tables import Listing
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.apes.evidence import Questions
-    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
     from sumcurve.tables.report.facts import Corpus
     from sumcurve.tables.report.findings import Finding, Titles
-    from sumcurve.watch.costs import Cost, Costs
-    from sumcurve.watch.estimate import Sizes
 
 TABLES = "sumcurve.capabilities.apes.tables."
 
 
 class QuestionAnswering(Capability):
+    item_seconds = 0.05  # a reader, for each training record of its corpus
     corpus_settings = CorpusKeys
     kinds = KINDS
     scorers: ClassVar = {"apes": AnswersQuestions, "entity_attention": LooksAt}
     listings = (
-        Listing("apes", TABLES + "apes", after="pretraining"),
+        Listing("apes", TABLES + "apes", after="corpora"),
         Listing("entity_attention", TABLES + "entity_attention", after="apes"),
-        Listing("cloze", TABLES + "cloze", after="lines", folders=("questions",), outputs=False),
-        Listing("apes_order", TABLES + "apes_order", after="oracle_timings", appendix=True),
-        Listing("apes_readers", TABLES + "apes_readers", after="apes_order", appendix=True),
         Listing(
             "readers",
             TABLES + "readers",
-            after="metric_correlations",
+            after="oracle_details",
             appendix=True,
             measured=True,
-            folders=("reader",),
+            folders=("questions", "reader"),
             outputs=False,
-            same=("seed",),
         ),
     )
 
     number_columns = (ANSWERS,)
 
-    def plan_annotations(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
+    def plan_annotations(self, plan: PlannedStudy, corpus: PlannedCorpus) -> None:
         """The questions about a corpus's references."""
         keys = corpus.settings
         if not isinstance(keys, CorpusKeys) or keys.cloze is None:
@@ -68,39 +63,46 @@ class QuestionAnswering(Capability):
             files = [File(cloze.files.sha256, cloze.files.path, shards=PATTERNS)]
         elif cloze.recogniser is not None:
             recogniser = cloze.recogniser
-            specification["recogniser"] = recogniser.model_dump(mode="json", exclude={"path"})
-            shards, packages = {
-                "spacy": (("**/*",), ("spacy",)),
-                "transformers": (MODEL_FILES, ("spacy", "tokenizers", "torch", "transformers")),
-            }[recogniser.kind]
-            specification["versions"] = versions(*packages)
-            files = [File(recogniser.sha256, recogniser.path, shards=shards)]
+            # A key that is gone, as folders have it in their names.
+            specification["recogniser"] = {**recogniser.model_dump(mode="json", exclude={"path"}), "types": None}
+            specification["versions"] = versions("spacy")
+            files = [File(recogniser.sha256, recogniser.path, shards=("**/*",))]
         else:
-            specification["pipeline"] = corpus.settings.entities
-            named = [corpus.settings.entities] if corpus.settings.entities not in RULE_SETS else []
-            specification["versions"] = versions("spacy", *named)
+            specification["pipeline"] = keys.entities
+            specification["versions"] = versions_of(keys.entities)
         if cloze.never:
             specification["never"] = list(cloze.never)
         if cloze.salient != "names":
             specification["salient"] = cloze.salient
-        if corpus.settings.hyphenated != "whole":
-            specification["hyphenated"] = corpus.settings.hyphenated
+        if keys.hyphenated != "whole":
+            specification["hyphenated"] = keys.hyphenated
         plan.add("questions", specification, [corpus.prepared], files, corpus=corpus.name)
 
-    def salient(self, plan: "Plan", corpus: "PlannedCorpus") -> str | None:
-        """The answers of its questions, where a corpus asks for them."""
+    def salient(self, plan: PlannedStudy, corpus: PlannedCorpus) -> str | None:
+        """The folder of the entities of references; of questions, where a corpus's settings request their answers."""
         keys = corpus.settings
-        answers = isinstance(keys, CorpusKeys) and keys.salient == "cloze"
-        return plan.annotations(corpus.prepared, "questions")[0] if answers else None
+        assert isinstance(keys, CorpusKeys)
+        if keys.salient == "cloze":
+            return plan.annotations(corpus.prepared, "questions")[0]
+        specification: EntitiesSpecification = {
+            "corpus": corpus.prepared,
+            "pipeline": keys.entities,
+            "versions": versions_of(keys.entities),
+        }
+        if keys.hyphenated != "whole":
+            specification["hyphenated"] = keys.hyphenated
+        return plan.add("entities", specification, [corpus.prepared], corpus=corpus.name)
 
-    def digest(self, plan: "Plan") -> Mapping[str, Any]:
+    def item_cost(self, folder: Folder) -> float | None:
+        """Seconds of a reader's item; of entities none by the rules, and None by a recogniser from elsewhere."""
+        specification = folder.specification
+        if specification.get("pipeline", RULES) not in RULE_SETS or "recogniser" in specification:
+            return None
+        return 0.0 if folder.kind == "entities" else self.item_seconds
+
+    def digest(self, plan: PlannedStudy) -> Mapping[str, Any]:
         keys = [folder.key for folder in plan.named("annotations", "questions")]
         return {"cloze": keys} if keys else {}
-
-    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs", sizes: "Sizes") -> "Cost | None":
-        from sumcurve.capabilities.apes.cost import cost_of
-
-        return cost_of(plan, folder, costs)
 
     def findings(self, corpus: "Corpus", titles: "Titles") -> "Iterable[Finding]":
         from sumcurve.capabilities.apes.findings import findings
@@ -111,6 +113,11 @@ class QuestionAnswering(Capability):
         from sumcurve.capabilities.apes.evidence import questions
 
         return questions(folders)
+
+
+def versions_of(pipeline: str) -> dict[str, str | None]:
+    """The versions of spaCy, and of a pipeline that is none of the rules."""
+    return versions("spacy", *([pipeline] if pipeline not in RULE_SETS else []))
 
 
 CAPABILITY = QuestionAnswering()

@@ -1,7 +1,7 @@
-"""Asks about every reference of a corpus: by entities that are found in it, or by ready-made files of questions.
+"""Questions about every reference of a corpus: from entities found in it, or from ready-made files of questions.
 
-A folder holds what `questions.write_questions` writes of every part, and statistics.json: how many references have
-entities enough to be asked about, how many questions a source can answer, and how often guessing is right.
+A folder holds the files of `questions.write_questions` for every part, and statistics.json: the number of references
+with enough entities for questions, the number of questions that a source can answer, and the accuracy of guessing.
 """
 
 from collections import Counter
@@ -11,6 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from sumcurve.capabilities.apes.entities import (
+    Hyphenated,
+    in_own_case,
+    is_marker,
+    mentioned,
+    parted,
+    without_possessive,
+)
 from sumcurve.capabilities.apes.question_files import Tokens, asked_in, gathered
 from sumcurve.capabilities.apes.questions import (
     FEWEST,
@@ -27,7 +35,6 @@ from sumcurve.capabilities.apes.questions import (
     write_questions,
 )
 from sumcurve.capabilities.apes.recognisers import Recogniser
-from sumcurve.corpora.entities import Hyphenated, in_own_case, is_marker, mentioned, parted, without_possessive
 from sumcurve.corpora.store import PARTS, Corpus, Part
 from sumcurve.corpora.tokenizers import own_case
 from sumcurve.store.records import Record, write_json
@@ -96,7 +103,7 @@ def ask_by_files(
 
 
 def _parts(corpus: Corpus) -> list[Part]:
-    """Those that there are: what a corpus holds out is a corpus of its own, with a test part alone."""
+    """Parts that exist: a held-out part of a corpus is a corpus of its own, with a test part alone."""
     return [part for part in map(corpus.part, PARTS) if part.path.is_file()]
 
 
@@ -107,7 +114,7 @@ def _write(
     salient: Salient,
     facts: dict[str, Any],
 ) -> dict[str, Any]:
-    """Write every part and the statistics, whose `parts` hold what `Tally.summary` returns."""
+    """Write every part and the statistics, whose `parts` hold the results of `Tally.summary`."""
     most: int | None = None
     parts = {}
     for part in _parts(corpus):
@@ -131,8 +138,8 @@ def _counted(rows: Iterable[tuple[Record, Asked]], tally: "Tally", salient: Sali
 def salient_spans(record: Record, reference: Asked, salient: Salient) -> list[tuple[int, int]]:
     """The spans (half-open) of source tokens where an answer is mentioned, sorted; none of two overlap.
 
-    "names": whole mentions. "words": as the authors' code has it, every token that is a word of an answer's name, "the"
-    and "of" among them, for a name of several words; one of a single word where it stands.
+    "names": whole mentions. "words": as in the authors' code, every token that is a word of an answer's name, "the" and
+    "of" included, for a name of several words; the mentions of a name of a single word.
     """
     answers = {question.answer for question in reference.questions}
     if salient == "names":
@@ -145,7 +152,7 @@ def salient_spans(record: Record, reference: Asked, salient: Salient) -> list[tu
 
 @dataclass
 class Tally:
-    """What is counted of a part's references, one after the other."""
+    """Counts over a part's references, one after the other."""
 
     counts: Counter[str] = field(default_factory=Counter)
     answers: Counter[int] = field(default_factory=Counter)  # of answerable questions, numbered by first occurrence
@@ -172,15 +179,15 @@ class Tally:
             self.chance += chance(read, answer)
 
     def summary(self, most: int | None) -> dict[str, Any]:
-        """What the references of a part are, for people and tables.
+        """Summary of the references of a part, for people and tables.
 
-        `records` = `asked` + those not asked by reason (`NOT_ASKED`); `entities` of those asked; `questions`;
-        `answerable` (their answer is mentioned in the source), and over these the shares (0..1) that are right by
-        `chance` (a guess among the entities of the source), `majority` (always the entity `most`, which is most often
-        the answer in the training part) and `frequency` (the entity most often in the source): null where there is
-        nothing to guess, or no training part. `literal_markers`, where there are any: words of sources and references
-        that look like an entity's marker and are read as other words. `salient_token_share` (0..1) is of the sources'
-        tokens.
+        `records` = `asked` (with questions) + those without, by reason (`NOT_ASKED`); `entities` of those asked;
+        `questions`; `answerable` (their answer is mentioned in the source), and over these the shares (0..1) that are
+        right by `chance` (a guess among the entities of the source), `majority` (always the entity `most`, which is
+        most often the answer in the training part) and `frequency` (the entity most often in the source): null where
+        there is nothing to guess, or no training part. `literal_markers`, where there are any: words of sources and
+        references that look like an entity's marker and are read as other words. `salient_token_share` (0..1) is of the
+        sources' tokens.
         """
         questions = self.counts["answerable"]
 

@@ -1,7 +1,7 @@
-"""Where a model's attention to salient entities looks, beside where the answers stand.
+"""Distribution of a model's attention to salient entities over the source, beside that of the answers.
 
-The numbers of Figure 4 of Eyal, Baumel and Elhadad (2019): of the probability that ENT's layer puts on source tokens,
-and of the tokens that are salient, the share of each fifth of what the model reads.
+The numbers of Figure 4 of Eyal, Baumel and Elhadad (2019): the share of each fifth of the model's input in the
+probability that ENT's layer assigns to source tokens, and in the salient tokens.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,12 @@ POINTS = 100
 
 
 class LooksAt(Scorer):
-    """Scores outputs of models that learned salience, by their weights; items are those whose read source has any."""
+    """Scores outputs of models that learned salience, by their weights.
 
+    Items are those with a salient token in the model's input.
+    """
+
+    version = "0eea440b9e425c59"
     metrics = tuple(
         Metric(f"{kind}_{part}", f"{title}, {where} fifth", f"{kind} {part}", "%", higher_is_better=None, ranks=False)
         for kind, title in KINDS.items()
@@ -28,7 +32,7 @@ class LooksAt(Scorer):
     def inputs(
         self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
     ) -> Mapping[str, Any] | None:
-        """The run and the entities that it learned; None of what has no such layer."""
+        """The run and the entities that it learned; None for systems without such a layer."""
         own = specifications[output]
         run = specifications.get(own.get("run", ""), {})
         if "entities" not in run or not run["model"].get("entity_attention") or "checkpoint" in own:
@@ -36,34 +40,25 @@ class LooksAt(Scorer):
         return {own["run"]: "run", run["entities"]: "entities"}
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
-        import json
-
         import numpy as np
         import torch
-        from safetensors.torch import load_file
 
-        from sumcurve.corpora.entities import read_salient
+        from sumcurve.corpora.store import read_salient
         from sumcurve.models.batch import DECODED_TOGETHER, batches, encode
-        from sumcurve.models.vocabulary import Vocabulary
-        from sumcurve.settings.search import Search
         from sumcurve.store import manifest
         from sumcurve.systems.families import MODELS
-        from sumcurve.training.place import WEIGHTS
 
         folders = {role: path for path, role in inputs.items()}
         run = folders["run"]
         sealed = manifest.read(run)
         if sealed is None:
             raise RecordError(f"{run} is not finished; make it first")
-        trained = sealed["specification"]
-        vocabulary = Vocabulary.from_json(json.loads((run / "vocabulary.json").read_text()))
-        search = Search(beam=1, max_tokens=trained["target_tokens"], block_ngram=0)
-        weights = load_file(run / WEIGHTS["selected"])
-        family = MODELS[trained["model"]["kind"]]
-        model = family.decoder_of(family.form(trained), search, trained, vocabulary, weights, "cpu").model  # type: ignore[attr-defined]
-        model.eval()
+        family = MODELS[sealed["specification"]["model"]["kind"]]
+        finished = family.selected(run, {}, sealed["specification"]["sums"], "cpu")
+        decoder = family.decoder(finished)
+        model = decoder.model  # type: ignore[attr-defined]  # of words
         examples = [
-            encode(record, vocabulary, trained["source_tokens"], trained["target_tokens"], spans)
+            encode(record, decoder.vocabulary, *finished.lengths, spans)
             for record, spans in zip(records, read_salient(folders["entities"], "test"), strict=True)
         ]
         shares: dict[str, list[float]] = {}
@@ -86,7 +81,7 @@ class LooksAt(Scorer):
             ids=names,
             groups=[groups[name] for name in names],
             values={metric.name: values[:, place].tolist() for place, metric in enumerate(self.metrics)},
-            signature=f"fifths of the first {trained['source_tokens']} tokens",
+            signature=f"fifths of the first {finished.lengths[0]} tokens",
             counts={"without_salient": len(records) - len(names)},
         )
 

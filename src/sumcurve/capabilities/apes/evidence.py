@@ -1,14 +1,15 @@
-"""What finished folders say of questions, of who answers them, and of what they measure."""
+"""Evidence of finished folders about questions, their readers, and the measurements with them."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sumcurve.capabilities.apes.answered import ANSWERS, NOBODY
+from sumcurve.capabilities.apes.entities import PLACEHOLDER
 from sumcurve.capabilities.apes.levels import (
     BASELINES,
     BY_OVERLAP,
@@ -23,28 +24,24 @@ from sumcurve.capabilities.apes.levels import (
 )
 from sumcurve.capabilities.apes.questions import GUESSES, NOT_ASKED, entity_in, read_questions
 from sumcurve.capabilities.capability import Folders
-from sumcurve.corpora.entities import PLACEHOLDER
+from sumcurve.planning.folder import Folder
 from sumcurve.settings.base import HELD_OUT
 from sumcurve.store.records import read_csv
-from sumcurve.tables.evidence import Evidence, Items
-
-if TYPE_CHECKING:
-    from sumcurve.study.plan import Folder
-    from sumcurve.tables.results import Results
-    from sumcurve.tables.systems import System
+from sumcurve.tables.evidence import Evidence, Items, ScoredOutput, Study
+from sumcurve.tables.results import Results
 
 HELD_OUT_FILE, VALIDATION_FILE = "held_out.csv", "validation.csv"  # of a reader's run
-GAP = "____"  # what is hidden in a question
+GAP = "____"  # the hidden entity of a question
 NOT_BEYOND_GUESSING = "its readers are not shown to beat guessing"
 
 
 @dataclass(frozen=True)
 class AskedOfPart:
-    """What is asked about the references of one part of a corpus (`cloze.ask`).
+    """Questions about the references of one part of a corpus (made by `cloze.ask`).
 
-    `references` = `with_questions` + those not asked, by reason. `entities` are of those with questions. The answer of
-    `answerable` questions is mentioned in the source; over these `right` holds the shares (0..1) of right guesses, by
-    what guesses, None where there is nothing to guess.
+    `references` = `with_questions` + those without questions, by reason. `entities` counts those of references with
+    questions. The answer of `answerable` questions is mentioned in the source; over these `right` holds the shares
+    (0..1) of right guesses by guesser, None where there is nothing to guess.
     """
 
     corpus: str
@@ -60,7 +57,7 @@ class AskedOfPart:
 
 @dataclass(frozen=True)
 class AboutItem:
-    """The questions about a test item's reference as people read them, each with its answer's number; and names."""
+    """The questions about a test item's reference in readable words, each with its answer's number; and names."""
 
     questions: Sequence[tuple[str, int]]
     names: Mapping[int, str]
@@ -68,35 +65,35 @@ class AboutItem:
 
 @dataclass(frozen=True)
 class Questions(Evidence):
-    """What is asked of every part, who answers, and by corpus and id the questions about items that are shown."""
+    """Questions of every part, the readers, and by corpus and id the questions about the items that are shown."""
 
     parts: Sequence[AskedOfPart] = ()
     readers: Sequence[Reader] = ()
     items: Mapping[str, Mapping[str, AboutItem]] = field(default_factory=dict)
+    confidence: float = 0.95  # of the intervals of readers' accuracies
 
-    def reader_levels(self, results: "Results") -> dict[str, Level]:
-        """By corpus how often its readers are right on held-out questions.
+    @cached_property
+    def _levels(self) -> dict[str, Level]:
+        return levels(list(self.readers), self.confidence)
 
-        What a corpus holds out whole has no readers of its own: those of the corpus answer there, too.
+    def reader_levels(self, corpora: Sequence[str]) -> dict[str, Level]:
+        """Accuracies of each corpus's readers on held-out questions, by corpus.
+
+        A held-out part of a corpus has no readers of its own: those of the corpus answer there, too.
         """
+        by_corpus = dict(self._levels)
+        for corpus in corpora:
+            whole = corpus.removesuffix(HELD_OUT)
+            if corpus not in by_corpus and whole in by_corpus:
+                by_corpus[corpus] = replace(by_corpus[whole], corpus=corpus, readers_of=whole)
+        return by_corpus
 
-        def make() -> dict[str, Level]:
-            by_corpus = levels(list(self.readers), results.settings.confidence)
-            for corpus in results.corpora:
-                whole = corpus.removesuffix(HELD_OUT)
-                if corpus not in by_corpus and whole in by_corpus:
-                    by_corpus[corpus] = replace(by_corpus[whole], corpus=corpus, readers_of=whole)
-            return by_corpus
-
-        made: dict[str, Level] = results.once("levels of readers", make)
-        return made
-
-    def unread(self, results: "Results", corpus: str, metric: str) -> str:
-        level = self.reader_levels(results).get(corpus) if results.scorer(metric) == SCORER else None
+    def unread(self, study: Study, corpus: str, metric: str) -> str:
+        level = self.reader_levels([corpus]).get(corpus) if study.metrics[metric][1] == SCORER else None
         return NOT_BEYOND_GUESSING if level is not None and not level.beats else ""
 
-    def notes(self, results: "Results") -> list[str]:
-        return [level.sentence() for level in self.reader_levels(results).values() if not level.beats]
+    def notes(self, study: Study) -> list[str]:
+        return [level.sentence() for level in self.reader_levels(study.corpora).values() if not level.beats]
 
     def ratio(self, metric: str, items: Items) -> tuple[Array, Array] | None:
         return share_of(items, metric) if metric in (SHARE, BY_OVERLAP) else None
@@ -107,13 +104,13 @@ class Questions(Evidence):
             for item, about in self.items.get(corpus, {}).items()
         }
 
-    def answers(self, system: "System") -> Mapping[str, Sequence[tuple[str, bool]]]:
-        """Of the first reader, of the seed whose summaries are shown."""
-        items = system.outputs[0].scores.get(SCORER)
+    def answers(self, output: ScoredOutput) -> Mapping[str, Sequence[tuple[str, bool]]]:
+        """Answers of the first reader."""
+        items = output.scores.get(SCORER)
         column = next((name for name in items.details if name.startswith(ANSWERS)), None) if items else None
         if items is None or column is None:
             return {}
-        about = self.items.get(system.corpus, {})
+        about = self.items.get(output.corpus, {})
         return {
             item: _named(about[item], answers.split(" "))
             for item, answers in zip(items.ids, items.details[column], strict=True)
@@ -122,7 +119,7 @@ class Questions(Evidence):
 
 
 def _named(about: AboutItem, answers: Sequence[str]) -> list[tuple[str, bool]]:
-    """Answers to the questions about an item by name, and whether each is right."""
+    """Answers to the questions about an item by name, each with whether it is right."""
     pairs = []
     for (_, right), answer in zip(about.questions, answers, strict=False):
         number = None if answer == NOBODY else int(answer)
@@ -130,8 +127,8 @@ def _named(about: AboutItem, answers: Sequence[str]) -> list[tuple[str, bool]]:
     return pairs
 
 
-def questions_of(results: "Results") -> Questions:
-    """What a study has found of questions; empty where it has none."""
+def questions_of(results: Results) -> Questions:
+    """Evidence of a study about questions; empty where it has none."""
     evidence = results.study.evidence.get("apes")
     return evidence if isinstance(evidence, Questions) else Questions()
 
@@ -140,11 +137,11 @@ def questions_of(results: "Results") -> Questions:
 
 
 def questions(folders: Folders) -> Questions:
-    """Of all finished folders of questions and readers."""
+    """Read the evidence of all finished folders of questions and readers."""
     plan = folders.plan
     shown = {examples.corpus: {item.id for item in examples.items} for examples in folders.examples}
 
-    def finished(step: str, kind: str) -> list[tuple[str, "Folder"]]:
+    def finished(step: str, kind: str) -> list[tuple[str, Folder]]:
         return [
             (plan.corpus_name(folder.specification["corpus"]), folder)
             for folder in plan.named(step, kind)
@@ -156,11 +153,12 @@ def questions(folders: Folders) -> Questions:
         [part for corpus, path in annotations for part in parts(corpus, path)],
         [reader(corpus, folders, folder) for corpus, folder in finished("runs", "reader")],
         {corpus: items(path, shown[corpus]) for corpus, path in annotations if corpus in shown},
+        plan.settings.bootstrap.confidence,
     )
 
 
 def parts(corpus: str, folder: Path) -> list[AskedOfPart]:
-    """What is asked of every part of a corpus."""
+    """Questions of every part of a corpus."""
     statistics = json.loads((folder / "statistics.json").read_text())["parts"]
     return [
         AskedOfPart(
@@ -178,8 +176,8 @@ def parts(corpus: str, folder: Path) -> list[AskedOfPart]:
     ]
 
 
-def reader(corpus: str, folders: Folders, folder: "Folder") -> Reader:
-    """What a reader learned from and answers of held-out questions."""
+def reader(corpus: str, folders: Folders, folder: Folder) -> Reader:
+    """Training data of a reader, and its answers to held-out questions."""
     results, run = folders.results, folders.results / folder.key
     training, rows = json.loads((run / "training.json").read_text()), read_csv(run / HELD_OUT_FILE)
     validation = read_csv(run / VALIDATION_FILE) if (run / VALIDATION_FILE).is_file() else []
@@ -189,7 +187,6 @@ def reader(corpus: str, folders: Folders, folder: "Folder") -> Reader:
         for reference in read_questions(results / folder.specification["questions"])
         if reference.questions
     }
-    trained = "updates" in training
     return Reader(
         corpus=corpus,
         seed=folder.specification["seed"],
@@ -198,22 +195,22 @@ def reader(corpus: str, folders: Folders, folder: "Folder") -> Reader:
         chance=float(np.mean([float(row["chance"]) for row in rows])),
         questions=training["questions"],
         left_out=training["left_out"]["train"],
-        updates=training["updates"] if trained else None,
-        seconds=folders.timing(folder.key).seconds if trained else None,
+        updates=training["updates"],
+        seconds=folders.timing(folder.key).seconds,
         of_sources=training.get("of_sources", 0),
         validation=answered_of(validation) if validation else None,
     )
 
 
 def answered_of(rows: Sequence[Mapping[str, str]]) -> Answered:
-    """What held_out.csv, or validation.csv, of a reader's run says."""
+    """Answers in held_out.csv, or validation.csv, of a reader's run."""
     columns = {name: np.array([float(row[name]) for row in rows]) for name in ("reader", *BASELINES) if name in rows[0]}
     right = columns.pop("reader")
     return Answered(tuple(row["group"] for row in rows), right, columns)
 
 
 def items(folder: Path, shown: set[str]) -> dict[str, AboutItem]:
-    """The questions about references of test items. In a question entities have the longest of their names."""
+    """The questions about references of test items. In a question each entity has the longest of its names."""
     shown_items = {}
     for reference in read_questions(folder):
         if reference.item in shown and reference.questions:
@@ -226,7 +223,7 @@ def items(folder: Path, shown: set[str]) -> dict[str, AboutItem]:
 
 
 def in_words(words: Sequence[str], names: Mapping[int, str]) -> str:
-    """A question as people read it: what is hidden is a gap."""
+    """A question in readable words: the hidden entity is a gap."""
     readable = []
     for word in words:
         number = entity_in(word)

@@ -1,33 +1,51 @@
-"""Folders of questions and of their readers: how each kind is made."""
+"""Folders of entities, of questions and of their readers, and how each kind is made."""
 
 from typing import Literal, NotRequired, TypedDict
 
-from sumcurve.capabilities.apes.settings import SpanReaderSettings, reader_settings
+from sumcurve.capabilities.apes.settings import AttentiveSettings
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
-from sumcurve.machine.sums import Sums
+from sumcurve.numerics.sums import Sums
 from sumcurve.store.errors import CorpusError
-from sumcurve.store.kind import PACKED_OF_RUNS, Kind
+from sumcurve.store.kind import COMMITTED_OF_RUNS, Kind
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage
 from sumcurve.training.place import Place
+
+
+class EntitiesSpecification(TypedDict):
+    corpus: str
+    pipeline: str  # "rules", or a spaCy pipeline's name
+    versions: Block  # of spaCy and the pipeline
+    hyphenated: NotRequired[Literal["whole", "parts"]]  # without it whole
+
+
+def entities(specification: EntitiesSpecification, inputs: Inputs, stage: Stage) -> None:
+    """Write the entities of every part of a corpus: the names in its references, and their mentions in its sources."""
+    from sumcurve.capabilities.apes.entities import EntityError, annotate
+
+    try:
+        corpus, hyphenated = inputs[specification["corpus"]], specification.get("hyphenated", "whole")
+        annotate(corpus, stage.folder, specification["pipeline"], hyphenated)
+    except EntityError as error:
+        raise CorpusError(f"{stage.name}: {error}") from error
 
 
 class QuestionsSpecification(TypedDict):
     corpus: str
     pipeline: NotRequired[str]  # "rules", or a spaCy pipeline's name; or
-    recogniser: NotRequired[Block]  # kind, sha256 of its folder, types; or
+    recogniser: NotRequired[Block]  # kind, sha256 of its folder; or
     files: NotRequired[Block]  # sha256 of ready-made questions, and the corpus's tokenizer and case
     never: NotRequired[list[str]]  # patterns of names that are no entities; without it none
     salient: NotRequired[Literal["names", "words"]]  # without it names
     hyphenated: NotRequired[Literal["whole", "parts"]]  # without it whole
-    versions: NotRequired[Block]  # of what recognises entities
+    versions: NotRequired[Block]  # of the recogniser of entities
 
 
 def questions(specification: QuestionsSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write the questions about every reference of a corpus, and what guessing gets of them."""
+    """Write the questions about every reference of a corpus, and the accuracy of guessing."""
     from sumcurve.capabilities.apes.cloze import ask, ask_by_files
-    from sumcurve.capabilities.apes.recognisers import classifier, pipeline
-    from sumcurve.corpora.entities import EntityError
+    from sumcurve.capabilities.apes.entities import EntityError
+    from sumcurve.capabilities.apes.recognisers import pipeline
     from sumcurve.corpora.tokenizers import tokenizer
 
     corpus = Corpus(inputs[specification["corpus"]])
@@ -40,14 +58,9 @@ def questions(specification: QuestionsSpecification, inputs: Inputs, stage: Stag
                 corpus, stage.folder, inputs[files["sha256"]], lambda texts: split.tokens(texts, files["lower"]), *how
             )
         else:
-            if "recogniser" in specification:
-                block = specification["recogniser"]
-                folder = inputs[block["sha256"]]
-                spacy = block["kind"] == "spacy"
-                recogniser = pipeline(str(folder)) if spacy else classifier(folder, block.get("types") or None)
-            else:
-                recogniser = pipeline(specification["pipeline"])
-            statistics = ask(corpus, stage.folder, recogniser, *how, never=specification.get("never", ()))
+            block = specification.get("recogniser")
+            name = str(inputs[block["sha256"]]) if block else specification["pipeline"]
+            statistics = ask(corpus, stage.folder, pipeline(name), *how, never=specification.get("never", ()))
     except EntityError as error:
         raise CorpusError(f"{stage.name}: {error}") from error
     for part, counts in statistics["parts"].items():
@@ -70,21 +83,13 @@ class ReaderSpecification(TypedDict):
 
 
 def reader(specification: ReaderSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write a reader of questions, resuming where an interrupted one left its state; one from elsewhere as it is."""
+    """Write a reader of questions, resuming from the state of an interrupted training."""
     from sumcurve.capabilities.apes.reader import train_reader
-    from sumcurve.capabilities.apes.span_reader import take_over
-    from sumcurve.capabilities.apes.spans import ReaderError
     from sumcurve.training.fit import ResumeError, TrainingError
 
-    settings = reader_settings(specification["reader"])
+    settings = AttentiveSettings.of_specification(specification["reader"])
     corpus, questions = inputs[specification["corpus"]], inputs[specification["questions"]]
     stage.facts["exclusive"] = stage.lease.exclusive
-    if isinstance(settings, SpanReaderSettings):
-        try:
-            take_over(dict(specification), settings, inputs[settings.sha256], corpus, questions, stage.folder)
-        except ReaderError as error:
-            raise BuildError(f"{stage.name}: {error}") from error
-        return
     with devices.bar_line(stage.home / "scratch" / "locks") as line:
         try:
             vectors = inputs[settings.vectors.sha256] if settings.vectors is not None else None
@@ -94,12 +99,20 @@ def reader(specification: ReaderSpecification, inputs: Inputs, stage: Stage) -> 
 
 
 KINDS: dict[str, Kind] = {
+    "entities": Kind(
+        step="annotations",
+        stem="{corpus}-entities",
+        specification=EntitiesSpecification,
+        builder=entities,
+        version=2,
+        mem_mb=2000,
+    ),
     "questions": Kind(
         step="annotations",
         stem="{corpus}-questions",
         specification=QuestionsSpecification,
         builder=questions,
-        modules=("sumcurve.capabilities.apes.cloze",),
+        version=1,
         mem_mb=3000,
         tabled=True,
     ),
@@ -108,16 +121,12 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}-reader-s{seed}",
         specification=ReaderSpecification,
         builder=reader,
-        modules=(
-            "sumcurve.capabilities.apes.reader",
-            "sumcurve.capabilities.apes.span_reader",
-            "sumcurve.machine.sums",
-        ),
+        version=1,
         mem_mb=3000,
         minutes=240,
         gpu=True,
         together=True,
-        packed=(*PACKED_OF_RUNS, "held_out.csv", "validation.csv"),
-        leads_pack=True,
+        committed=(*COMMITTED_OF_RUNS, "held_out.csv", "validation.csv"),
+        leads_file=True,
     ),
 }

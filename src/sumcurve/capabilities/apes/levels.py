@@ -1,6 +1,6 @@
-"""The readers that answer APES's questions, and what they know beyond guessing.
+"""The readers that answer APES's questions, and their accuracy compared with guessing.
 
-A reader that does not beat guessing on held-out questions measures nothing: then APES is not to be read.
+APES is valid only where the readers beat guessing on held-out questions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ SHARE = "apes"  # of these the one that is a ratio of sums: the share of all que
 BY_OVERLAP = "apes_overlap"  # the same by word overlap in place of readers
 POINTS = 100
 READER = "reader"
-BASELINES = {  # what may stand beside a reader, by column of held_out.csv
+BASELINES = {  # baselines of a reader, by column of held_out.csv
     "majority": "the training questions' most frequent answer",
     "frequency": "the most frequent entity",
     "first": "the first entity",
@@ -31,9 +31,9 @@ BASELINES = {  # what may stand beside a reader, by column of held_out.csv
 
 @dataclass(frozen=True)
 class Answered:
-    """Questions of which each is answered (1) or not (0) by a reader, and by what needs none.
+    """Questions with marks of right (1) and wrong (0) answers, by a reader and by baselines.
 
-    `right` is the reader's, `baselines` those of `BASELINES` that are known, in one order for all readers of a corpus;
+    `right` is the reader's, `baselines` the available ones of `BASELINES`, in one order for all readers of a corpus;
     `groups` names the group of each question's item.
     """
 
@@ -44,13 +44,13 @@ class Answered:
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader of a corpus's questions: what it learned from, and what it answers of held-out questions.
+    """A reader of a corpus's questions: the counts of its training questions, and its answers to held-out questions.
 
-    `several` says of each of these whether its reference names entities enough for summaries to be asked about it, as
-    sources are of one, too; `chance` is the mean probability of a guess. `questions` counts those of each part, of
-    them `of_sources` training questions about sources, `left_out` those of the training part that teach nothing.
-    `validation` are answers to validation questions, where guessers are asked them. One that was not trained has no
-    updates and seconds.
+    `several` marks the held-out questions whose reference names enough entities for questions about summaries, since
+    sources have questions about references with one entity, too; `chance` is the mean probability of a right guess.
+    `questions` counts those of each part, `of_sources` the training questions about sources among them, `left_out`
+    those of the training part that were left out. `validation` are answers to validation questions, where guessers
+    answer them.
     """
 
     corpus: str
@@ -60,15 +60,15 @@ class Reader:
     chance: float
     questions: Mapping[str, int]
     left_out: Mapping[str, int]
-    updates: int | None
-    seconds: float | None
+    updates: int
+    seconds: float
     of_sources: int = 0
     validation: Answered | None = None
 
 
 @dataclass(frozen=True)
 class Checked:
-    """How often a corpus's readers are right on its validation questions, in %, beside the best of the guessers.
+    """Accuracy of a corpus's readers on its validation questions, in %, beside that of the best guesser.
 
     `difference` is the readers' share minus that of the guesser `best`.
     """
@@ -82,12 +82,12 @@ class Checked:
 
 @dataclass(frozen=True)
 class Level:
-    """How often a corpus's readers are right on held-out questions, in %, beside what needs no reader.
+    """Accuracy of a corpus's readers on held-out questions, in %, beside baselines without a reader.
 
     `differences` are the readers' share minus that of each of `baselines`, with intervals over groups of items and
-    readers. `several` are the questions about references that summaries are asked about, too, and `right_of_several`
-    what readers and baselines have of these alone, in %; empty where there are none. `readers_of` is the corpus that
-    they learned from, where it is another.
+    readers. `several` counts the questions about references that have questions for summaries, too, and
+    `right_of_several` holds the accuracy of readers and baselines on these alone, in %; empty where there are none.
+    `readers_of` is the corpus that the readers learned from, where it is another.
     """
 
     corpus: str
@@ -102,11 +102,11 @@ class Level:
 
     @property
     def beats(self) -> bool:
-        """Whether the interval of every difference lies above 0."""
+        """Tell whether the interval of every difference lies above 0."""
         return all(estimate.low is not None and estimate.low > 0 for estimate in self.differences.values())
 
     def sentence(self) -> str:
-        """What is said of APES where the corpus is shown."""
+        """Sentence about the validity of APES where the corpus is shown."""
         guesses = []
         for name, apart in self.differences.items():
             title = BASELINES[name]
@@ -116,8 +116,8 @@ class Level:
         verdict = (
             "The readers beat guessing"
             if self.beats
-            else "APES IS NOT TO BE READ (‡; left out of answers, efficiency and verdicts): the intervals do not show "
-            "readers that beat guessing"
+            else "APES is not validated on this corpus (‡; left out of tables answers, efficiency and verdicts): the "
+            "intervals do not show readers that beat guessing"
         )
         if self.readers_of:
             return f"{self.corpus}: {verdict}. They are those of {self.readers_of}, which says what they are right in."
@@ -137,7 +137,7 @@ class Level:
         )
 
     def _checked(self) -> str:
-        """What is said of validation questions."""
+        """Sentence about validation questions."""
         if self.validation is None:
             return ""
         known = self.validation
@@ -160,10 +160,10 @@ def right_of(items: Items) -> tuple[dict[str, Array], Array]:
 
 
 def share_of(items: Items, metric: str = SHARE) -> tuple[Array, Array]:
-    """Of the share of all questions the items' values, and its value by each reader, or by word overlap, in %.
+    """Values of items for the share of all questions, and that share by each reader, or by word overlap, in %.
 
-    The mean of the values is the share, and they vary as that ratio of sums does: by what each item adds to right
-    answers beyond its share of the questions.
+    The mean of the values is the share, and they vary as that ratio of sums does: by each item's right answers beyond
+    its share of the questions.
     """
     right, questions = right_of(items)
     columns = list(right.values())
@@ -177,7 +177,7 @@ def share_of(items: Items, metric: str = SHARE) -> tuple[Array, Array]:
 
 
 def level(corpus: str, readers: list[Reader], confidence: float) -> Level:
-    """Of the readers of one corpus."""
+    """Compute the level of the readers of one corpus."""
     right, known = _in_points([reader.held_out for reader in readers])
     baselines = {name: float(values.mean()) for name, values in known.items()}
     groups, several = readers[0].held_out.groups, readers[0].several
@@ -191,7 +191,7 @@ def level(corpus: str, readers: list[Reader], confidence: float) -> Level:
 
 
 def _in_points(answered: Sequence[Answered]) -> tuple[Array, dict[str, Array]]:
-    """Of every reader its answers, [readers, questions], and those of each baseline [questions], right ones as 100."""
+    """Answers of each reader, [readers, questions], and of each baseline, [questions]; right ones are 100."""
     right = POINTS * np.stack([of_reader.right for of_reader in answered])
     return right, {name: POINTS * np.asarray(values) for name, values in answered[0].baselines.items()}
 
@@ -204,7 +204,7 @@ def _above(right: Array, known: Array, groups: Sequence[str], confidence: float)
 
 
 def against_best(answered: Sequence[Answered], confidence: float) -> Checked:
-    """What readers of one corpus are right in, beside the best of what needs no reader, on the same questions."""
+    """Compare readers of one corpus with the best baseline without a reader, on the same questions."""
     right, known = _in_points(answered)
     best = max(known, key=lambda name: known[name].mean())
     difference = _above(right, known[best], answered[0].groups, confidence)
@@ -212,6 +212,6 @@ def against_best(answered: Sequence[Answered], confidence: float) -> Checked:
 
 
 def levels(readers: list[Reader], confidence: float) -> dict[str, Level]:
-    """By corpus."""
+    """Compute the levels of all corpora, by corpus."""
     corpora = dict.fromkeys(reader.corpus for reader in readers)
     return {name: level(name, [reader for reader in readers if reader.corpus == name], confidence) for name in corpora}

@@ -1,8 +1,7 @@
 """Ready-made cloze questions of CNN and the Daily Mail (Hermann et al. 2015), joined to records by their urls' SHA1.
 
-A record's id is the SHA1 of its story's url, as on the hub. As in Eyal et al.'s code the
-article's entities are those that the files name; a question is the files' own. Names and questions become tokens of the
-corpus, by its tokenizer.
+A record's id is the SHA1 of its story's url, as on the hub. As in Eyal et al.'s code, the entities of an article and
+its questions are those in the files. Names and questions become tokens of the corpus, by its tokenizer.
 """
 
 import json
@@ -12,9 +11,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sumcurve.capabilities.apes import published_questions as hermann
+from sumcurve.capabilities.apes.entities import FRAME, PLACEHOLDER, Hyphenated, occurrences, parted, without_possessive
 from sumcurve.capabilities.apes.questions import FEWEST, Asked, Question, anonymise, by_number
-from sumcurve.corpora.entities import FRAME, PLACEHOLDER, Hyphenated, occurrences, parted, without_possessive
-from sumcurve.sources import questions as hermann
 from sumcurve.sources.raw import Refused
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record
@@ -25,7 +24,7 @@ STAND_IN = "xqzentity"
 BEFORE_POSSESSIVE = re.compile(rf"({STAND_IN}[a-j]+) +(['’]s\b)")
 Tokens = Callable[[Sequence[str]], list[str]]  # of sentences, blank-separated
 
-# Reasons for which a file asks nothing.
+# Reasons for which a file has no usable question.
 NO_RECORD = "story of no record"
 OTHER_ARTICLE = "most of its entities are not in the record"
 NO_NAME = "answer without a word"
@@ -35,7 +34,7 @@ REPEATED = "question that its story has twice"
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """A question as its file has it; `entities` are names by `@entityN`, as JSON."""
+    """A question as in its file; `entities` are names by `@entityN`, as JSON."""
 
     id: str
     entities: str
@@ -47,7 +46,8 @@ def gathered(path: Path, records: Collection[str], counts: Counter[str]) -> dict
     """The questions about these records by their ids, those of a record sorted by their own ids.
 
     `path` is an archive, a folder of archives or of files, or one file. Counts in `counts` all files ("read") and, by
-    reason, those that ask nothing. Documents do not stay in memory. CorpusError where no file is about a record.
+    reason, those without a usable question. Documents do not stay in memory. CorpusError where no file is about a
+    record.
     """
     by_record: dict[str, list[Filed]] = {}
     stranger = ""
@@ -78,12 +78,12 @@ def gathered(path: Path, records: Collection[str], counts: Counter[str]) -> dict
 def asked_in(
     record: Record, filed: Sequence[Filed], tokens: Tokens, counts: Counter[str], hyphenated: Hyphenated = "whole"
 ) -> Asked:
-    """What the files ask about a record; counts "asked", and by reason the files that ask nothing.
+    """The questions of the files about a record; counts "asked", and by reason the files without a usable question.
 
     An entity is its name: files that number the same names otherwise are renumbered, and two numbers of one name are
-    one entity, the first file's. Where fewer than half of the names stand in the record, the files are about another
-    article. `sentence` is the one of the reference that shares most words with the question, which files do not tell.
-    Hyphenated tokens are those that `tokens` makes; of the record they are as `hyphenated` says.
+    one entity, the first file's. Where the record has fewer than half of the names, the files are about another
+    article. `sentence` is the sentence of the reference that shares most words with the question, since files do not
+    name it. Hyphenated tokens are divided as `tokens` divides them; those of the record as `hyphenated` states.
     """
     names, maps = _names(filed, tokens)
     entities, target = set(names.values()), parted(record.target, hyphenated)
@@ -115,7 +115,7 @@ def asked_in(
 
 
 def _names(filed: Sequence[Filed], tokens: Tokens) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
-    """The entity of every name, and the entities of every map's markers; those without a word have a number alone."""
+    """The entity of every name, and the entities of every map's markers; markers without a word have a number only."""
     names: dict[str, int] = {}
     maps: dict[str, dict[str, int]] = {}
     taken: set[int] = set()
@@ -147,7 +147,7 @@ def _name(text: str) -> str:
 def _words(question: str, markers: dict[str, int], tokens: Tokens) -> tuple[str, ...]:
     """A question in the corpus's tokens; markers stay whole, each with its entity's number.
 
-    The tokenizer sees a word in the place of each, with the possessive behind it if there is one.
+    For the tokenizer each marker is replaced by a word, followed by the possessive if there is one.
     """
     placed = [part for part in MARKS.split(question) if MARKS.fullmatch(part)]
     words = {
@@ -161,6 +161,6 @@ def _words(question: str, markers: dict[str, int], tokens: Tokens) -> tuple[str,
 
 
 def _stand_in(number: int) -> str:
-    """A word that no text has, one for each number."""
+    """A word that occurs in no text, one for each number."""
     letters = "".join(chr(ord("a") + int(digit)) for digit in str(number))
     return f"{STAND_IN}{letters}"

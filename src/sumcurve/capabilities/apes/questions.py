@@ -1,4 +1,4 @@
-"""Cloze questions about a corpus's references, for APES: the entities that a summary lets a reader name.
+"""Cloze questions about a corpus's references, for APES: sentences with a hidden entity, which a reader names.
 
 Eyal, Baumel and Elhadad (NAACL 2019), "Question answering as an automatic evaluation metric for news article
 summarization". A reference's entities are numbered (`numbered`); a question is a sentence of the reference in which
@@ -6,7 +6,7 @@ every mention of one entity is `@placeholder` and every other entity is `@entity
 (`anonymise`) names the entity that is missing.
 
 Words are a record's own tokens, blank-separated, without possessives; names are in lower case. Mentions are whole
-tokens: a name inside another name is read as a part of the longer one, and no character of a name has a meaning.
+tokens: a name inside another name is read as a part of the longer one, and no character of a name is a pattern.
 """
 
 import re
@@ -17,17 +17,16 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from sumcurve.corpora.entities import PLACEHOLDER, Entities, Hyphenated, anonymised, longest_first, parted
-from sumcurve.corpora.entities import merged as entities_of
-from sumcurve.corpora.entities import questions as questions_about
+from sumcurve.capabilities.apes.entities import PLACEHOLDER, Entities, Hyphenated, anonymised, longest_first, parted
+from sumcurve.capabilities.apes.entities import merged as entities_of
+from sumcurve.capabilities.apes.entities import questions as questions_about
 from sumcurve.corpora.store import Part
 from sumcurve.store.records import Record, RecordError, read_jsonl, write_jsonl
 
 MARKER = re.compile(r"@entity(\d+)")
 FEWEST = 2  # distinct entities of a reference that is asked about: of one alone any summary that names it is right
-NOT_ASKED = "no entity", "one entity", "no question"  # why nothing is asked about a reference
-GUESSES = "chance", "majority", "frequency"  # what guesses an answer without reading
-GUESSERS = "frequency", "first", "overlap"  # what guesses among entities that the question does not name
+NOT_ASKED = "no entity", "one entity", "no question"  # reasons why a reference has no questions
+GUESSES = "chance", "majority", "frequency"  # baselines that guess without reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +44,13 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked about one reference.
+    """Questions about one reference.
 
-    `names` is its entity graph: lower-case name to entity number. `lemmas` holds those of names that are not their own
-    lemma. `further` are names that the source has and the reference has not, numbered by `merged`. `salient` are the
+    `names` is its entity graph: lower-case name to entity number. `lemmas` holds the lemmas of names that differ from
+    them. `further` are names in the source that the reference does not have, numbered by `merged`. `salient` are the
     spans of source tokens (half-open) where answers are mentioned. `questions` is empty where fewer than `FEWEST`
-    entities are named. `hyphenated` says what a token with hyphens is in the names and in whatever is read by them.
+    entities are named. `hyphenated` states how tokens with hyphens are divided, in the names and in the texts that are
+    compared with them.
     """
 
     item: str
@@ -62,10 +62,10 @@ class Asked:
     hyphenated: Hyphenated = "whole"
 
     def about_source(self, record: Record) -> Iterator[tuple[list[str], list[str], int]]:
-        """Of every sentence of the record's source and entity in it: the other sentences, anonymised, the question, and
-        the number of the answer.
+        """Yield, for every sentence of the record's source and entity in it, the other sentences, anonymised, the
+        question, and the number of the answer.
 
-        A sentence that says the same is no other one. The other sentences need not name the answer.
+        Copies of the sentence are left out of the others. The other sentences need not name the answer.
         """
         sentences = [list(self.anonymised([sentence])) for sentence in record.source]
         for row in questions_about(self.parted(record.source), by_number(self.source_names)):
@@ -75,7 +75,7 @@ class Asked:
 
     @property
     def source_names(self) -> dict[str, int]:
-        """What the source is anonymised with: the reference's graph and the source's own entities merged into it."""
+        """Names with which the source is anonymised: the reference's graph and the source's own entities merged in."""
         return {**self.names, **self.further}
 
     def anonymised(self, tokens: Iterable[str]) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ class Asked:
         return anonymise([word for token in self.parted(tokens) for word in token.split(" ")], self.source_names)
 
     def parted(self, texts: Iterable[str]) -> list[str]:
-        """Texts of blank-separated tokens in the words that names are compared by."""
+        """Texts of blank-separated tokens, divided into the words by which names are compared."""
         return parted(texts, self.hyphenated)
 
 
@@ -91,7 +91,7 @@ class Asked:
 
 
 def numbered(lemmas: Mapping[str, str]) -> dict[str, int]:
-    """The entity graph of a text's names, given with their lemmas: every name's entity.
+    """The entity graph of a text's names, given with their lemmas: the entity number of every name.
 
     Names stand longest first (by length, then text, descending). Each joins the first listed one with the same lemma or
     of which it is a part (whole words). An entity's number is the place of its first name, as in the authors' code, so
@@ -135,8 +135,8 @@ def by_number(names: Mapping[str, int]) -> Entities:
 def anonymise(words: Sequence[str], names: Mapping[str, int]) -> tuple[str, ...]:
     """The words with every mention of a name replaced by `@entityN`, the longest name first.
 
-    A mention is a whole one: its tokens stand one behind the other, in any case, without possessives. What is not
-    replaced stays as it is but for possessives, and for words that look like a marker (`entities.anonymised`).
+    A mention is a whole one: its tokens follow each other, in any case, without possessives. Other tokens stay as they
+    are, but for possessives and for words that look like a marker (`entities.anonymised`).
     """
     return tuple(anonymised(words, by_number(names)))
 
@@ -162,7 +162,7 @@ def renumbered(
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[int, int]]:
     """Document and question with entities numbered by their first occurrence, the document's before the question's.
 
-    The mapping leads from old to new numbers of all entities in them; an answer that neither names is not in it.
+    The mapping holds the new number of each old one in them; an answer that neither text names is not in it.
     """
     mapping: dict[int, int] = {}
     for word in (*document, *question):
@@ -192,13 +192,13 @@ def answerable(
 
 
 def entity_in(word: str) -> int | None:
-    """The number N of a word `@entityN`; None of any other word."""
+    """The number N of a word `@entityN`; None for any other word."""
     marker = MARKER.fullmatch(word) if word.startswith("@") else None
     return int(marker[1]) if marker else None
 
 
 def candidates(document: Iterable[str]) -> Counter[int]:
-    """How often every entity occurs in a document, in the order of first occurrence."""
+    """Count the occurrences of every entity in a document, in the order of first occurrence."""
     return Counter(number for word in document if (number := entity_in(word)) is not None)
 
 
@@ -218,11 +218,12 @@ def most_frequent(document: Iterable[str]) -> int | None:
 
 
 def guesses(sentences: Iterable[Sequence[str]], question: Sequence[str]) -> dict[str, int | None]:
-    """What each of `GUESSERS` answers of a document, given as its anonymised sentences.
+    """Answers of three baselines by their names for a document, given as its anonymised sentences.
 
-    "frequency" says the entity that occurs most often, "first" the first one, "overlap" the one with a sentence that
-    shares most distinct words with the question, markers and signs included; of several the first. None names an entity
-    that the question names, since all mentions of its answer are hidden; None where no other is there.
+    "frequency" answers the entity that occurs most often, "first" the first one, "overlap" the one with a sentence that
+    shares most distinct words with the question, markers and signs included; of several the first. None answers an
+    entity that the question names, since all mentions of its answer are hidden; the answer is None where no other is
+    left.
     """
     shown, words = candidates(question), set(question)
     counts: Counter[int] = Counter()
@@ -241,9 +242,9 @@ def guesses(sentences: Iterable[Sequence[str]], question: Sequence[str]) -> dict
 
 
 def majority(answers: Iterable[int]) -> int | None:
-    """The entity that is most often the answer, the lowest number of several; None of no answers.
+    """The entity that is most often the answer, the lowest number of several; None where there are no answers.
 
-    `answers` are those of training questions after `renumbered`: before, a number says nothing beyond its record.
+    `answers` are those of training questions after `renumbered`: before, a number has no meaning beyond its record.
     """
     counts = Counter(answers)
     return min(counts, key=lambda number: (-counts[number], number)) if counts else None
@@ -253,7 +254,7 @@ def majority(answers: Iterable[int]) -> int | None:
 
 
 def write_questions(folder: Path, part: str, rows: Iterable[Asked]) -> int:
-    """Write `<part>.jsonl`, a line for every reference in order; returns how many."""
+    """Write `<part>.jsonl`, a line for every reference in order; returns the number of lines."""
     return write_jsonl(folder / f"{part}.jsonl", map(_row, rows))
 
 
@@ -273,7 +274,7 @@ def _row(reference: Asked) -> dict[str, Any]:
 
 
 def read_questions(folder: Path, part: str = "test") -> Iterator[Asked]:
-    """What `write_questions` wrote of a part, in order; RecordError with file and line for what it did not write."""
+    """Read a part's file of `write_questions`, in order; RecordError with file and line for any other line."""
     path = folder / f"{part}.jsonl"
     for number, row in enumerate(read_jsonl(path), start=1):
         try:
@@ -300,7 +301,7 @@ def read_questions(folder: Path, part: str = "test") -> Iterator[Asked]:
 
 
 def asked_of(part: Part, folder: Path) -> Iterator[tuple[Record, Asked]]:
-    """Every record of a part with what is asked of it in `folder`.
+    """Every record of a part with the questions about it in `folder`.
 
     RecordError where the two do not hold the same ids in the same order.
     """

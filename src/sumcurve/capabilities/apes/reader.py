@@ -1,9 +1,9 @@
 """Training of the reader that answers cloze questions: `fit` with its History, patience and resume.
 
 It learns from the questions about the references of a corpus's whole training part, each asked of the record's source
-with entities numbered by their first occurrence, and where its settings say so from questions about the sentences of
-these sources, each asked of the others. A document that does not name the answer, or names one entity alone, teaches
-nothing and is left out, counted.
+with entities numbered by their first occurrence, and, where set, from questions about the sentences of these sources,
+each asked of the other sentences. A question is left out, and counted, where its document does not name the answer or
+names one entity only.
 """
 
 import hashlib
@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from sumcurve.capabilities.apes.answers import WORDS
+from sumcurve.capabilities.apes.entities import questions as questions_about
 from sumcurve.capabilities.apes.questions import (
     Asked,
     asked_of,
@@ -43,7 +44,6 @@ from sumcurve.capabilities.apes.reader_model import (
     start_from,
 )
 from sumcurve.capabilities.apes.settings import AttentiveSettings
-from sumcurve.corpora.entities import questions as questions_about
 from sumcurve.corpora.store import Corpus
 from sumcurve.scores.scorer import group_of
 from sumcurve.settings.training import PhaseSettings
@@ -65,7 +65,7 @@ NOT_AGAIN = "no other sentence of the source names the answer"
 class Posed:
     """A question about a reference, asked of its source; entities are numbered by their first occurrence.
 
-    `guesses` are by guesser, where they are asked.
+    `guesses` are by guesser, where guessers answer.
     """
 
     item: str
@@ -77,15 +77,15 @@ class Posed:
 
 
 def history_rows(history: History) -> list[dict[str, Any]]:
-    """One dict per validation with `ANSWERING`: what `History.rows` has of summaries is left out."""
+    """One dict per validation with `ANSWERING`; columns of `History.rows` about summaries are left out."""
     return [{column: getattr(row, column) for column in ANSWERING} for row in history]
 
 
 def posed(pairs: Iterable[tuple[Record, Asked]], dropped: Counter[str], guessing: bool = False) -> Iterator[Posed]:
     """The questions about the references of a part that can be asked of its sources; adds to `dropped`, by reason.
 
-    Other than of a summary, one is asked about a reference of one entity, too, since sources have others. Guessers are
-    asked where there is `guessing`.
+    Unlike for a summary, a reference with one entity has a question, too, since sources have further entities. Guessers
+    answer with `guessing`.
     """
     for record, reference in pairs:
         if not reference.names:
@@ -141,7 +141,7 @@ def in_ids(questions: Iterable[Posed], words: Words) -> list[Posing]:
 
 
 class ReaderLearner(Learner):
-    """Trains `model` to answer; ValueError for no questions."""
+    """Trains `model` to answer; ValueError for an empty list of questions."""
 
     model: AttentiveReader
 
@@ -168,7 +168,7 @@ class ReaderLearner(Learner):
 
     @torch.no_grad()
     def validate(self, phase: PhaseSettings) -> dict[str, float]:
-        """`nll` and `accuracy`; a reader writes nothing."""
+        """`nll` and `accuracy`; a reader generates no summaries."""
         self.model.eval()
         losses: list[float] = []
         right: list[float] = []
@@ -197,7 +197,7 @@ def _digest(items: Sequence[Posing]) -> str:
 
 @torch.no_grad()
 def answers_of(model: AttentiveReader, words: Words, questions: Sequence[Posed]) -> list[int]:
-    """What the reader answers to each question."""
+    """Answer each question by the reader."""
     model.eval()
     device = next(model.parameters()).device
     answers: list[int] = []
@@ -208,11 +208,11 @@ def answers_of(model: AttentiveReader, words: Words, questions: Sequence[Posed])
 
 
 def levels(questions: Sequence[Posed], answers: Sequence[int | None], frequent: int | None) -> list[dict[str, Any]]:
-    """Of each held-out question whether the reader answers it, and what needs no reader does (0 or 1).
+    """Tell whether the reader, and each baseline without a reader, answers each held-out question (0 or 1).
 
-    `majority` always says `frequent`, the most frequent answer of the training questions; `frequency` the document's
+    `majority` always answers `frequent`, the most frequent answer of the training questions; `frequency` the document's
     most frequent entity; `chance` is the probability that a guess among the document's entities is right. Where
-    guessers were asked, what they say stands in place of these two.
+    guessers answered, their answers replace the last two.
     """
     return [
         {
@@ -233,10 +233,10 @@ def levels(questions: Sequence[Posed], answers: Sequence[int | None], frequent: 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a reader learns and is tested by; `frequent` is the training questions' most frequent answer.
+    """Data of a reader's training and test; `frequent` is the training questions' most frequent answer.
 
     `of_sources` counts the training questions that are about sources. `checked` are the validation questions, all of
-    them, that guessers answer, too.
+    them, which guessers answer, too.
     """
 
     words: Words
@@ -250,7 +250,7 @@ class Lesson:
 
 
 def lesson(corpus: Path, questions: Path, settings: AttentiveSettings) -> Lesson:
-    """Of a corpus's folder and that of its questions; RecordError where a part has no question."""
+    """Build a lesson from the folders of a corpus and its questions; RecordError for a part without questions."""
     training = settings.training()
     dropped: dict[str, Counter[str]] = {part: Counter() for part in ("train", "valid", "test")}
     answers: Counter[int] = Counter()

@@ -1,9 +1,9 @@
 """The attentive reader of Chen, Bolton and Manning (2016), which answers cloze questions about entities.
 
 A document and a question are read by two bidirectional GRUs over shared embeddings; attention between them is bilinear,
-and what it gathers of the document is mapped to all entity markers, of which those can be answered that the document
-has. Or each entity is as probable as the attention to its mentions is in sum (Kadlec, Schmid, Bajgar and Kleindienst
-2016), among entities of the document that the question does not name.
+and the attended vector of the document is mapped to all entity markers, of which only those in the document are
+possible answers. Alternatively, the probability of each entity is the sum of the attention to its mentions (Kadlec,
+Schmid, Bajgar and Kleindienst 2016), among entities of the document that the question does not name.
 
 Documents and questions are words in which entities are markers (`@entity3`) and one is hidden (`@placeholder`).
 """
@@ -30,9 +30,9 @@ LEAST = 1e-9  # added to a sum of attention, whose logarithm is taken
 
 
 class Words:
-    """What a reader knows: three marks, then a marker for each of `entities` entities, then words.
+    """Vocabulary of a reader: three marks, then a marker for each of `entities` entities, then words.
 
-    A marker of a larger number is an unknown word, which nobody answers.
+    A marker of a larger number is an unknown word and never an answer.
     """
 
     def __init__(self, entities: int, words: Iterable[str]) -> None:
@@ -45,7 +45,7 @@ class Words:
 
     @classmethod
     def counted(cls, texts: Iterable[Sequence[str]], most: int, least_count: int) -> "Words":
-        """The `most` most frequent words, each at least `least_count` times there, and as many entities as are there.
+        """The `most` most frequent words, each at least `least_count` times in the texts, and all their entities.
 
         ValueError where no text has an entity.
         """
@@ -65,7 +65,7 @@ class Words:
         return self.first + self.entities + len(self.words)
 
     def ids(self, text: Sequence[str], numbers: dict[int, int] | None = None) -> list[int]:
-        """The ids of a text; with `numbers` entities are numbered by these, and new ones on, which are added."""
+        """The ids of a text; with `numbers` entities are numbered by these, and new entities are added to them."""
         ids = []
         for word in text:
             number = entity_in(word)
@@ -184,20 +184,20 @@ class AttentiveReader(nn.Module):
         return last
 
     def present(self, documents: Tensor) -> Tensor:
-        """Which entities documents [B, S] have, [B, K]."""
+        """Mask of the entities in documents [B, S], [B, K]."""
         numbers = documents - len(MARKS)
         there = (numbers >= 0) & (numbers < self.entities)
         mask = torch.zeros(len(documents), self.entities + 1, dtype=torch.bool, device=documents.device)
         return mask.scatter(1, numbers.where(there, self.entities), True)[:, : self.entities]
 
     def attention(self, states: Tensor, lengths: Tensor, questions: Tensor) -> Tensor:
-        """How much each question [B, 2H] looks at each token of its document, [B, S]."""
+        """Attention weights of each question [B, 2H] over the tokens of its document, [B, S]."""
         padding = torch.arange(states.shape[1], device=states.device) >= lengths.unsqueeze(1)
         scores = torch.einsum("bsh,bh->bs", states, self.bilinear(questions))
         return scores.masked_fill(padding, IMPOSSIBLE).softmax(1)
 
     def scores(self, states: Tensor, lengths: Tensor, questions: Tensor, present: Tensor) -> Tensor:
-        """Log-probability of each entity of the document, [B, K]; those it lacks have a value near IMPOSSIBLE."""
+        """Log-probability of each entity of the document, [B, K]; entities not in it have a value near IMPOSSIBLE."""
         weights = self.attention(states, lengths, questions)  # [B, S]
         gathered = torch.einsum("bs,bsh->bh", weights, states)
         return self.answer(gathered).masked_fill(~present, IMPOSSIBLE).log_softmax(1)
@@ -226,7 +226,7 @@ class AttentiveReader(nn.Module):
 
 
 def build(words: Words, settings: AttentiveSettings, seed: int) -> AttentiveReader:
-    """A new reader, whose weights depend on settings and seed alone; torch's generator is left as it was."""
+    """A new reader, whose weights depend on settings and seed only; torch's generator is left unchanged."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return AttentiveReader(len(words), words.entities, settings)
@@ -257,7 +257,7 @@ def read_vectors(path: Path, words: Words, width: int) -> dict[int, list[float]]
 
 
 def start_from(model: AttentiveReader, vectors: Mapping[int, Sequence[float]]) -> None:
-    """Put the vectors in place of the embeddings of their words."""
+    """Replace the embeddings of words by these vectors."""
     with torch.no_grad():
         for place, vector in vectors.items():
             model.embedding.weight[place] = torch.tensor(vector)

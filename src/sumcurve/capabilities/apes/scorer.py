@@ -1,11 +1,11 @@
-"""How many questions about its reference a summary lets a reader answer: APES.
+"""APES: the number of questions about its reference that a reader of a summary answers.
 
 Eyal, Baumel and Elhadad (NAACL 2019), section 3. The questions hide the entities of the reference one by one; a trained
-reader of the anonymised summary names what is hidden. The score of a corpus is the share of all its questions that are
-answered ("micro"); beside it stands the mean over references of the share of each.
+reader of the anonymised summary names the hidden entity. The score of a corpus is the share of all its questions that
+are answered ("micro"); the mean of the references' shares is given, too.
 
-A reference with fewer than two entities is not asked about. A summary without any entity scores 0 without being asked,
-as an empty one does; both are counted. The readers are the same for all outputs of a corpus; scores are their mean.
+A reference with fewer than two entities has no questions. A summary without any entity scores 0 without a reader, as an
+empty one does; both are counted. The readers are the same for all outputs of a corpus; scores are their mean.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sumcurve.capabilities.apes.answered import ANSWERS, NOBODY, OVERLAP, QUESTIONS, RIGHT
+from sumcurve.capabilities.apes.entities import is_marker
 from sumcurve.capabilities.apes.questions import Asked, candidates, guesses, read_questions
-from sumcurve.capabilities.apes.settings import Apes, AttentiveSettings, CorpusKeys, reader_settings
-from sumcurve.corpora.entities import is_marker
+from sumcurve.capabilities.apes.settings import Apes, AttentiveSettings, CorpusKeys
 from sumcurve.scores.needs import Need, Needing, original_id
 from sumcurve.scores.scorer import Metric, Scores, group_of, own_reference, summaries_of
-from sumcurve.settings.base import MODEL_FILES
 from sumcurve.settings.study import StudySettings
 from sumcurve.store.records import Record, RecordError
 
 if TYPE_CHECKING:
-    from sumcurve.capabilities.apes.answers import Answering
+    from sumcurve.capabilities.apes.answers import AttentiveAnswers
 
 POINTS = 100
 TEST = "test"
@@ -36,10 +35,11 @@ class AnswersQuestions(Needing):
 
     The value of `apes` of an item is its right answers over the mean number of questions of an item, so that the mean
     over items is the share of all questions; so is that of `apes_named`, the questions whose answer the summary names,
-    which no reader exceeds. Where three guessers stand beside the reader, `apes_overlap` is what word overlap answers.
-    Who wrote the first reference, which the questions are about, is not asked; who wrote another one is.
+    an upper bound of every reader. Where three guessers answer beside the reader, `apes_overlap` is the score of word
+    overlap. The first reference, which the questions are about, is not scored as an output; other references are.
     """
 
+    version = "98eb71efeeab8e97"
     Settings = Apes
     together: ClassVar[bool] = True
     claim = "coverage"
@@ -62,7 +62,7 @@ class AnswersQuestions(Needing):
     def inputs(
         self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
     ) -> Mapping[str, Any] | None:
-        """No further folder; None of who wrote the first reference."""
+        """No further folder; None for the first reference as an output."""
         return None if own_reference(specifications[output]) == 1 else {}
 
     def needs(self, corpus: str, study: StudySettings) -> Sequence[Need] | None:
@@ -73,12 +73,10 @@ class AnswersQuestions(Needing):
             return None
         reader, seeds = self.settings.reader, self.settings.seeds
         files: dict[str, tuple[str, tuple[str, ...]]] = {}
-        if isinstance(reader, AttentiveSettings):
-            if reader.vectors is not None:
-                files = {reader.vectors.sha256: (_named(reader.vectors.path, "reader.vectors.path"), ())}
-        else:
-            files = {reader.sha256: (_named(reader.path, "reader.path"), MODEL_FILES)}
-            seeds = seeds[:1]  # it is not trained
+        if reader.vectors is not None:
+            if not reader.vectors.path:
+                raise RecordError("reader.vectors.path: say where the file with that sha256 lies")
+            files = {reader.vectors.sha256: (reader.vectors.path, ())}
         decides = {"reader": reader.model_dump(mode="json"), "threads": study.threads, "sums": study.sums}
         return [
             Need("questions", "questions"),
@@ -109,7 +107,7 @@ class AnswersQuestions(Needing):
             lines = [rows[place]["summary"] for place in places]
             beside[OVERLAP] = [by_overlap(*pair) for pair in zip(references, lines, strict=True)]
             values[BY_OVERLAP.name] = [POINTS * count * len(counts) / sum(counts) for count in beside[OVERLAP]]
-        markers = sum(is_marker(word) for text in words for word in text)  # which name nobody
+        markers = sum(is_marker(word) for text in words for word in text)  # which name no entity
         return Scores(
             ids=[records[place].id for place in places],
             groups=[group_of(records[place]) for place in places],
@@ -128,7 +126,7 @@ class AnswersQuestions(Needing):
     def _answers(
         self, readers: Sequence[tuple[int, Path]], references: Sequence[Asked], documents: Sequence[Sequence[str]]
     ) -> tuple[dict[str, list[int]], dict[str, list[str]]]:
-        """By column of items.csv, of every reader: right answers of each item, and the answers as numbers."""
+        """Right answers of each item by every reader, by column of items.csv, and the answers as numbers."""
         texts = [[question.words for question in reference.questions] for reference in references]
         right: dict[str, list[int]] = {}
         answers: dict[str, list[str]] = {}
@@ -144,10 +142,10 @@ class AnswersQuestions(Needing):
         return right, answers
 
     def signature(self, readers: int) -> str:
-        """Who answers, with which seeds, and how entities are numbered; the sizes are part of the folder's name."""
+        """Signature with the readers, their seeds, and the numbering of entities; sizes are in the folder's name."""
         reader = self.settings.reader
-        size = f"-{reader.embedding}-{reader.hidden}" if isinstance(reader, AttentiveSettings) else ""
-        if isinstance(reader, AttentiveSettings) and reader.answer != "markers":
+        size = f"-{reader.embedding}-{reader.hidden}"
+        if reader.answer != "markers":
             size = f"-{reader.answer}{size}"
         seeds = ".".join(map(str, self.settings.seeds[:readers]))
         numbers = "first-occurrence" if self.settings.renumber else "the-article's"
@@ -157,7 +155,7 @@ class AnswersQuestions(Needing):
 def _values(
     references: Sequence[Asked], named: Sequence[Mapping[int, int]], right: Sequence[Sequence[int]]
 ) -> dict[str, list[float]]:
-    """By metric of every reference, by the entities that its summary names and the right answers of each reader."""
+    """Values of every reference by metric, from the entities named in its summary and each reader's right answers."""
     counts = [len(reference.questions) for reference in references]
     mean_count = sum(counts) / len(counts)
     means = [sum(column) / len(right) for column in zip(*right, strict=True)]
@@ -165,7 +163,7 @@ def _values(
     within = [sum(answer in there for answer in column) for column, there in zip(answers, named, strict=True)]
 
     def share(wanted: Sequence[int]) -> list[float]:
-        """Of the readers, those with so many right answers."""
+        """Percentage of the readers with so many right answers, for each reference."""
         rows = zip(wanted, *right, strict=True)
         return [POINTS * sum(count == number for count in row) / len(right) for number, *row in rows]
 
@@ -186,12 +184,6 @@ def by_overlap(reference: Asked, summary: Sequence[str]) -> int:
     return sum(guesses(sentences, question.words)[OVERLAP] == question.answer for question in reference.questions)
 
 
-def _named(path: str, key: str) -> str:
-    if not path:
-        raise RecordError(f"{key}: say where the file or folder with that sha256 lies")
-    return path
-
-
 @lru_cache(maxsize=4)
 def _asked(folder: Path) -> tuple[Asked, ...]:
     return tuple(read_questions(folder, TEST))
@@ -208,17 +200,12 @@ def asked_of(folder: Path, records: Sequence[Record]) -> Sequence[Asked]:
 
 
 @lru_cache(maxsize=16)
-def reader_of(folder: Path, renumber: bool) -> "Answering":
-    """The reader of a finished run's folder; kept, since all outputs of a corpus are read by it."""
+def reader_of(folder: Path, renumber: bool) -> "AttentiveAnswers":
+    """The reader of a finished run's folder; cached, since it reads all outputs of a corpus."""
     from sumcurve.capabilities.apes.answers import read_reader
     from sumcurve.store import manifest
 
     sealed = manifest.read(folder)
     if sealed is None:
         raise RecordError(f"{folder} is not finished; make it first")
-    settings = reader_settings(sealed["specification"]["reader"])
-    if isinstance(settings, AttentiveSettings):
-        return read_reader(folder, settings, renumber)
-    from sumcurve.capabilities.apes.spans import MODEL, SpanAnswers
-
-    return SpanAnswers(folder / MODEL, settings)
+    return read_reader(folder, AttentiveSettings.of_specification(sealed["specification"]["reader"]), renumber)

@@ -1,8 +1,7 @@
-"""What a study may say of questions about references, and of who answers them."""
+"""Settings of questions about references, and of the readers that answer them."""
 
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -11,24 +10,14 @@ from sumcurve.settings.training import Optimizer, PhaseSettings, Stop, Training
 
 
 class Recogniser(Settings):
-    """A local folder with what recognises names in references; nothing is downloaded."""
+    """A local folder with the recogniser of names in references; nothing is downloaded."""
 
-    kind: Literal["spacy", "transformers"]
-    """A spaCy pipeline with a component `ner`, or a token classifier of Hugging Face transformers (safetensors)."""
+    kind: Literal["spacy"]
+    """A spaCy pipeline with a component `ner`; its names count that are of the paper's five types."""
     path: str
     """The folder; where it lies is no part of any name."""
     sha256: Sha256
-    """Of its files: of the lines that `sha256sum` prints of them, in the order of their names."""
-    types: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """Of a token classifier: its labels (without B- and I-) that are names; null: persons, organisations, places and
-    nationalities, as OntoNotes and CoNLL 2003 call them.
-    """
-
-    @model_validator(mode="after")
-    def types_of_a_classifier(self) -> Self:
-        if self.types is not None and self.kind != "transformers":
-            raise ValueError("`types` are labels of a token classifier; of a spaCy pipeline the paper's five count")
-        return self
+    """sha256 of its files: of the lines that `sha256sum` prints of them, in the order of their names."""
 
 
 class QuestionFiles(Settings):
@@ -40,14 +29,16 @@ class QuestionFiles(Settings):
     path: str
     """An archive, or a folder of archives or of `.question` files."""
     sha256: Sha256
-    """Of the archive; of a folder, of the lines that `sha256sum` prints of its files, in the order of their names."""
+    """sha256 of the archive; of a folder, of the lines that `sha256sum` prints of its files, in the order of their
+    names.
+    """
 
 
 class Cloze(Settings):
     """Questions about a corpus's references (Eyal et al. 2019): sentences with one entity hidden."""
 
     recogniser: Recogniser | None = None
-    """What finds the entities; null: what the corpus's `entities` names."""
+    """Recogniser of the entities; null: the one that the corpus's `entities` names."""
     files: QuestionFiles | None = None
     """Ready-made questions in place of those that are made of references; null: there are none."""
     never: Annotated[tuple[str, ...], Field(exclude_if=lambda patterns: not patterns)] = ()
@@ -56,7 +47,7 @@ class Cloze(Settings):
     name that has one all the same is none.
     """
     salient: Literal["names", "words"] = "names"
-    """Which source words are salient, where ENT learns them from the questions: whole mentions of answers, or every
+    """Salient source words, where ENT learns them from the questions: whole mentions of answers, or every
     word of their names wherever it stands, as the authors' code has it.
     """
 
@@ -80,6 +71,14 @@ class Cloze(Settings):
 
 
 class CorpusKeys(Settings):
+    entities: str = "rules"
+    """Recogniser of entities in references: `rules`, ours for texts about code; `names`, those of them that find names
+    and coined words, for other texts; or an installed spaCy pipeline's name.
+    """
+    hyphenated: Literal["whole", "parts"] = "whole"
+    """Reading of tokens with hyphens inside where entities are named: whole words; or their parts, so that "Qaeda" is a
+    mention of "al-Qaeda" (Eyal et al. 2019). Tokenizers that leave them joined are `ptb` and `blanks`.
+    """
     cloze: Cloze | None = None
     """Questions about its references, and what they ask about; null: none are asked."""
     salient: Literal["entities", "cloze"] = "entities"
@@ -98,32 +97,29 @@ class Vectors(Settings):
     """A file of GloVe's form: a word and its numbers a line, plain, .gz or .zst."""
 
     path: Annotated[str, Field(exclude=True)] = ""
-    """Where it lies, which is no part of any name."""
+    """Path of the file, which is no part of any name."""
     sha256: Sha256
-    """Of the file."""
+    """sha256 of the file."""
 
 
-class Answerer(Settings):
-    """What is said of every reader."""
-
-    guessers: Annotated[Boolean, Field(exclude_if=lambda guessers: not guessers)] = False
-    """Whether three guessers stand beside it, on validation questions, too: the most frequent, the first, and by word
-    overlap, which is also asked of summaries. Without, two do on test questions.
-    """
-
-
-class AttentiveSettings(Answerer):
+class AttentiveSettings(Settings):
     """The attentive reader and its training; sizes are Chen et al.'s (2016), for news."""
 
+    guessers: Annotated[Boolean, Field(exclude_if=lambda guessers: not guessers)] = False
+    """True where three guessers stand beside it, on validation questions, too: the most frequent, the first, and by
+    word overlap, which is also asked of summaries. Without, two do on test questions.
+    """
     kind: Literal["attentive"] = "attentive"
     learns: Annotated[
         tuple[Literal["references", "sources"], ...],
         Field(min_length=1, exclude_if=lambda origins: origins == ("references",)),
         Once,
     ] = ("references",)
-    """What it learns from: questions about references, and about each sentence of a source, asked of the others."""
+    """Questions that it learns from: questions about references, and about each sentence of a source, asked of the
+    others.
+    """
     answer: Annotated[Literal["markers", "mentions"], Field(exclude_if=lambda answer: answer == "markers")] = "markers"
-    """How attention becomes an answer: by a layer over all markers (Chen et al. 2016), or as its sum over an entity's
+    """Step from attention to an answer: by a layer over all markers (Chen et al. 2016), or as its sum over an entity's
     mentions (Kadlec et al. 2016), of entities that the question does not name, since its answer is hidden everywhere.
     """
     embedding: Positive = 100
@@ -150,7 +146,7 @@ class AttentiveSettings(Answerer):
     """When it is validated and when it ends; the share of answered questions selects."""
 
     def training(self) -> Training:
-        """What `fit` is told."""
+        """Settings of `fit`."""
         phase = PhaseSettings(name="read", loss="nll", optimizer=self.optimizer, stop=self.stop)
         words, records = self.vocabulary, self.valid_questions
         return Training(
@@ -158,38 +154,17 @@ class AttentiveSettings(Answerer):
         )
 
 
-class SpanReaderSettings(Answerer):
-    """An extractive question-answering model of Hugging Face transformers, a local folder's, which is not trained."""
-
-    kind: Literal["transformers"]
-    path: Annotated[str, Field(exclude=True)] = ""
-    """The folder of the model, AutoModelForQuestionAnswering in safetensors, which is no part of any name."""
-    sha256: Sha256
-    """Of the model's files, as of a pretrained method's."""
-    placeholder: str = "what"
-    """The word that stands in a question where its answer is hidden."""
-
-
-ReaderSettings = Annotated[AttentiveSettings | SpanReaderSettings, Field(discriminator="kind")]
-
-
-def reader_settings(block: Mapping[str, Any]) -> AttentiveSettings | SpanReaderSettings:
-    """The settings that a reader's specification holds."""
-    kind = AttentiveSettings if block["kind"] == "attentive" else SpanReaderSettings
-    return kind.of_specification(block)
-
-
 class Apes(Settings):
-    """How many questions about its reference a summary lets a trained reader answer.
+    """Share of the questions about its reference that a trained reader of a summary answers.
 
-    Corpora with `cloze` are asked.
+    It applies to corpora with `cloze`.
     """
 
-    reader: ReaderSettings = AttentiveSettings()
-    """Who answers: trained once for a corpus, on the questions about all its training records."""
+    reader: AttentiveSettings = AttentiveSettings()
+    """Reader that answers: trained once for a corpus, on the questions about all its training records."""
     seeds: Annotated[list[Seed], Field(min_length=1), Once] = [1, 2, 3]  # a field of pydantic
     """A reader is trained with each; scores are their mean."""
     renumber: Boolean = True
-    """Whether entities are numbered by their first occurrence when a summary is read, as they are in training; the
+    """True where entities are numbered by their first occurrence when a summary is read, as they are in training; the
     authors' code leaves the article's numbers.
     """

@@ -1,1 +1,1 @@
-"""One axis of records for models that are prompted, fine-tuned and trained from scratch."""
+"""A common axis of records for models that are prompted, fine-tuned and trained from scratch."""

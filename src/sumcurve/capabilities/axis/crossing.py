@@ -1,4 +1,4 @@
-"""From how many records on a curve is at or above a score, and its interval where the data end before."""
+"""Number of records from which on a curve reaches a score, and its interval, which may end beyond the data."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ BEYOND = np.inf  # the curve is below the score at the largest size
 class Crossing:
     """Records from which on a curve is not below a score, with the ends of an interval; None without intervals.
 
-    `BEYOND` where it is below at the largest of `sizes`; the smallest size where it is nowhere below. `reached` is the
+    `BEYOND` where it is below at the largest of `sizes`; the smallest size where it is below at none. `reached` is the
     share of draws in which it crosses within the data.
     """
 
@@ -26,11 +26,11 @@ class Crossing:
     reached: float | None = None
 
     def sign(self, records: float | None) -> str:
-        """ "≤" at the smallest size, ">" beyond the largest, which then stands for it; else empty."""
+        """Sign of a number: "≤" at the smallest size, ">" beyond the largest, which is then shown; else empty."""
         return "" if records is None else ">" if records == BEYOND else "≤" if records <= self.sizes[0] else ""
 
     def within(self, records: float | None) -> int | None:
-        """A whole number of records that is none beyond the data."""
+        """A whole number of records, at most the largest size of the data."""
         return None if records is None else self.sizes[-1] if records == BEYOND else round(records)
 
     def shown(self, records: float) -> str:
@@ -45,7 +45,7 @@ class Crossing:
 
 
 def crossings(sizes: Array, curves: Array, scores: Array) -> Array:
-    """Records from which on each curve ``[draws, sizes]`` is at or above its score ``[draws]``, higher being better.
+    """Records from which on each curve ``[draws, sizes]`` reaches its score ``[draws]``, higher being better.
 
     Linear in log records between the last size below the score and the next; the smallest size where none is below,
     `BEYOND` where the largest is.
@@ -64,8 +64,10 @@ def crossings(sizes: Array, curves: Array, scores: Array) -> Array:
 def crossing(
     sizes: tuple[int, ...], curve: Array, score: float, drawn: tuple[Array, Array] | None, confidence: float
 ) -> Crossing:
-    """Where a curve of means ``[sizes]`` crosses a score; `drawn` are joint draws of both, ``[draws, sizes]`` and
-    ``[draws]``, whose order statistics are the ends: a quantile between the data and beyond them is beyond.
+    """Compute where a curve of means ``[sizes]`` crosses a score.
+
+    `drawn` are joint draws of both, ``[draws, sizes]`` and ``[draws]``, whose order statistics are the ends: a quantile
+    between the data and beyond them is beyond.
     """
     records = float(crossings(np.array(sizes, float), curve[None], np.array([score]))[0])
     if drawn is None:

@@ -1,32 +1,34 @@
-"""From how many records on training is ahead of a prompt, in a sentence."""
+"""Findings about the number of records from which on training is ahead of a prompt, a sentence each."""
 
 from collections.abc import Iterator
 
 from sumcurve.settings.base import ZERO_SHOT
-from sumcurve.tables.report.facts import Corpus, Record, effect
+from sumcurve.tables.ranking import effect
+from sumcurve.tables.report.facts import Corpus, Record, ignores_source
 from sumcurve.tables.report.findings import Finding, Titles, interval
 from sumcurve.tables.table import listed, number
 
 
 def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
-    """Of every prompted model, with the examples that suit it best, against each method.
+    """Compare every prompted model, with its best number of examples, with each method.
 
-    Behind what the study asks first where the prompt's mean is below that of what is not trained.
+    Findings come after those on the study's main question where the prompt's mean is below that of an untrained
+    baseline.
     """
-    prompts: dict[str, dict[str, list[Record]]] = {}  # rows by examples, by model
+    prompts: dict[str, dict[int, list[Record]]] = {}  # rows by examples, by model
     for row in corpus.rows("data_axis"):
         prompts.setdefault(row["prompt"].removesuffix(ZERO_SHOT), {}).setdefault(row["examples"], []).append(row)
     for model, by_examples in prompts.items():
-        best = min(by_examples.values(), key=lambda here: float(here[0]["lead"]))
-        best = sorted(best, key=lambda row: -float(row["lead"]))
+        best = min(by_examples.values(), key=lambda here: here[0]["lead"])
+        best = sorted(best, key=lambda row: -row["lead"])
         starts: dict[str, list[str]] = {}
         for row in best:
             starts.setdefault(_start(corpus, row), []).append(titles[row["method"]])
         parts = [f"{listed(names)} {start}" for start, names in starts.items()]
-        most, examples, score = best[0], int(best[0]["examples"]), float(best[0]["prompt_score"])
+        most, examples, score = best[0], best[0]["examples"], best[0]["prompt_score"]
         shots = f"{examples} example{'s' * (examples != 1)}, its best: {number(score, 1)} {most['metric']}"
         lead = f"{titles[most['method']]} minus prompt is {_lead(corpus, most)} {most['metric']}"
-        parts.append(f"with {number(int(most['largest']))} records {lead}")
+        parts.append(f"with {number(most['largest'])} records {lead}")
         text = f"ahead of {titles[model]} ({shots}): {'; '.join(parts)}"
         name, blind = corpus.blind or ("", score)
         poor = blind > score
@@ -35,18 +37,19 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
 
 
 def _start(corpus: Corpus, row: Record) -> str:
-    """From where on a method is ahead: "at most" where it is so at its smallest size."""
-    records = number(int(row["records"]))
-    fewer = [here for here in corpus.rows("scores", method=row["method"]) if int(here["records"]) < int(row["records"])]
+    """Number of records from which on a method is ahead: "at most" where it is so at its smallest size."""
+    records = number(row["records"])
+    fewer = [here for here in corpus.rows("scores", method=row["method"]) if here["records"] < row["records"]]
     if row["bound"] == "≤" and fewer:
-        blind = all(here.get("reads_source") == "no" for here in fewer)
-        return f"with {records} records (with fewer {'not shown to read its source' if blind else 'not tested'})"
+        blind = all(map(ignores_source, fewer))
+        untested = "no significant source sensitivity" if blind else "not tested"
+        return f"with {records} records (with fewer: {untested})"
     bound = {"≤": f"from at most {records} records on", ">": f"not with up to {records} records"}
     return bound.get(row["bound"], f"from about {records} records on")
 
 
 def _lead(corpus: Corpus, row: Record) -> str:
-    """At the largest size: with the interval of the test that has it, else without any."""
+    """Lead at the largest size: with the interval of a test where there is one."""
     cells = {"metric": row["metric"], "first": row["method"], "first_records": row["largest"], "second": row["prompt"]}
     tested = corpus.rows("comparisons", **cells)
-    return interval(effect(tested[0], "difference")) if tested else number(float(row["lead"]), 1)
+    return interval(effect(tested[0], "difference")) if tested else number(row["lead"], 1)

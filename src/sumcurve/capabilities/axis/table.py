@@ -1,6 +1,7 @@
-"""From how many records on a trained method is ahead of a prompt."""
+"""Numbers of records from which on trained methods are ahead of prompts."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,14 +12,18 @@ from sumcurve.capabilities.axis.evidence import (
     axis_of,
     devices_of,
     metric_of,
-    prompts_of,
     systems_at,
 )
 from sumcurve.scores.scorer import Metric
-from sumcurve.tables.efficiency import costs_of, geometric_mean
+from sumcurve.settings.base import ZERO_SHOT
+from sumcurve.tables.columns import shared
+from sumcurve.tables.efficiency import mean_cost
 from sumcurve.tables.results import Results, value
 from sumcurve.tables.systems import System
 from sumcurve.tables.table import Column, Table
+
+if TYPE_CHECKING:
+    from sumcurve.capabilities.chat.evidence import Prompted
 
 THOUSAND = 1000  # items that a prompt's cost is given for
 
@@ -31,12 +36,11 @@ def table(results: Results) -> Table:
     axis = axis_of(results)
     rows = [row for corpus in results.corpora if axis for row in _rows(axis, results, corpus)]
     columns = [
-        Column("corpus", "corpus"),
-        Column("metric", "metric"),
+        *shared("corpus", "metric"),
         Column("prompt", "prompt"),
         Column("examples", "examples", "count"),
         Column("prompt_score", "its score", "number", results.decimals, interval=True),
-        Column("method", "method"),
+        *shared("method"),
         Column("kind", "kind"),
         Column("ahead_from", "ahead from records"),
         *(Column(name, None, "count") for name in ("records", "records_low", "records_high")),
@@ -44,27 +48,18 @@ def table(results: Results) -> Table:
         Column("reached", "within the data (%)", "number", 0),
         Column("largest", "largest size", "count"),
         Column("lead", "lead there", "number", results.decimals, interval=True),
-        Column("seconds", "seconds to train there", "number", 0),
-        Column("device", "on"),
+        *shared("seconds", "device"),
         Column("tokens_thousand", "tokens of 1,000 answers", "count"),
         Column("price_thousand", "price of 1,000 answers", "number", 4),
-        Column("interval_covers", "intervals cover"),
+        *shared("interval_covers"),
     ]
     notes = [
         *(sentences(axis, results) if axis else ()),
-        "Ahead from: the records from which on the method's mean is not below the prompt's at any larger size, linear "
-        "in log records between sizes; ≤: it is so at the smallest; beyond, >: it is below at the largest. "
-        f"{results.share} intervals over joint draws of seeds, records and test items, each row by itself; within the "
-        "data: share of the draws that cross. Sizes at which a method is not shown to read its source are left out.",
-        "Records: all that choose a checkpoint are among them; of a prompt its examples, which are records of the same "
-        "draws. A score is closeness to these references. A refused answer scores 0. What a server's model has read "
-        "before is not known: the test items may be among it.",
-        "Seconds: up to the selected checkpoint, geometric mean over seeds. Tokens as the server states them; price: "
-        "at the user's own. One is paid once, the other for every answer (table prompts).",
-        *results.without_interval,
-        f"{results.seeds_note} {results.caveat}",
-        results.marks_note,
-        *results.unread_notes,
+        f"In brackets: {results.share} intervals over joint draws of seeds, records and test items.",
+        *results.notes.without_interval,
+        f"{results.notes.seeds} {results.notes.caveat}",
+        results.notes.marks,
+        *results.notes.unread,
     ]
     return Table(
         "data_axis", results.title("From how many records on training is ahead of a prompt"), columns, rows, notes
@@ -72,13 +67,13 @@ def table(results: Results) -> Table:
 
 
 def prompts_on(axis: Axis, results: Results, corpus: str) -> list[System]:
-    """By model and rising examples."""
+    """Prompted systems by model and rising examples."""
     placed = [(records, system) for records, kind, system in systems_at(axis, results, corpus) if kind == PROMPTED]
     return [system for _, system in sorted(placed, key=lambda pair: (axis.name(pair[1]), pair[0]))]
 
 
 def curves_on(axis: Axis, results: Results, corpus: str) -> dict[str, list[System]]:
-    """By trained method its systems that count, by rising records."""
+    """Systems of trained methods that count, by method and rising records."""
     curves: dict[str, list[System]] = {}
     for records, kind, system in systems_at(axis, results, corpus):
         if kind != PROMPTED and records and results.counts(system, axis.metric):
@@ -87,7 +82,7 @@ def curves_on(axis: Axis, results: Results, corpus: str) -> dict[str, list[Syste
 
 
 def crossing_of(results: Results, metric: Metric, curve: list[System], prompt: System) -> Crossing:
-    """Where a method's curve crosses a prompt's score; joint draws of all of its cells and the prompt's."""
+    """Crossing of a method's curve with a prompt's score; joint draws of all of its cells and the prompt's."""
     design = results.design(prompt.corpus, metric.name)
     assert design is not None
     sign = results.sign(metric.name)
@@ -105,7 +100,7 @@ def _rows(axis: Axis, results: Results, corpus: str) -> list[dict[str, Any]]:
     metric = metric_of(axis, results, corpus)
     if metric is None:
         return []
-    rows, answers, sign = [], prompts_of(results, corpus), results.sign(metric.name)
+    rows, answers, sign = [], answers_of(results, corpus), results.sign(metric.name)
     for prompt in prompts_on(axis, results, corpus):
         if not results.counts(prompt, metric.name):
             continue
@@ -140,14 +135,21 @@ def _rows(axis: Axis, results: Results, corpus: str) -> list[dict[str, Any]]:
                 "lead": value(lead, decimals=metric.decimals),
                 "interval_covers": lead.covers if lead.low is not None else None,
             }
-            if seconds := geometric_mean(costs_of(last, "seconds")):
+            if seconds := mean_cost(last, "seconds"):
                 row |= {"seconds": seconds, "device": ", ".join(devices_of(last))}
             rows.append(row)
     return rows
 
 
+def answers_of(results: Results, corpus: str) -> "dict[tuple[str, int], Prompted]":
+    """Costs of answers, by system without `ZERO_SHOT` and number of examples; empty without prompted models."""
+    evidence = results.study.evidence.get("chat")
+    rows: Sequence[Prompted] = getattr(evidence, "rows", ())
+    return {(row.method.removesuffix(ZERO_SHOT), row.examples): row for row in rows if row.corpus == corpus}
+
+
 def sentences(axis: Axis, results: Results) -> list[str]:
-    """Of every corpus the answer against the prompt with the best mean."""
+    """Answer for every corpus, against the prompt with the best mean."""
     answers = []
     for corpus in results.corpora:
         metric = metric_of(axis, results, corpus)

@@ -1,7 +1,7 @@
-"""Many requests to one server: a few at a time, again where that helps, within a budget, and none twice.
+"""Requests to one server: a few at a time, with retries, within a budget, and none twice.
 
-What has an answer in the ledger is not sent. What fails is sent again with pauses that double, or as long as the
-server asks for.
+A request with an answer in the ledger is not sent. One that fails is sent again after pauses that double, or that the
+server sets.
 """
 
 import hashlib
@@ -18,14 +18,14 @@ from sumcurve.store.records import RecordError
 
 PAUSE = 1.0  # seconds before a second attempt, twice as many before each further one
 LONGEST = 60.0  # seconds of such a pause
-WAITED = 3600.0  # seconds that a server may ask for
+WAITED = 3600.0  # longest pause in seconds that a server may set
 ROOM = 64  # tokens that a server's chat template may add to a prompt, and
 ROOM_OF_MESSAGE = 16  # to each of its messages
 
 
 @dataclass(frozen=True)
 class Manner:
-    """How requests are sent: so many at a time, each up to so often; `pause` in seconds."""
+    """Settings of sending: the number of requests at a time, the attempts of each, and `pause` in seconds."""
 
     together: int = 4
     attempts: int = 8
@@ -33,12 +33,12 @@ class Manner:
 
 
 def digest_of(body: bytes) -> str:
-    """What a request is known by: the sha256 of its body."""
+    """Digest that identifies a request: the sha256 of its body."""
     return hashlib.sha256(body).hexdigest()
 
 
 def most_tokens(messages: Sequence[dict[str, str]], answer: int) -> Tokens:
-    """No more tokens than these can a request take whose answer is limited to `answer`: a token is a byte at least."""
+    """Upper bound on the tokens of a request whose answer is limited to `answer`: a token is a byte at least."""
     size = sum(len(message["content"].encode()) + ROOM_OF_MESSAGE for message in messages)
     return Tokens(size + ROOM, answer)
 
@@ -52,11 +52,11 @@ def collect(
     budget: Budget,
     manner: Manner,
 ) -> list[str]:
-    """The digests of requests 0 to `count` - 1, whose answers are in the ledger then.
+    """Collect the answers to requests 0 to `count` - 1 in the ledger; returns the digests of the requests.
 
-    `body` and `most` make a request and say what it takes at most. At the first failure no further request goes out,
-    those on their way are waited for, and it is raised: BudgetError, ModelError, ServerError, or RecordError after the
-    last attempt; so is a scheduler's SIGTERM, as SystemExit.
+    `body` and `most` return a request and its maximal tokens. At the first failure no further request is sent, those
+    under way are completed, and it is raised: BudgetError, ModelError, ServerError, or RecordError after the last
+    attempt; so is a scheduler's SIGTERM, as SystemExit.
     """
     digests = [digest_of(body(place)) for place in range(count)]
     places = {digest: place for place, digest in enumerate(digests) if digest not in ledger.answers}

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.capabilities.capability import Capability, Folders, Verbs
-from sumcurve.capabilities.chat import command
+from sumcurve.capabilities.capability import Capability, Folders
 from sumcurve.capabilities.chat.folders import KINDS, ChatSpecification
 from sumcurve.capabilities.chat.judge import JUDGE, Judge
 from sumcurve.capabilities.chat.system import Chat, ChatSettings
+from sumcurve.planning.folder import PlannedCorpus
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.base import MODEL_FILES, ZERO_SHOT
 from sumcurve.settings.config import PlanError
 from sumcurve.sources.pinned import File
@@ -18,22 +19,17 @@ from sumcurve.tables import Listing
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.chat.evidence import Prompts
-    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
-    from sumcurve.watch.costs import Cost, Costs
-    from sumcurve.watch.estimate import Sizes
 
 
 class PromptedModels(Capability):
+    item_seconds = None
     kinds = KINDS
     systems = {"chat": Chat}
     scorers = {JUDGE: Judge}
     listings = (Listing("prompts", "sumcurve.capabilities.chat.table", after="references", measured=True),)
 
-    def add_parsers(self, verbs: Verbs) -> None:
-        command.add_parser(verbs)
-
-    def plan_system(self, plan: "Plan", corpus: "PlannedCorpus", name: str) -> bool:
-        """Answers with each number of examples; without any there is one row, at 0 records."""
+    def plan_system(self, plan: PlannedStudy, corpus: PlannedCorpus, name: str) -> bool:
+        """Add answers with each number of examples; without any there is one row, at 0 records."""
         kind, settings = plan.systems[name]
         if not isinstance(settings, ChatSettings):
             return False
@@ -65,15 +61,15 @@ class PromptedModels(Capability):
             plan.rows.append(replace(row, output=output))
         return True
 
-    def system_titles(self, plan: "Plan") -> Mapping[str, str]:
+    def system_titles(self, plan: PlannedStudy) -> Mapping[str, str]:
         return {
             name + ZERO_SHOT: f"{settings.title or kind.title} without an example"
             for name, (kind, settings) in plan.systems.items()
             if isinstance(settings, ChatSettings) and 0 in settings.examples
         }
 
-    def digest(self, plan: "Plan") -> Mapping[str, Any]:
-        """What people say of prices decides table prompts."""
+    def digest(self, plan: PlannedStudy) -> Mapping[str, Any]:
+        """Prices of users, which determine table prompts."""
         prices = {
             name: settings.price and settings.price.model_dump(mode="json")
             for name, (_, settings) in plan.systems.items()
@@ -81,20 +77,14 @@ class PromptedModels(Capability):
         }
         return {"prices": prices} if prices else {}
 
-    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs", sizes: "Sizes") -> "Cost | None":
-        """PlanError: the server's owner knows."""
-        if folder.kind in KINDS or folder.specification.get("scorer") == JUDGE:
-            raise PlanError("what a server takes for its answers is known to nobody before; `budget` limits it")
-        return None
-
     def evidence(self, folders: Folders) -> "Prompts":
         from sumcurve.capabilities.chat.evidence import prompts  # which reads pandas
 
         return prompts(folders)
 
 
-def _check_examples(plan: "Plan", corpus: "PlannedCorpus", name: str, settings: ChatSettings) -> None:
-    """PlanError for more examples than the corpus is known to have training records."""
+def _check_examples(plan: PlannedStudy, corpus: PlannedCorpus, name: str, settings: ChatSettings) -> None:
+    """PlanError for more examples than the corpus has training records, where their number is known."""
     known = (corpus.settings.split.train, corpus.settings.published.get("train"))
     least = min((records for records in known if records is not None), default=None)
     if least is not None and (most := max(settings.examples)) > least:

@@ -1,36 +1,36 @@
-"""A server with the interface chat/completions: one request, and what can come of it."""
+"""A server with the interface chat/completions: one request, and its possible outcomes."""
 
 import json
-import ssl
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from http.client import HTTPException, HTTPResponse
+from functools import cached_property
 from time import monotonic
-from typing import Any
-from urllib.error import HTTPError, URLError
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from sumcurve import __version__
 from sumcurve.capabilities.chat.ledger import Answer, Tokens
+from sumcurve.machine.version import VERSION
 from sumcurve.store.records import RecordError
 
+if TYPE_CHECKING:
+    import httpx
+
 LOCAL = ("localhost", "127.0.0.1", "::1")
-AGAIN = (408, 409, 425, 429)  # what a server says that may answer later, beside 5xx
+AGAIN = (408, 409, 425, 429)  # statuses after which a retry may succeed, beside 5xx
 FILTER, LENGTH = "content_filter", "length"  # why an answer ends: refused, and cut
-SHOWN = 300  # characters of what a server says that are shown
+SHOWN = 300  # characters shown of a server's message
 REPLY = 16 << 20  # bytes of a reply
 HIDDEN = "[key]"
 
 
 class ServerError(RecordError):
-    """A server that will not answer this request, whenever it is sent; the message names what it says."""
+    """A server that refuses this request permanently; the message quotes its reply."""
 
 
 class Declined(Exception):
-    """Nothing was answered, and nothing is billed; `wait` are seconds, where the server says how many."""
+    """No answer was given, and nothing is billed; `wait` are seconds, where the server states them."""
 
     def __init__(self, why: str, wait: float | None = None) -> None:
         super().__init__(why)
@@ -38,89 +38,94 @@ class Declined(Exception):
 
 
 class Lost(Exception):
-    """A request went out and no whole answer came back."""
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A key goes to the named server and to no other."""
-
-    def redirect_request(self, *arguments: Any, **named: Any) -> None:
-        return None
+    """A request was sent and no complete answer came back."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where a model answers: `url` ends before /chat/completions; `timeout` is in seconds; no key is ever printed."""
+    """Address of a model's server: `url` ends before /chat/completions; `timeout` is in seconds; no key is printed."""
 
     url: str
     timeout: float
     key: str | None = field(default=None, repr=False)
 
-    @property
-    def local(self) -> bool:
-        """Whether it is on this machine."""
-        return urlsplit(self.url).hostname in LOCAL
+    @cached_property
+    def client(self) -> "httpx.Client":
+        """Open a client with a connection for each request, without redirects: keys go to the named server only."""
+        import httpx
+
+        headers = {"Accept-Encoding": "identity", "Content-Type": "application/json"}
+        headers |= {"User-Agent": f"sumcurve/{VERSION}"}
+        headers |= {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+        proxies = urlsplit(self.url).hostname not in LOCAL
+        return httpx.Client(headers=headers, timeout=self.timeout, limits=limits, trust_env=proxies)
 
     def hidden(self, text: str) -> str:
-        """The text without the key, which a server may repeat."""
+        """The text without the key, in case a server repeats it."""
         return text.replace(self.key, HIDDEN) if self.key else text
 
     def post(self, body: bytes) -> Answer:
-        """The answer to a body; Declined, Lost, or ServerError where sending it again helps nothing."""
-        headers = {"Content-Type": "application/json", "User-Agent": f"sumcurve/{__version__}"}
-        request = urllib.request.Request(f"{self.url.rstrip('/')}/chat/completions", body, headers)
-        if self.key:
-            request.add_unredirected_header("Authorization", f"Bearer {self.key}")
-        handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
-        if self.local:
-            handlers.append(urllib.request.ProxyHandler({}))
-        opener, start = urllib.request.build_opener(*handlers), monotonic()
+        """The answer to a body; Declined, Lost, or ServerError where retries cannot help."""
+        import httpx
+
+        start = monotonic()
         try:
-            with opener.open(request, timeout=self.timeout) as response:
-                data = _read(response, start + self.timeout)
-        except HTTPError as error:
-            return self._refused(error, start)
-        except URLError as error:
-            raise self._unreached(error.reason) from None
-        except TimeoutError:
+            with self.client.stream("POST", f"{self.url.rstrip('/')}/chat/completions", content=body) as response:
+                data = self._read(response, start + self.timeout)
+        except httpx.ReadTimeout:
             raise Lost(f"no whole answer within {self.timeout:g} seconds") from None
-        except (HTTPException, OSError) as error:
+        except httpx.TimeoutException:
+            raise Lost(f"no answer within {self.timeout:g} seconds") from None
+        except (httpx.ConnectError, httpx.ProxyError) as error:
+            if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                raise ServerError(f"{self.url}: its certificate is not trusted ({error}); correct `url`") from None
+            raise Declined(f"not reached: {self.hidden(str(error))[:SHOWN]}") from None
+        except httpx.RequestError as error:
             raise Lost(self.hidden(f"half an answer ({type(error).__name__}: {error})"[:SHOWN])) from None
-        return self._parsed(data, monotonic() - start)
+        seconds = monotonic() - start
+        return self._parsed(data, seconds) if response.is_success else self._refused(response, data, seconds)
 
-    def _unreached(self, reason: Any) -> Exception:
-        """What a failure is before there was any status."""
-        if isinstance(reason, ssl.SSLCertVerificationError):
-            return ServerError(f"{self.url}: its certificate is not trusted ({reason.verify_message}); correct `url`")
-        if isinstance(reason, TimeoutError):
-            return Lost(f"no answer within {self.timeout:g} seconds")
-        if isinstance(reason, ConnectionResetError | BrokenPipeError):
-            return Lost(f"the connection broke ({reason})")
-        return Declined(f"not reached: {self.hidden(str(reason))[:SHOWN]}")
+    def _read(self, response: "httpx.Response", end: float) -> bytes:
+        """A complete reply; Lost where it is too long, or incomplete at `end` (of the monotonic clock).
 
-    def _refused(self, error: HTTPError, start: float) -> Answer:
-        """What a status says that is none of success; an answer where the server's filter took the text out."""
+        The body of an error, identified by its status, may be incomplete.
+        """
+        import httpx
+
+        data = bytearray()
         try:
-            content = error.read(REPLY).decode(errors="replace")
-        except (HTTPException, OSError):
-            content = ""
+            for part in response.iter_bytes():
+                data += part
+                if len(data) > REPLY:
+                    raise Lost(f"a reply of more than {REPLY:,} bytes")
+                if monotonic() > end:
+                    raise Lost(f"no whole answer within {self.timeout:g} seconds")
+        except (httpx.RequestError, Lost):
+            if response.is_success:
+                raise
+        return bytes(data)
+
+    def _refused(self, response: "httpx.Response", data: bytes, seconds: float) -> Answer:
+        """Raise the error for a status other than success; an answer where the server's filter removed the text."""
+        content, status = data.decode(errors="replace"), response.status_code
         shown = self.hidden(_message(content))
-        if error.code in AGAIN or error.code >= 500:
-            raise Declined(f"status {error.code}: {shown}", _wait(error.headers))
-        if error.code == 400 and FILTER in content:
-            return Answer("", FILTER, "", "", Tokens(), monotonic() - start)
+        if status in AGAIN or status >= 500:
+            raise Declined(f"status {status}: {shown}", _wait(response.headers.get("Retry-After")))
+        if status == 400 and FILTER in content:
+            return Answer("", FILTER, "", "", Tokens(), seconds)
         remedy = {
             401: "set the environment variable that `key` names to a valid key",
             403: "set the environment variable that `key` names to a key that may use this model",
             404: "correct `url` (it ends before /chat/completions) or `model`",
             413: "lower `examples` or `source_words`",
         }
-        moved = "write the address that it redirects to as `url`" if error.code < 400 else ""
-        advice = moved or remedy.get(error.code, "correct `model`, `parameters`, `examples` or `source_words`")
-        raise ServerError(f"{self.url}: status {error.code}: {shown}; {advice}")
+        moved = "write the address that it redirects to as `url`" if status < 400 else ""
+        advice = moved or remedy.get(status, "correct `model`, `parameters`, `examples` or `source_words`")
+        raise ServerError(f"{self.url}: status {status}: {shown}; {advice}")
 
     def _parsed(self, data: bytes, seconds: float) -> Answer:
-        """The answer that a reply holds; Lost where there is none in it."""
+        """The answer in a reply; Lost where there is none."""
         try:
             reply = json.loads(data)
             choice = reply["choices"][0]
@@ -138,23 +143,8 @@ class Server:
         return Answer(self.hidden(text or ""), finish, model, fingerprint, tokens, seconds)
 
 
-def _read(response: HTTPResponse, end: float) -> bytes:
-    """A whole reply; Lost where it breaks off, is too long or not whole at `end` (of the monotonic clock)."""
-    parts, size = [], 0
-    while part := response.read1(1 << 16):
-        parts.append(part)
-        size += len(part)
-        if size > REPLY:
-            raise Lost(f"a reply of more than {REPLY:,} bytes")
-        if monotonic() > end:
-            raise TimeoutError
-    if response.length:
-        raise Lost(f"half an answer: {response.length:,} bytes are missing")
-    return b"".join(parts)
-
-
 def _tokens(usage: Any) -> Tokens | None:
-    """What a reply's `usage` states; None where it states nothing that can be counted."""
+    """Tokens in a reply's `usage`; None where it states no valid counts."""
     if not isinstance(usage, Mapping):
         return None
     prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
@@ -164,7 +154,7 @@ def _tokens(usage: Any) -> Tokens | None:
 
 
 def _message(content: str) -> str:
-    """What an error's body says, for people."""
+    """Message in an error's body, for people."""
     try:
         reply = json.loads(content)
         error = reply.get("error") or reply.get("detail") or reply["message"]  # "detail" is FastAPI's word
@@ -174,9 +164,8 @@ def _message(content: str) -> str:
     return " ".join(str(content).split())[:SHOWN] or "no reason given"
 
 
-def _wait(headers: Any) -> float | None:
+def _wait(value: str | None) -> float | None:
     """Seconds by Retry-After, a number or a date (RFC 9110, 10.2.3); None where there is none."""
-    value = headers.get("Retry-After") if headers else None
     if value is None:
         return None
     try:

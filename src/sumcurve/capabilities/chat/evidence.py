@@ -1,9 +1,9 @@
-"""What finished folders say of prompted models and judges: what their answers took, and who gave them."""
+"""Evidence of finished folders about prompted models and judges: costs of their answers, and the models named."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sumcurve.capabilities.capability import Folders
 from sumcurve.capabilities.chat.judge import JUDGE
@@ -11,14 +11,10 @@ from sumcurve.capabilities.chat.rubric import FATES
 from sumcurve.capabilities.chat.system import ChatSettings
 from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.store.records import read_csv
-from sumcurve.tables.evidence import Evidence
-
-if TYPE_CHECKING:
-    from sumcurve.tables.results import Results
-    from sumcurve.tables.systems import System
+from sumcurve.tables.evidence import Evidence, Study
 
 GRADED = "graded"
-CHANGING = "◊"  # beside a system whose answers nobody can make again; figures have the sign in their font
+CHANGING = "◊"  # marks a system whose answers cannot be reproduced; figures have the sign in their font
 
 
 @dataclass(frozen=True)
@@ -42,7 +38,7 @@ class Prompted:
     price: tuple[float, float] | None
 
     def money(self, input_tokens: int, output_tokens: int) -> float | None:
-        """By the price; None without one."""
+        """Cost by the price; None without one."""
         if self.price is None:
             return None
         return (input_tokens * self.price[0] + output_tokens * self.price[1]) / 1e6
@@ -50,7 +46,7 @@ class Prompted:
 
 @dataclass(frozen=True)
 class Prompts(Evidence):
-    """Answers of every prompted system; `changing` are the names of those that nobody can make again.
+    """Answers of every prompted system; `changing` are the names of those that cannot be reproduced.
 
     `judged` are, by corpus, a judge's answers by their fate: "graded", or why there is no grade.
     """
@@ -59,12 +55,12 @@ class Prompts(Evidence):
     changing: Sequence[str]
     judged: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
-    def mark(self, system: "System") -> str:
-        return CHANGING if system.method in self.changing else ""
+    def mark(self, method: str) -> str:
+        return CHANGING if method in self.changing else ""
 
-    def notes(self, results: "Results") -> Sequence[str]:
+    def notes(self, study: Study) -> Sequence[str]:
         notes = [note for corpus, fates in self.judged.items() if (note := _ungraded(corpus, fates))]
-        if any(system.method in self.changing for system in results.systems):
+        if any(output.method in self.changing for output in study.outputs):
             notes.append(
                 f"{CHANGING} not reproducible: a server's model, which may change or end; its answers are kept where "
                 "the study ran."
@@ -73,7 +69,7 @@ class Prompts(Evidence):
 
 
 def _ungraded(corpus: str, fates: Mapping[str, int]) -> str:
-    """A sentence about the answers that have no grade; empty where all have."""
+    """A sentence about the answers without a grade; empty where all have one."""
     lacking = {fate: count for fate, count in fates.items() if fate != GRADED and count}
     if not lacking:
         return ""
@@ -96,7 +92,7 @@ def _judged(folders: Folders) -> dict[str, dict[str, int]]:
 
 
 def prompts(folders: Folders) -> Prompts:
-    """Of every finished and scored output of a prompted model."""
+    """Read the evidence of every finished and scored output of a prompted model."""
     parts: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
     settings_of: dict[str, ChatSettings] = {}
     for row, _ in folders.outputs:

@@ -1,7 +1,8 @@
-"""Folders of what prompted models say: how the kind is made."""
+"""Folders of outputs of prompted models, and how the kind is made."""
 
 from typing import NotRequired, TypedDict
 
+from sumcurve.capabilities.chat.system import Chat
 from sumcurve.store.kind import Kind
 from sumcurve.store.records import RecordError
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage
@@ -17,13 +18,13 @@ class ChatSpecification(TypedDict):
 
 
 def chat(specification: ChatSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write a prompted model's summaries of the test set, and what they took; its answers are kept below the home."""
+    """Write a prompted model's summaries of the test set, and their costs; its answers are kept below the home."""
     from dataclasses import asdict
 
     from sumcurve.capabilities.chat.client import LENGTH
     from sumcurve.capabilities.chat.service import ANSWERS, refused
-    from sumcurve.capabilities.chat.system import LEDGERS, Chat
-    from sumcurve.corpora.sizes import positions
+    from sumcurve.capabilities.chat.system import LEDGERS
+    from sumcurve.corpora.sizes import drawn_positions
     from sumcurve.corpora.store import Corpus, rows_of
     from sumcurve.store.records import write_csv, write_json
     from sumcurve.systems.system import write_summaries
@@ -31,7 +32,7 @@ def chat(specification: ChatSpecification, inputs: Inputs, stage: Stage) -> None
     system = Chat(specification["settings"], {**inputs, LEDGERS: stage.home / ANSWERS})
     if "fraction" in specification:
         train = Corpus(inputs[specification["corpus"]]).part("train")
-        drawn = positions(inputs[specification["fraction"]], train.ids, specification["seed"])
+        drawn = drawn_positions(inputs[specification["fraction"]], train.ids, specification["seed"])
         system.examples = [(" ".join(row["source"]), " ".join(row["target"])) for row in rows_of(train, drawn)]
     try:
         write_summaries(system, test_items(inputs[specification["corpus"]]), stage.folder)
@@ -59,7 +60,7 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}-{system}",
         specification=ChatSpecification,
         builder=chat,
-        modules=("sumcurve.capabilities.chat.system",),
+        version=Chat.version,
         mem_mb=2000,
         minutes=1440,
     ),

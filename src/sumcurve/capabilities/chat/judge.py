@@ -1,8 +1,8 @@
 """The scorer `judge`: grades of every summary by a server's model and a rubric, each criterion one metric.
 
-Its metrics describe: a judge ranks nobody before people or an exam have shown that it measures. What the server said of
-its model stands in the signature. An answer without a grade is no value of its item, which is left out of the output's
-scores and counted as `ungraded`; tables then leave it out for every system.
+Its metrics are descriptive: a judge ranks no system before it is validated. The model as named by the server is in the
+signature. An item whose answer has no grade is left out of the output's scores and counted as
+`ungraded`; tables then leave it out for every system.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ from sumcurve.store.manifest import digest
 from sumcurve.store.records import Record, RecordError
 
 JUDGE = "judge"  # as a study names it
-WORDS = 50  # of the longest answer that is wanted: by it goes max_tokens where the study says nothing
+WORDS = 50  # of the longest answer needed: it determines max_tokens where the study does not set it
 SHOWN = 200  # letters of an answer in a message
 WEIGHTS = "weights"
 
@@ -52,6 +52,7 @@ class JudgeSettings(ServiceSettings):
 class Judge(ReadsFiles):
     """Grades of summaries as tokens, given the source and, where the rubric shows it, the first reference."""
 
+    version = "b23198602846776e"
     Settings = JudgeSettings
     metrics: ClassVar[Sequence[Metric]] = ()  # of the class: criteria are the rubric's
     shards = MODEL_FILES
@@ -71,7 +72,7 @@ class Judge(ReadsFiles):
     def inputs(
         self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
     ) -> Mapping[str, Any] | None:
-        """No further folder; None of a human whom the judge would compare with what that human wrote."""
+        """No further folder; None for a human reference that the judge would compare with itself."""
         human = self.settings.rubric.shows_reference and own_reference(specifications[output]) is not None
         return None if human else {}
 
@@ -84,7 +85,7 @@ class Judge(ReadsFiles):
             raise RecordError(why)
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
-        """RecordError where no answer has a grade, and where the server, the budget or the ledger ends it."""
+        """Grade an output; RecordError where no answer has a grade, or the server, budget or ledger stops it."""
         settings: JudgeSettings = self.settings
         rubric, service = settings.rubric, Service(settings.service(WORDS), ledgers_of(output))
         summaries = [texts_of(row["summary"]) for row in summaries_of(output, records)]
@@ -118,14 +119,14 @@ class Judge(ReadsFiles):
 
 
 def ledgers_of(output: Path) -> Path:
-    """Where answers about an output are kept: below its study's home, else below the working directory."""
+    """Folder of the answers about an output: below its study's home, else below the working directory."""
     return (output.absolute().parents[2] if output.parent.name == "outputs" else Path()) / ANSWERS
 
 
 def counts_of(answered: Answered, price: Price | None) -> dict[str, float]:
-    """What answers took: requests by their fate, tokens, seconds, and money by the user's own price.
+    """Costs of answers: requests by their outcome, tokens, seconds, and money by the user's own price.
 
-    Lost requests count with the most that they can have taken. `fingerprints` are those that the server said.
+    Lost requests count with the most that they can have taken. `fingerprints` are those that the server stated.
     """
     usage = answered.usage
     paid = usage.tokens + usage.lost_tokens

@@ -1,9 +1,9 @@
-"""Answers of a server's model, kept for good: a file that only grows, on disk before anything else happens.
+"""Permanent record of answers of a server's model: an append-only file, written to disk before any further step.
 
-A line is an event of one request, which its digest stands for: "sent" before it goes out, then "answer", or "lost"
-where something was sent and no whole answer came (it may be billed), "declined" where the server said that it has not
-answered (it is not), or "foreign" where another model than that of the first answer did (it is paid, and not used). A
-request that was sent and has no further line when the file is opened was lost to a kill. Prompts and keys are in no
+A line is an event of one request, identified by its digest: "sent" before it is sent, then "answer", or "lost" where
+no complete answer came (it may be billed), "declined" where the server stated that it has not answered (it is not
+billed), or "foreign" where another model than that of the first answer did (it is billed, and not used). A request that
+was sent and has no further line when the file is opened was lost when a process was killed. Prompts and keys are in no
 line.
 """
 
@@ -23,11 +23,11 @@ KILLED = "the process was killed"
 
 
 class BudgetError(RecordError):
-    """A request that might cost more than the budget has left; the message says what was spent."""
+    """A request that may cost more than is left of the budget; the message states the amount spent."""
 
 
 class ModelError(RecordError):
-    """An answer by another model than the answers before; the message names both."""
+    """An answer by another model than earlier answers; the message names both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back: `text`, why it ends (`finish`), what the server says of its model, and seconds from request on.
+    """Answer of a server: `text`, why it ends (`finish`), data about the model, and seconds from the request on.
 
     `tokens` are None where the server states none.
     """
@@ -62,26 +62,26 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Tokens and money that may be spent at most (None: any); `price` is of a million tokens, of each kind."""
+    """Tokens and money that may be spent at most (None: no limit); `price` is of a million tokens, of each kind."""
 
     tokens: int | None = None
     money: float | None = None
     price: tuple[float, float] | None = None
 
     def cost(self, tokens: Tokens) -> float:
-        """Money for these tokens; nothing without a price."""
+        """Money for these tokens; 0 without a price."""
         of_input, of_output = self.price or (0.0, 0.0)
         return (tokens.input * of_input + tokens.output * of_output) / 1e6
 
     def covers(self, tokens: Tokens) -> bool:
-        """Whether so many tokens, of all requests together, are within it."""
+        """Tell whether so many tokens, of all requests together, are within the budget."""
         enough = self.tokens is None or tokens.total <= self.tokens
         return enough and (self.money is None or self.cost(tokens) <= self.money)
 
 
 @dataclass
 class Usage:
-    """Requests by their fate, and tokens of answers, and of lost ones at most, among which are those of other models.
+    """Requests by outcome, tokens of answers, and at most those of lost requests; other models' are included.
 
     `unstated` are answers whose tokens the server does not state.
     """
@@ -108,7 +108,7 @@ class Ledger:
         self._bounds: dict[str, Tokens] = {}  # of requests that are on their way
         self._usage: dict[str, Usage] = {}
         self._spent = Tokens()
-        self.model = ""  # what the server said of it first
+        self.model = ""  # the model's name in the first answer
         for number, row in self._rows():
             try:
                 self._apply(row)
@@ -118,7 +118,7 @@ class Ledger:
             self.lost(request, KILLED)
 
     def _rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The lines on disk. What a kill left of the last one is removed: it was not yet there."""
+        """The lines on disk. An incomplete last line, left by a killed process, is removed."""
         self._stream.seek(0)
         data = self._stream.read()
         whole = data.rfind(b"\n") + 1
@@ -176,7 +176,7 @@ class Ledger:
         self._apply(row)
 
     def sent(self, request: str, most: Tokens, budget: Budget) -> None:
-        """A request goes out now, which takes `most` tokens at most; BudgetError where it may not."""
+        """Record that a request is sent, with `most` tokens at most; BudgetError where it exceeds the budget."""
         with self._lock:
             expected = self._reserved()
             if not budget.covers(expected + most):
@@ -196,7 +196,7 @@ class Ledger:
         )
 
     def answer(self, request: str, answer: Answer) -> None:
-        """The request's answer, which is on disk when this returns. ModelError for one by another model."""
+        """Record the request's answer, which is on disk at the return. ModelError for one by another model."""
         row = asdict(answer) | {"tokens": answer.tokens and [answer.tokens.input, answer.tokens.output]}
         with self._lock:
             if answer.model and self.model and answer.model != self.model:
@@ -209,27 +209,27 @@ class Ledger:
             self._write({"event": "answer", "request": request, **row})
 
     def lost(self, request: str, why: str) -> None:
-        """The request was sent and no whole answer came; it counts as paid, at the most that it can have cost."""
+        """Record that the request was sent and no complete answer came; it counts as paid, at its maximal cost."""
         with self._lock:
             self._write({"event": "lost", "request": request, "why": why})
 
     def declined(self, request: str, why: str) -> None:
-        """The server has not answered the request and bills nothing."""
+        """Record that the server has not answered the request and bills nothing."""
         with self._lock:
             self._write({"event": "declined", "request": request, "why": why})
 
     def _reserved(self) -> Tokens:
-        """Tokens that are spent, and that requests on their way may take."""
+        """Tokens that are spent, and that requests under way may take."""
         return sum(self._bounds.values(), self._spent)
 
     @property
     def spent(self) -> Tokens:
-        """Tokens of all answers, and of lost ones and of those that state none at most."""
+        """Tokens of all answers, and at most those of lost ones and of answers without stated tokens."""
         with self._lock:
             return self._spent
 
     def usage(self, requests: Collection[str]) -> Usage:
-        """What these requests took, all attempts together."""
+        """Usage of these requests, all attempts together."""
         total = Usage()
         with self._lock:
             for request in dict.fromkeys(requests):
@@ -241,9 +241,9 @@ class Ledger:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Ledger]:
-    """The ledger of a file, made where it is missing, for this process alone; another one waits.
+    """The ledger of a file, made where it is missing, with a lock for this process; another process waits.
 
-    RecordError for a line that is none of a ledger, with file and line; LockError where the file system has no locks.
+    RecordError for an invalid line, with file and line; LockError where the file system has no locks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path) as stream:

@@ -1,7 +1,7 @@
-"""What a judge is asked: a YAML file with a prompt, a scale and criteria, and what of an answer is a grade.
+"""Rubric of a judge: a YAML file with a prompt, a scale and criteria, and the reading of grades in an answer.
 
-An answer that gives each criterion a whole number of the scale, in one JSON object, has grades. Any other has none: a
-refusal, an answer that was cut, two objects that differ, a criterion that is missing or beside the scale.
+An answer with a whole number of the scale for each criterion, in one JSON object, has grades. Any other has none: a
+refusal, a truncated answer, two objects that differ, a criterion that is missing or outside the scale.
 """
 
 import json
@@ -25,23 +25,23 @@ NEEDED, OPTIONAL = ("source", "summary", "criteria"), ("reference",)
 PLACE = re.compile(r"\{(source|summary|criteria|reference|lowest|highest)\}")
 OBJECT = re.compile(r"\{[^{}]*\}")
 NO_WORDS = "(no words)"
-REFUSED, CUT, UNREADABLE = "refused", "cut", "unreadable"  # why there is no grade
+REFUSED, CUT, UNREADABLE = "refused", "cut", "unreadable"  # reasons why there is no grade
 FATES = (REFUSED, CUT, UNREADABLE)
 
 
 class Criterion(Settings):
-    """One metric."""
+    """A criterion, which is one metric."""
 
     title: str
     """In tables."""
     description: str
     """For the judge."""
     claim: Claim = "description"
-    """What the metric is held to by an exam."""
+    """Claim of the metric, which metric validation tests."""
 
 
 class Rubric(Settings):
-    """What a judge is asked."""
+    """Prompt, scale and criteria of a judge."""
 
     user: str
     """Holds {source}, {summary} and {criteria} once each, and {reference} where the judge sees the first reference;
@@ -54,7 +54,7 @@ class Rubric(Settings):
     highest: Annotated[int, Field(strict=True)] = 5
     """The best one."""
     criteria: Annotated[dict[Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")], Criterion], Field(min_length=1)]
-    """By the name that an answer calls it; its metric is `judge_NAME`."""
+    """Criteria by their names in answers; its metric is `judge_NAME`."""
 
     @model_validator(mode="after")
     def places(self) -> "Rubric":
@@ -72,7 +72,7 @@ class Rubric(Settings):
         return any(match[1] == "reference" for match in PLACE.finditer(self.user))
 
     def messages(self, source: str, summary: str, reference: str) -> list[Message]:
-        """The conversation about one summary; nothing of the three texts is taken for a place."""
+        """The conversation about one summary; placeholders inside the three texts are not replaced."""
         criteria = "\n".join(f"- {name}: {criterion.description}" for name, criterion in self.criteria.items())
         texts = {"source": source, "summary": summary or NO_WORDS, "reference": reference, "criteria": criteria}
         texts |= {"lowest": str(self.lowest), "highest": str(self.highest)}
@@ -80,7 +80,7 @@ class Rubric(Settings):
         return [{"role": "system", "content": self.system}, user] if self.system else [user]
 
     def grades(self, answer: Answer) -> Mapping[str, int] | str:
-        """The grade of each criterion; or why there is none, of `FATES`."""
+        """The grade of each criterion; or the reason why there is none, of `FATES`."""
         if refused(answer):
             return REFUSED
         if answer.finish == LENGTH:

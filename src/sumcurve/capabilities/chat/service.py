@@ -1,4 +1,4 @@
-"""A server's model as a study names it, and its answers to conversations, through the ledger of that model."""
+"""A server's model as named in a study, and its answers to conversations, through the ledger of that model."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from sumcurve.store.records import RecordError
 ANSWERS = Path("data", "answers")  # below a study's home: the folder of ledgers
 OURS = frozenset({"model", "messages", "stream", "n"})  # of a request's body
 LIMITS = ("max_tokens", "max_completion_tokens")  # words that servers have for the longest answer
-TIMES = 4  # tokens of an answer for each word of the longest one, where the study says nothing
+TIMES = 4  # tokens of an answer for each word of the longest one, where the study sets no limit
 ENVIRONMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 Parameter = str | int | float | bool | None
@@ -30,20 +30,20 @@ Parameter = str | int | float | bool | None
 
 class Price(Settings):
     input: NonNegativeFloat
-    """Of a million tokens of prompts."""
+    """Price of a million tokens of prompts."""
     output: NonNegativeFloat
-    """Of a million tokens of answers."""
+    """Price of a million tokens of answers."""
 
     def money(self, input_tokens: int, output_tokens: int) -> float:
-        """In the user's money."""
+        """Cost in the user's currency."""
         return (input_tokens * self.input + output_tokens * self.output) / 1e6
 
 
 class Limit(Settings):
     tokens: Positive | None = None
-    """Of prompts and answers together."""
+    """Limit of tokens, of prompts and answers together."""
     money: Annotated[float, Field(gt=0.0)] | None = None
-    """By `price`."""
+    """Limit of money, by `price`."""
 
     @model_validator(mode="after")
     def some(self) -> "Limit":
@@ -56,24 +56,24 @@ class Weights(Settings):
     path: Annotated[str, Field(exclude=True)] = ""
     """The folder that the local server serves; no part of any name."""
     sha256: Sha256
-    """Of its files, as of a pretrained method."""
+    """sha256 of its files, as of a pretrained method."""
 
 
 class ServiceSettings(Settings):
     url: str
     """Address of the server, before /chat/completions."""
     model: str
-    """As the server calls it."""
+    """Name of the model at the server."""
     source_words: Positive | None = None
     """Words of every source that are shown; null: all."""
     parameters: Annotated[dict[str, Parameter], Field(default_factory=dict)]
-    """Of a request, beside temperature: 0."""
+    """Parameters of a request, beside temperature: 0."""
     key: str | None = None
     """The name of the environment variable that holds the server's key."""
     price: Price | None = None
     """The user's own."""
     budget: Limit | None = None
-    """Of all that was ever paid to this model from this folder."""
+    """Limit of all requests to this model from this folder."""
     concurrency: Positive = 4
     """Requests under way at a time."""
     attempts: Positive = 8
@@ -81,7 +81,7 @@ class ServiceSettings(Settings):
     timeout: Positive = 300
     """Seconds for an answer."""
     weights: Weights | None = None
-    """Of a server on this machine, by which its model is known."""
+    """Weights of a server on this machine, which identify its model."""
 
     @model_validator(mode="after")
     def what_fits(self) -> "ServiceSettings":
@@ -103,12 +103,12 @@ class ServiceSettings(Settings):
         return self
 
     def limit(self, longest: int) -> Parameter:
-        """Tokens of the longest answer where the longest that is wanted has so many words; None: any number."""
+        """Limit on an answer's tokens, for a longest answer of so many words; None: no limit."""
         given = [self.parameters[name] for name in LIMITS if self.parameters.get(name) is not None]
         return given[0] if given else None if set(LIMITS) & {*self.parameters} else TIMES * longest
 
     def in_force(self, longest: int) -> dict[str, Parameter]:
-        """What a request says beside its model and messages; null takes a parameter away."""
+        """Parameters of a request beside model and messages; null removes a parameter."""
         default: dict[str, Parameter] = {"temperature": 0}
         if not set(LIMITS) & {*self.parameters}:
             default["max_tokens"] = self.limit(longest)
@@ -116,13 +116,13 @@ class ServiceSettings(Settings):
 
     @property
     def same_again(self) -> bool:
-        """Whether another making gives these answers, as far as one can know: pinned weights at temperature 0."""
+        """Tell whether a repetition is expected to give the same answers: pinned weights at temperature 0."""
         return self.weights is not None and self.in_force(1).get("temperature") == 0
 
     def service(self, longest: int) -> dict[str, Any]:
-        """What `Service` takes, as plain values; `longest` are the words of the longest answer that is wanted.
+        """Settings of `Service` as plain values; `longest` are the words of the longest answer needed.
 
-        Keys are not of it, only the name of the variable; limits are, as of programs: answers are kept elsewhere.
+        They hold no keys, only the name of the variable, but limits, as for programs: answers are kept elsewhere.
         """
         money = self.budget is not None and self.budget.money is not None
         optional = {
@@ -146,7 +146,7 @@ class ServiceSettings(Settings):
 
 @dataclass(frozen=True)
 class Answered:
-    """Answers in the order of their conversations, the digests of their requests, and what these took."""
+    """Answers in the order of their conversations, the digests of their requests, and their costs."""
 
     answers: list[Answer]
     requests: list[str]
@@ -154,12 +154,12 @@ class Answered:
 
     @property
     def models(self) -> list[str]:
-        """What the server said that its model is."""
+        """Names of the model stated by the server."""
         return sorted({answer.model for answer in self.answers if answer.model})
 
     @property
     def served(self) -> dict[str, Any]:
-        """What the server said of its model, with how many answers had each fingerprint."""
+        """Data about the model stated by the server, with the number of answers of each fingerprint."""
         fingerprints: dict[str, int] = {}
         for answer in self.answers:
             fingerprints[answer.fingerprint] = fingerprints.get(answer.fingerprint, 0) + 1
@@ -173,24 +173,24 @@ class Service:
         self.settings, self.ledgers = settings, ledgers
 
     def ledger(self) -> Path:
-        """The file of what the model has answered, whichever study wanted it."""
+        """The file of the model's answers, shared by studies."""
         model = re.sub(r"[^A-Za-z0-9._-]+", "-", self.settings["model"])[:64]
         return self.ledgers / f"{model}-{digest({name: self.settings[name] for name in ('url', 'model')})}.jsonl"
 
     def body(self, messages: list[Message]) -> bytes:
-        """What is sent for a conversation: its digest is what the answer is known by."""
+        """Body of a request for a conversation: its digest identifies the answer."""
         content = {"model": self.settings["model"], "messages": messages, "stream": False}
         return json.dumps(content | self.settings["parameters"], ensure_ascii=False, sort_keys=True).encode()
 
     def shown(self, source: str) -> str:
-        """The source up to its `source_words`."""
+        """The source, truncated to its `source_words`."""
         limit = self.settings.get("source_words")
         return source if limit is None else " ".join(source.split(" ")[:limit])
 
     def answers(self, count: int, messages: Callable[[int], list[Message]]) -> Answered:
-        """Answers to conversations 0 to `count` - 1; RecordError where the server, the budget or the ledger ends it.
+        """Answers to conversations 0 to `count` - 1; RecordError where the server, the budget or the ledger stops it.
 
-        What was answered until then is kept.
+        Answers received until then are kept.
         """
         settings = self.settings
         with opened(self.ledger()) as ledger:
@@ -211,16 +211,20 @@ class Service:
             return None
         if not (key := os.environ.get(name, "").strip()):
             raise RecordError(f"the environment variable {name}, which `key` names, is not set: set it, and run again")
+        if not (key.isascii() and key.isprintable()):
+            raise RecordError(
+                f"the environment variable {name}, which `key` names, holds signs that no key has: set it"
+            )
         return key
 
 
 def refused(answer: Answer) -> bool:
-    """Whether there is no text: the server's filter says so, or there is none."""
+    """Tell whether an answer has no text: by the server's filter, or because it is empty."""
     return answer.finish == FILTER or not answer.text.strip()
 
 
 def missing_weights(settings: ServiceSettings) -> str:
-    """Why the pinned weights cannot be read; empty where they can, or where none are pinned."""
+    """Explain why the pinned weights cannot be read; empty where they can, or where none are pinned."""
     if settings.weights is None or settings.weights.path:
         return ""
     return "weights: no `path`; say where the folder with that sha256 lies"
@@ -232,5 +236,5 @@ def _budget(settings: Mapping[str, Any]) -> Budget:
 
 
 def texts_of(sentences: Sequence[str]) -> str:
-    """A text's sentences as a prompt shows them."""
+    """A text's sentences in the form shown in prompts."""
     return " ".join(sentence for sentence in sentences if sentence)

@@ -1,7 +1,7 @@
-"""A prompted model: what a server with the interface chat/completions answers when it is asked for summaries.
+"""A prompted model: summaries from a server with the interface chat/completions.
 
-Nothing is trained. k examples are the records that a training with k records and the same seed would learn from, so
-that a prompt has a curve over records, as a method has; without examples it stands at 0.
+Nothing is trained. The k examples are the records that a training with k records and the same seed would learn from,
+so that a prompt has a curve over records, as a method has; without examples it is at 0 records.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +15,7 @@ from sumcurve.capabilities.chat.service import Service, ServiceSettings, missing
 from sumcurve.capabilities.chat.template import Message, Template, read_template
 from sumcurve.settings.base import NonNegative, Once, Seed
 from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.store.kind import Version
 from sumcurve.store.records import RecordError
 from sumcurve.systems.outside import OutsideSettings, tokenized, tokenizing
 from sumcurve.systems.system import Item, Role, SystemSettings
@@ -44,15 +45,16 @@ class ChatSettings(OutsideSettings, ServiceSettings):
 class Chat:
     """A prompted model with `examples`, sources with their summaries as people wrote them.
 
-    When it has summarized, `usage` is what that took, `answers` are by item, `requests` their digests and `served` what
-    the server said of its model.
+    After it has summarized, `usage` holds the costs, `answers` are by item, `requests` their digests and `served` the
+    data about the model stated by the server.
     """
 
+    version: ClassVar[Version] = "bacb905d90fae4ec"
     Settings: ClassVar[type[SystemSettings]] = ChatSettings
     title: ClassVar[str] = "a prompted model"
     role: ClassVar[Role] = "outside"
     needs: ClassVar[Mapping[str, str]] = {}
-    recipe: ClassVar[bool] = False
+    is_baseline: ClassVar[bool] = False
 
     def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
         self.settings, self.service = settings, Service(settings, inputs[LEDGERS])
@@ -64,7 +66,7 @@ class Chat:
 
     @classmethod
     def specify(cls, settings: ChatSettings, corpus: CorpusSettings) -> dict[str, Any]:
-        """What decides its summaries. RecordError for a template that cannot be read, and weights without a folder."""
+        """Settings that determine its summaries. RecordError for an unreadable template and weights without a path."""
         if why := missing_weights(settings):
             raise RecordError(why)
         return {
@@ -78,13 +80,13 @@ class Chat:
         return {settings.weights.sha256: settings.weights.path} if settings.weights else {}
 
     def messages(self, item: Item) -> list[Message]:
-        """The conversation that an item's source ends."""
+        """The conversation that ends with an item's source."""
         shown = self.service.shown
         examples = [(shown(source), target) for source, target in self.examples]
         return self.template.messages(examples, shown(" ".join(item.text.source)))
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
-        """RecordError where the server, the budget or the ledger ends it; what was answered until then is kept."""
+        """Summarize items; RecordError where the server, the budget or the ledger stops it; answers are kept."""
         answered = self.service.answers(len(items), lambda place: self.messages(items[place]))
         self.answers, self.requests, self.usage = answered.answers, answered.requests, answered.usage
         self.served = answered.served

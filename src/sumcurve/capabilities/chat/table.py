@@ -1,4 +1,4 @@
-"""What answers of prompted models took: requests, tokens, money at the user's own price, seconds."""
+"""Costs of answers of prompted models: requests, tokens, money at the user's own price, seconds."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ COUNTS = ("items", "refused", "cut", "sent", "lost", "declined")
 def table(results: Results) -> Table:
     """A row for every prompted system and number of examples, over all seeds.
 
-    Tokens are those that the server stated; a lost request counts with the most that it can have taken. Money is None
+    Tokens are those that the server stated; a lost request counts with its maximal tokens. Money is None
     without a price.
     """
     evidence = results.study.evidence.get("chat")
@@ -63,13 +63,6 @@ def table(results: Results) -> Table:
         Column("model", "model, by the server"),
         Column("reproducible", "reproducible"),
     ]
-    notes = [
-        "Refused: no text, or taken out by the server's filter; such an answer scores 0, one that declines in words is "
-        "scored as it is. Cut: by the longest answer. Requests: all attempts; lost ones were sent without a whole "
-        "answer and count as paid, declined ones were not answered. Equal prompts are sent once.",
-        "Price: at the user's own price of a token, in the user's money. Seconds: between requests and answers, added "
-        "up; several were under way at a time.",
-        "Reproducible: a server on this machine with pinned weights at temperature 0, by the word of who ran it.",
-        results.caveat,
-    ]
-    return Table("prompts", results.title("Prompted models: what their answers took"), columns, rows, notes)
+    return Table(
+        "prompts", results.title("Prompted models: what their answers took"), columns, rows, [results.notes.caveat]
+    )

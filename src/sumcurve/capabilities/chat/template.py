@@ -1,6 +1,6 @@
-"""A prompt's template: a YAML file with `user`, in which `{source}` stands, and `system` and `assistant` if wanted.
+"""A prompt's template: a YAML file with `user`, which contains `{source}`, and optionally `system` and `assistant`.
 
-Examples come before the source as turns of the same conversation, as a model's chat template expects them.
+Examples come before the source as turns of the same conversation, as required by a model's chat template.
 """
 
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""Contrastive tests (Kumar and Cheung 2019): broken references, and what systems prefer."""
+"""Contrastive tests (Kumar and Cheung 2019): broken references, and the preferences of systems."""

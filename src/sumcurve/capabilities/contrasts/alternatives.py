@@ -1,11 +1,10 @@
-"""How probable a model finds many targets of one source, of which most differ by a word or two.
+"""Log-probabilities of many targets of one source under a model, where most targets differ by a word or two.
 
-The encoder runs once a source, whatever the number of its targets. What targets begin with in common is a tree, and the
-vocabulary is multiplied once for each of its nodes. A recurrent decoder reads each node once, too: the nodes of one
-depth are the queries of one step, and the source's memory is not repeated along them. Where nothing but words is fed
-back and sources are long, only the LSTM goes by steps; attention then reads all nodes of a source at once. A
-Transformer's decoder, which reads all positions at once, reads every target whole: its steps would move more memory
-than they save.
+The encoder runs once per source for all its targets. Common prefixes of targets form a tree, and the readout over the
+vocabulary is computed once for each of its nodes. A recurrent decoder reads each node once, too: the nodes of one depth
+are the queries of one step, and the source's memory is not repeated for them. Where only words are fed back and sources
+are long, only the LSTM runs step by step; attention then reads all nodes of a source at once. A Transformer's decoder,
+which reads all positions at once, reads every target in full: steps would move more memory than they save.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,17 +16,18 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sumcurve.models.batch import Batch, retargeted
-from sumcurve.models.emission import IMPOSSIBLE, copied, generated, in_single, mixture
+from sumcurve.models.emission import copied, generated, mixture
 from sumcurve.models.recurrent import RecurrentSummarizer
 from sumcurve.models.summarizer import Memory, Readout, ReadoutSummarizer, State
 from sumcurve.models.transformer import TransformerSummarizer
+from sumcurve.numerics.precision import IMPOSSIBLE, in_single
 
 TOGETHER = {"cpu": 512, "cuda": 8192}  # targets of a batch, unless one source has more; results are those of any other
 
 # Sources of more words are worth a pass of attention of its own, whose sums round otherwise than those of steps.
 LONG = 256
 
-Ids = tuple[list[int], list[int]]  # of a target: what the decoder reads, and the extended ids that it is asked for
+Ids = tuple[list[int], list[int]]  # of a target: the decoder's inputs, and the extended ids to score
 Numbers = NDArray[np.int64]
 Pairs = tuple[Numbers, Numbers]
 NOTHING: Numbers = np.zeros(0, dtype=np.int64)
@@ -37,9 +37,10 @@ NOTHING: Numbers = np.zeros(0, dtype=np.int64)
 class _Tree:
     """The n targets of one source, depth by depth.
 
-    `nodes` are distinct beginnings: of each the node of the depth before, and the id that is read. `targets` are
-    distinct pairs of a node and an extended id that is asked for there. `places` [n, T] holds where among `targets` a
-    target's tokens are, and `holders` for each node a target that begins so. `lengths` [n] are the targets'.
+    `nodes` are distinct prefixes: for each the parent node, of the depth before, and the id that is read. `targets` are
+    distinct pairs of a node and an extended id whose probability is needed there. `places` [n, T] holds the indices of
+    a target's tokens in `targets`, and `holders` for each node a target with that prefix. `lengths` [n] are the
+    targets'.
     """
 
     nodes: list[Pairs]
@@ -79,7 +80,7 @@ def targets_logp(
 ) -> list[list[NDArray[np.float64]]]:
     """Log-probabilities, token by token, of all targets of each source of the batch.
 
-    They are those of `Summarizer.gold` but for rounding: other numbers of rows are multiplied at once.
+    They are those of `Summarizer.gold` but for rounding, since matrix products have other numbers of rows.
     """
     device = batch.src.device
     trees = [_Tree.of(own) for own in targets]
@@ -119,8 +120,10 @@ Level = tuple[Tensor, Tensor | None, Tensor | None]  # readouts of a depth's nod
 
 
 def _steps(trees: Sequence[_Tree], device: torch.device) -> Iterator[tuple[Tensor, Tensor, list[int]]]:
-    """Of each depth the nodes before and the ids read [B, Q], of a source that has fewer the first ones again; and how
-    many each has."""
+    """Yield for each depth the parent nodes and the ids read, [B, Q], and the number of nodes of each source.
+
+    A source with fewer nodes has its first ones repeated.
+    """
     for depth in range(max(len(tree.nodes) for tree in trees)):
         levels = [tree.level(tree.nodes, depth) for tree in trees]
         sizes = [len(read) for _, read in levels]
@@ -132,7 +135,7 @@ def _steps(trees: Sequence[_Tree], device: torch.device) -> Iterator[tuple[Tenso
 
 
 def _by_step(model: ReadoutSummarizer, batch: Batch, memory: Memory, trees: Sequence[_Tree]) -> Iterator[Level]:
-    """One step for each depth; its queries are the nodes."""
+    """Run one step for each depth; its queries are the nodes."""
     device = batch.src.device
     state = model.start(memory, 1)
     for before, read, sizes in _steps(trees, device):
@@ -143,7 +146,7 @@ def _by_step(model: ReadoutSummarizer, batch: Batch, memory: Memory, trees: Sequ
 
 
 def _ahead(model: RecurrentSummarizer, batch: Batch, memory: Memory, trees: Sequence[_Tree]) -> Iterator[Level]:
-    """The LSTM by steps; then attention and readouts of all nodes of a source at once."""
+    """Run the LSTM step by step; then attention and readouts of all nodes of a source at once."""
     device = batch.src.device
     state = model.start(memory, 1)
     nodes: list[list[tuple[Tensor, Tensor]]] = [[] for _ in trees]
@@ -160,7 +163,7 @@ def _ahead(model: RecurrentSummarizer, batch: Batch, memory: Memory, trees: Sequ
 
 
 def _split(readout: Readout, sizes: list[int]) -> list[Level]:
-    """A source's readouts [1, nodes, ...] by depths of so many nodes."""
+    """A source's readouts [1, nodes, ...], split by depth into these sizes."""
     states = readout.states[0].split(sizes)
     if readout.copy_logp is None or readout.gate is None:
         return [(state, None, None) for state in states]
@@ -178,7 +181,7 @@ def _joined(levels: Sequence[Level]) -> Level:
 def _whole(
     model: ReadoutSummarizer, batch: Batch, memory: Memory, targets: Sequence[Sequence[Ids]], trees: Sequence[_Tree]
 ) -> Iterator[Level]:
-    """All positions of all targets of a source at once; of each node the first target that holds it."""
+    """Run all positions of all targets of a source at once; each node uses the first target that holds it."""
     device = batch.src.device
     readouts = []
     for place, own in enumerate(targets):
@@ -197,14 +200,14 @@ def _whole(
 
 
 def _taken(readout: Readout, rows: Tensor, positions: Tensor) -> Level:
-    """What readouts say at these rows and positions."""
+    """Readouts at these rows and positions."""
     copy_logp = None if readout.copy_logp is None else readout.copy_logp[rows, positions]
     gate = None if readout.gate is None else readout.gate[rows, positions]
     return readout.states[rows, positions], copy_logp, gate
 
 
 def _moved(state: State, nodes: Tensor) -> State:
-    """The state [B, Q', ...] of the nodes [B, Q'] that come from those of the depth before."""
+    """The state [B, Q', ...] of the nodes [B, Q'], taken from their parent nodes of the depth before."""
     batch, q = nodes.shape
     if q == next(iter(state.values())).shape[1] and bool((nodes == torch.arange(q, device=nodes.device)).all()):
         return state
@@ -230,7 +233,7 @@ def _gold_logp(
 
 
 def together(counts: Sequence[int], order: Sequence[int], device: str) -> Iterator[list[int]]:
-    """Places in `order`, in lists that have about `TOGETHER` targets; `counts` are those of each place."""
+    """Places in `order`, in lists of about `TOGETHER` targets; `counts` are the targets of each place."""
     part: list[int] = []
     held = 0
     for place in order:

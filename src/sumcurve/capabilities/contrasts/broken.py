@@ -1,4 +1,4 @@
-"""The annotation of a corpus: contrasts of its test records, and how many each filter dropped."""
+"""The annotation of a corpus: contrasts of its test records, and the numbers that each filter dropped."""
 
 import hashlib
 from collections import Counter
@@ -7,7 +7,6 @@ from pathlib import Path
 
 from sumcurve.capabilities.contrasts import sets as contrasts
 from sumcurve.capabilities.contrasts import tags
-from sumcurve.capabilities.contrasts.inflection import inflector
 from sumcurve.capabilities.contrasts.rules import FILTERS, lengths
 from sumcurve.capabilities.contrasts.rules import contrasts as break_gold
 from sumcurve.capabilities.contrasts.sets import RULES, Contrasted
@@ -23,24 +22,20 @@ Counts = dict[str, Counter[str]]  # by rule
 
 
 def annotate(corpus_folder: Path, folder: Path, settings: Contrasts) -> dict[str, object]:
-    """Write contrasts.jsonl, a line for each test record that is asked for, in order, and statistics.json.
+    """Write contrasts.jsonl, a line for each selected test record, in order, and statistics.json.
 
-    Returns the statistics: `tagger`; of golds how many there are, how many were cut to `target_tokens`, how many have
-    contrasts; of sources how many were cut; and for every rule the `candidates` before any filter, what each of
-    `rules.FILTERS` dropped, what is `left`, and what was `sampled`. With `variant: code`, `repeated_elsewhere` are
-    sampled contrasts that were dropped since another gold has the same words.
+    Returns the statistics: `tagger`; the number of golds, of those cut to `target_tokens`, and of those with contrasts;
+    the number of sources that were cut; and for every rule the numbers of `candidates` before any filter, of those that
+    each of `rules.FILTERS` dropped, of those `left`, and of those `sampled`.
 
-    Raises TagError where the tagger is missing, or cannot tag.
+    Raises TagError where the tagger is missing or cannot tag.
     """
     part, tagger = Corpus(corpus_folder).part("test"), tags.load(settings.tagger)
     ids = None if settings.golds is None else frozenset(first(part.ids, settings.golds, settings.seed))
     pairs = ((record, text) for record, text in part.with_text if ids is None or record.id in ids)
     counts: Counter[str] = Counter()
     rules: Counts = {rule: Counter() for rule in RULES}
-    rows: Iterable[Contrasted] = broken(pairs, tagger, settings, counts, rules)
-    if settings.variant == "code":
-        rows = alone(list(rows), settings.seed, counts, rules)
-    contrasts.write(folder, _counted(rows, counts))
+    contrasts.write(folder, _counted(broken(pairs, tagger, settings, counts, rules), counts))
     statistics = {
         "tagger": tagger.facts,
         "golds": counts["golds"],
@@ -48,18 +43,19 @@ def annotate(corpus_folder: Path, folder: Path, settings: Contrasts) -> dict[str
         "cut_sources": counts["cut_sources"],
         "golds_with_contrasts": counts["golds_with_contrasts"],
         "contrasts": counts["contrasts"],
-        "repeated_elsewhere": counts["repeated_elsewhere"],
-        "rules": {rule: {name: of_rule[name] for name in COUNTED} for rule, of_rule in rules.items()},
+        "repeated_elsewhere": 0,
+        "rules": {rule: {name: of_rule[name] for name in COUNTED} | UNCOUNTED for rule, of_rule in rules.items()},
     }
     write_json(folder / "statistics.json", statistics)
     return statistics
 
 
-COUNTED = ("candidates", *FILTERS, "left", "sampled", "repeated_elsewhere")
+COUNTED = ("candidates", *FILTERS, "left", "sampled")
+UNCOUNTED = {"form": 0, "repeated_elsewhere": 0}  # of former statistics: folders keep their bytes
 
 
 def first(ids: Iterable[str], count: int, seed: int) -> list[str]:
-    """A sample of so many ids: those of the least keyed hashes, whatever their order."""
+    """A sample of so many ids: those with the least keyed hashes, independent of their order."""
     return sorted(ids, key=lambda item: (_hash(f"{seed} {item}"), item))[:count]
 
 
@@ -68,9 +64,9 @@ def broken(
 ) -> Iterator[Contrasted]:
     """Every record's gold with its contrasts; adds to `counts`, and to those of every rule.
 
-    Texts are tagged in their own case. The words of contrasts are the record's. What a record has depends on no other.
+    Texts are tagged in their own case. The words of contrasts are the record's. A record's contrasts depend on no other
+    record.
     """
-    inflect = inflector() if settings.inflect else None
     kept: list[tuple[str, Sentences, Sentences]] = []  # read and not yet parsed: few, since parsing streams
 
     def texts() -> Iterator[Sentences]:
@@ -89,39 +85,19 @@ def broken(
         item, target, read = kept.pop(0)
         own = in_words(gold, target)
         key = f"{settings.seed} {item}"
-        made = break_gold(own, in_words(source, read), key, settings.each, settings.variant, rules, inflect)
+        made = break_gold(own, in_words(source, read), key, settings.each, rules)
         yield Contrasted(item, own.words, made, lengths(own.sentence))
 
 
 def in_own_case(kept: Sentences, whole: Sequence[str], wrote: Sequence[str]) -> Sentences:
-    """The tokens that are `kept` of a record's `whole` sentences, in the case of what people wrote."""
+    """The `kept` tokens of a record's sentences `whole`, in the case of the text as written."""
     cased = (own_case(text, sentence).split(" ") for sentence, text in zip(whole, wrote, strict=True))
     return [tokens[: len(sentence)] for sentence, tokens in zip(kept, cased, strict=False)]
 
 
 def in_words(parsed: Parsed, sentences: Sentences) -> Parsed:
-    """What was parsed, in the record's own words."""
+    """Parsed text in the record's own words."""
     return Parsed(tags.flat(sentences), parsed.tags, parsed.sentence, parsed.labels, parsed.heads)
-
-
-def alone(rows: Sequence[Contrasted], seed: int, counts: Counter[str], rules: Counts) -> Iterator[Contrasted]:
-    """The rows without contrasts whose words another gold has, too: the gold of the least keyed hash keeps them.
-
-    The paper's code drops them over the whole corpus; under another source they are another question.
-    """
-    keeper: dict[tuple[str, ...], str] = {}
-    for row in sorted(rows, key=lambda row: (_hash(f"{seed} {row.item}"), row.item)):
-        for contrast in row.contrasts:
-            keeper.setdefault(_lowered(contrast.words), row.item)
-    for row in rows:
-        kept = []
-        for contrast in row.contrasts:
-            if keeper[_lowered(contrast.words)] == row.item:
-                kept.append(contrast)
-            else:
-                counts["repeated_elsewhere"] += 1
-                rules[contrast.rule]["repeated_elsewhere"] += 1
-        yield Contrasted(row.item, row.gold, tuple(kept), row.lengths)
 
 
 def _counted(rows: Iterable[Contrasted], counts: Counter[str]) -> Iterator[Contrasted]:
@@ -129,10 +105,6 @@ def _counted(rows: Iterable[Contrasted], counts: Counter[str]) -> Iterator[Contr
         counts["golds_with_contrasts"] += bool(row.contrasts)
         counts["contrasts"] += len(row.contrasts)
         yield row
-
-
-def _lowered(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.lower() for word in words)
 
 
 def _cut(kept: Sentences, whole: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Folders of contrasts, and of what systems find of them: how each kind is made."""
+"""Folders of contrasts and of their likelihoods under systems, and how each kind is made."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -6,7 +6,7 @@ from typing import NotRequired, TypedDict
 
 from sumcurve.capabilities.contrasts.settings import Contrasts
 from sumcurve.corpora.store import Corpus
-from sumcurve.machine.sums import Sums
+from sumcurve.numerics.sums import Sums
 from sumcurve.settings.study import Reading
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.kind import Kind
@@ -17,11 +17,13 @@ from sumcurve.systems.folders import log_of_program, made_as, test_items
 from sumcurve.systems.system import LOG_OF, Scoring, Trainable
 from sumcurve.training.place import WEIGHTS
 
+GONE = {"variant": "paper", "inflect": False}  # settings that are given up, as names of folders have them
+
 
 class ContrastsSpecification(TypedDict):
     corpus: str
-    contrasts: Block
-    versions: Block  # of what tags and inflects
+    contrasts: Block  # the settings, and `GONE`
+    versions: Block  # of the tagger
 
 
 def contrasts(specification: ContrastsSpecification, inputs: Inputs, stage: Stage) -> None:
@@ -29,7 +31,8 @@ def contrasts(specification: ContrastsSpecification, inputs: Inputs, stage: Stag
     from sumcurve.capabilities.contrasts.broken import annotate
     from sumcurve.capabilities.contrasts.tags import TagError
 
-    settings = Contrasts.model_validate(specification["contrasts"])
+    block = specification["contrasts"]
+    settings = Contrasts.model_validate({key: value for key, value in block.items() if key not in GONE})
     try:
         statistics = annotate(inputs[specification["corpus"]], stage.folder, settings)
     except TagError as error:
@@ -40,8 +43,8 @@ def contrasts(specification: ContrastsSpecification, inputs: Inputs, stage: Stag
     )
 
 
-# What a folder of an outside program has, too; its system is a kind of `sumcurve.systems.SYSTEMS`.
-OfProgram = TypedDict(  # noqa: UP013 (a class would bind `told`, a recorded key that says nothing)
+# Further keys of an outside program's folder; its system is a kind of `sumcurve.systems.SYSTEMS`.
+OfProgram = TypedDict(  # noqa: UP013 (a class would bind `told`, a recorded key without a meaning)
     "OfProgram", {"system": str, "told": Block, "target_tokens": int}, total=False
 )
 
@@ -61,7 +64,7 @@ def judge(
     inputs: Inputs,
     stage: Stage,
 ) -> None:
-    """Write how probable each run of a method finds golds and their contrasts: a file for each run."""
+    """Write the log-probabilities of golds and their contrasts under each run of a method: a file for each run."""
     from sumcurve.capabilities.contrasts.judge import judge as weigh
     from sumcurve.capabilities.contrasts.judged import write_judged
     from sumcurve.capabilities.contrasts.sets import read
@@ -107,7 +110,7 @@ class JudgeWordsSpecification(TypedDict):
 
 
 def judge_words(specification: JudgeWordsSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write how probable language models of the training part's targets find golds and their contrasts."""
+    """Write the log-probabilities of golds and their contrasts under language models of the training part's targets."""
     from sumcurve.capabilities.contrasts.judged import write_judged
     from sumcurve.capabilities.contrasts.language import WordModel, judge_words
     from sumcurve.capabilities.contrasts.sets import read
@@ -125,7 +128,7 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}-contrasts",
         specification=ContrastsSpecification,
         builder=contrasts,
-        modules=("sumcurve.capabilities.contrasts.broken",),
+        version="5178272051af659a",
         version_key="fingerprint",
         mem_mb=2000,
     ),
@@ -134,11 +137,11 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}-{method}-contrasts",
         specification=JudgeSpecification,
         builder=judge,
-        modules=("sumcurve.capabilities.contrasts.judge", "sumcurve.machine.sums"),
+        version=1,
         mem_mb=3000,
         gpu=True,
-        packed=("*.safetensors",),  # log-probabilities of golds and contrasts, a file for each run
-        leads_pack=True,
+        committed=("*.safetensors",),  # log-probabilities of golds and contrasts, a file for each run
+        leads_file=True,
         of_models=True,
         of_trainables=True,
     ),
@@ -147,7 +150,7 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}-words-contrasts",
         specification=JudgeWordsSpecification,
         builder=judge_words,
-        modules=("sumcurve.capabilities.contrasts.language",),
+        version="f39d2e813da61447",
         version_key="fingerprint",
         mem_mb=1000,
         light=True,

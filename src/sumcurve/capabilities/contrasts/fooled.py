@@ -1,4 +1,4 @@
-"""What fooled each system, as a section of the page that people read."""
+"""Contrasts that each system prefers to their golds, as a section of the page for people."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ FOOLED = 5  # contrasts that are shown of a system
 
 
 def section(results: Results) -> list[Markup]:
-    """Of every system at its largest size the contrasts that it prefers most to their golds."""
+    """List, for every system at its largest size, the contrasts that it prefers most to their golds."""
     fooled = [
         (preferences.corpus, f"{results.name(system)}, {number(system.records)} records", shown)
         for preferences in preferred(results)

@@ -1,11 +1,11 @@
-"""The files in which a folder keeps what systems find of golds and their contrasts, one for each run.
+"""Files with the log-probabilities of golds and their contrasts, one for each run.
 
-Nothing heavier than NumPy is imported: scorers and tables read these files.
+Only NumPy is imported, since scorers and tables read these files.
 """
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Judged:
-    """Of N golds, each followed by its contrasts, M targets in all: log-probabilities, in nats.
+    """Log-probabilities, in nats, of N golds, each followed by its contrasts, M targets in all.
 
-    The mean of a target is its sum over its tokens. Two targets that a system sees alike cannot be told apart: a
-    contrast is `visible` where it is seen other than its gold.
+    The mean of a target is its sum over its tokens. Targets with the same ids for a system cannot be told apart: a
+    contrast is `visible` where its ids differ from its gold's.
     """
 
     own: Array  # [M]: given the record's own source
@@ -35,28 +35,27 @@ class Judged:
     visible: NDArray[np.bool_]  # [M]; False of golds
     starts: NDArray[np.int32]  # [N + 1]: gold n is starts[n], and its contrasts follow
     other: Array | None = None  # [M]: given another record's source; None where there is no record of another group
-    assigned: Array | None = None  # [M]: of a system that rewrites sentences, by the best assignment
 
     @property
     def gold_of(self) -> NDArray[np.int64]:
-        """[M]: of every target the place of its gold."""
+        """[M]: the place of every target's gold."""
         counts = np.diff(self.starts)
         return np.repeat(self.starts[:-1].astype(np.int64), counts)
 
     @property
     def contrast(self) -> NDArray[np.bool_]:
-        """[M]: whether a target is a contrast."""
+        """[M]: True for contrasts."""
         mask = np.ones(len(self.own), dtype=bool)
         mask[self.starts[:-1]] = False
         return mask
 
     def means(self) -> Array:
-        """[M]: log-probability a token, given the own source."""
+        """[M]: log-probability per token, given the item's source."""
         return self.own / self.tokens
 
 
 def margins(values: Array, judged: Judged) -> Array:
-    """[contrasts]: by how much the gold is above its contrast; 0 where the difference is a tie."""
+    """[contrasts]: the gold's value minus its contrast's; 0 where the difference is a tie."""
     apart = (values[judged.gold_of] - values)[judged.contrast]
     return np.where(np.abs(apart) < TIE, 0.0, apart)
 
@@ -69,13 +68,14 @@ def write_judged(path: Path, judged: Judged, contrasted: Iterable[Contrasted]) -
 
 
 def read_judged(path: Path, contrasts: str) -> Judged:
-    """What a run found of the contrasts of this `digest`; RecordError for a file of others, or one that is damaged."""
+    """Read a run's values for the contrasts of this `digest`; RecordError for a damaged file or other contrasts."""
     tensors = _read(path, contrasts)
-    return Judged(visible=tensors.pop("told").astype(bool), **tensors)
+    known = {field.name: tensors[field.name] for field in fields(Judged) if field.name in tensors}
+    return Judged(visible=tensors["told"].astype(bool), **known)
 
 
 def read_visible(path: Path, contrasts: str) -> NDArray[np.bool_]:
-    """[contrasts]: which of them the run can tell apart from their golds. RecordError as of `read_judged`."""
+    """[contrasts]: True where the run can tell a contrast from its gold. RecordError as for `read_judged`."""
     tensors = _read(path, contrasts, ("told", "starts"))
     kept = np.ones(len(tensors["told"]), dtype=bool)
     kept[tensors["starts"][:-1]] = False
@@ -96,7 +96,7 @@ def _read(path: Path, contrasts: str, names: Sequence[str] | None = None) -> dic
 
 
 def digest(contrasted: Iterable[Contrasted]) -> str:
-    """What identifies golds and contrasts: a sha256 of their words."""
+    """Digest of golds and contrasts: a sha256 of their words."""
     sha256 = hashlib.sha256()
     for gold in contrasted:
         for line in (
@@ -109,7 +109,7 @@ def digest(contrasted: Iterable[Contrasted]) -> str:
 
 
 def contrast_keys(contrasted: Iterable[Contrasted]) -> tuple[list[str], list[str]]:
-    """The item of every contrast, and what it is called among the item's: its rule and a number."""
+    """The item of every contrast, and its name within the item: its rule and a number."""
     items: list[str] = []
     names: list[str] = []
     for gold in contrasted:

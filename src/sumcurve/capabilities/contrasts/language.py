@@ -1,11 +1,11 @@
-"""Language models of targets alone: what a system that never sees a source would prefer.
+"""Language models of targets alone: a baseline that has no source.
 
 Interpolated n-grams with Witten and Bell's (1991) discounts, as Chen and Goodman (1999, section 2.5) state them:
 
     p(w | h) = (c(h w) + t(h) p(w | h')) / (c(h) + t(h)),
 
-t(h) the number of distinct words seen after h, h' the context without its first word. Below one word of context stands
-the uniform distribution over the vocabulary.
+t(h) the number of distinct words seen after h, h' the context without its first word. The recursion ends with the
+uniform distribution over the vocabulary.
 """
 
 import math
@@ -35,7 +35,7 @@ class WordModel:
 
     @classmethod
     def of(cls, targets: Iterable[Sequence[str]], order: int, min_count: int) -> "WordModel":
-        """A model of these targets, each a list of sentences; a word of fewer occurrences is unknown to it."""
+        """A model of these targets, each a list of sentences; words with fewer occurrences are unknown."""
         rows = [tokens(target) for target in targets]
         counts = Counter(word for row in rows for word in row)
         known = frozenset(word for word, count in counts.items() if count >= min_count)
@@ -45,7 +45,7 @@ class WordModel:
         return model
 
     def seen(self, row: Sequence[str]) -> list[str]:
-        """The tokens as the model reads them."""
+        """The tokens with unknown words replaced."""
         return [word if word in self.words else UNKNOWN for word in row]
 
     def add(self, row: Sequence[str]) -> None:
@@ -57,7 +57,7 @@ class WordModel:
                 self.totals[context] += 1
 
     def probability(self, word: str, context: tuple[str, ...]) -> float:
-        """p(word | context), where both are known to the model."""
+        """p(word | context), where both are in the model's vocabulary."""
         below = 1 / len(self.words) if not context else self.probability(word, context[1:])
         total = self.totals.get(context, 0)
         if not total:
@@ -81,7 +81,7 @@ def tokens(target: Sequence[str]) -> list[str]:
 
 
 def judge_words(model: WordModel, contrasted: Sequence[Contrasted]) -> Judged:
-    """What a model of words finds of golds and contrasts; sums do not depend on the order of equal terms."""
+    """Log-probabilities of golds and contrasts by a language model; sums do not depend on the order of equal terms."""
     own, counts, visible, starts = [], [], [], [0]
     for gold in contrasted:
         rows = [tokens(target) for target in (gold.sentences, *(contrast.sentences for contrast in gold.contrasts))]

@@ -1,25 +1,27 @@
-"""Which folders contrasts ask for: the sets, what runs find of them, and what words alone do."""
+"""Planning of the folders of contrasts: the sets, and their likelihoods under runs and under language models."""
 
-from typing import TYPE_CHECKING
-
-from sumcurve.capabilities.contrasts.folders import ContrastsSpecification, JudgeSpecification, JudgeWordsSpecification
+from sumcurve.capabilities.contrasts.folders import (
+    GONE,
+    ContrastsSpecification,
+    JudgeSpecification,
+    JudgeWordsSpecification,
+)
 from sumcurve.capabilities.contrasts.settings import contrasts_of
+from sumcurve.planning.folder import Folder, PlannedCorpus
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.study import Reading
 from sumcurve.sources.pinned import File
 from sumcurve.store.provenance import versions
 from sumcurve.systems.rows import Scored
 
-if TYPE_CHECKING:
-    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
-
-JUDGING = ("dodged", "escaped")  # scorers that read what systems find of contrasts
-# What would prefer a gold without a source: language models of the training part's targets, by their order.
+JUDGING = ("dodged", "escaped")  # scorers that read likelihoods of contrasts
+# Baselines without a source: language models of the training part's targets, by their order.
 WORD_MODELS = {"unigram": 1, "trigram": 3}
 WORD_MODELS_COUNT = 2  # occurrences of a word that they know, at least
 
 
-def plan_contrasts(plan: "Plan", corpus: "PlannedCorpus") -> None:
-    """Broken references, as far as systems read and write."""
+def plan_contrasts(plan: PlannedStudy, corpus: PlannedCorpus) -> None:
+    """Add broken references, truncated as the inputs and targets of systems are."""
     keys = contrasts_of(corpus.settings)
     if keys is None:
         return
@@ -32,16 +34,16 @@ def plan_contrasts(plan: "Plan", corpus: "PlannedCorpus") -> None:
     tools = ["textblob"] if settings.tagger == "textblob" else ["spacy", settings.tagger]
     specification: ContrastsSpecification = {
         "corpus": corpus.prepared,
-        "contrasts": settings.model_dump(mode="json"),
-        "versions": versions(*tools, *(["lemminflect"] if settings.inflect else [])),
+        "contrasts": {**settings.model_dump(mode="json"), **GONE},
+        "versions": versions(*tools),
     }
     plan.add("contrasts", specification, [corpus.prepared], corpus=corpus.name)
 
 
-def plan_judged(plan: "Plan", corpus: "PlannedCorpus") -> None:
-    """What the runs of every method find of golds and contrasts, a folder for a method; and what words alone do.
+def plan_judged(plan: PlannedStudy, corpus: PlannedCorpus) -> None:
+    """Add likelihoods of golds and contrasts, a folder for the runs of each method, and those of language models.
 
-    Nothing where the corpus has no contrasts, or no scorer asks.
+    Nothing is added where the corpus has no contrasts, or no scorer needs them.
     """
     made_of = (folder.key for folder in plan.named("annotations", "contrasts") if corpus.prepared in folder.inputs)
     contrasts = next(made_of, None)
@@ -67,7 +69,7 @@ def plan_judged(plan: "Plan", corpus: "PlannedCorpus") -> None:
             read = [corpus.prepared]
             files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
         else:
-            read = corpus.read_by(plan.methods[method])
+            read = plan.read_by(corpus, plan.methods[method])
             files = plan.model_files(plan.methods[method], method)
         plan.add("judge", specification, [*read, contrasts, *runs], files, corpus=corpus.name, method=method)
     words: JudgeWordsSpecification = {
@@ -77,14 +79,14 @@ def plan_judged(plan: "Plan", corpus: "PlannedCorpus") -> None:
         "min_count": WORD_MODELS_COUNT,
     }
     inputs = [corpus.prepared, contrasts]
-    if corpus.seen is not None:  # what is held out has no training part
+    if corpus.seen is not None:  # a held-out part has no training part
         words["seen"] = corpus.seen.prepared
         inputs.append(corpus.seen.prepared)
     plan.add("judge_words", words, inputs, corpus=corpus.name)
 
 
-def judged_runs(plan: "Plan", corpus: str) -> dict[str, tuple[str, ...]]:
-    """By method the runs of a corpus that give log-probabilities: of all sizes and seeds."""
+def judged_runs(plan: PlannedStudy, corpus: str) -> dict[str, tuple[str, ...]]:
+    """Runs of a corpus that give log-probabilities, by method: of all sizes and seeds."""
     runs: dict[str, dict[str, None]] = {}
     for row in plan.rows:
         if row.corpus == corpus and _is_asked(plan, row):
@@ -92,21 +94,21 @@ def judged_runs(plan: "Plan", corpus: str) -> dict[str, tuple[str, ...]]:
     return {method: tuple(made) for method, made in runs.items()}
 
 
-def _is_asked(plan: "Plan", row: Scored) -> bool:
-    """Whether a row is of a run of the study's own that gives log-probabilities, and of no second search of it."""
+def _is_asked(plan: PlannedStudy, row: Scored) -> bool:
+    """Tell whether a row is of one of the study's runs that give log-probabilities, and of no second search of it."""
     if row.run is None or row.part != "study" or row.search == "paper":
         return False
     return row.method not in plan.systems or plan.systems[row.method][1].gives_logp
 
 
-def judged_folders(plan: "Plan", corpus: str | None = None) -> list["Folder"]:
-    """The folders of what systems, and words alone, find of golds and contrasts; of one corpus where it is named."""
+def judged_folders(plan: PlannedStudy, corpus: str | None = None) -> list[Folder]:
+    """The folders of likelihoods of golds and contrasts, of systems and language models; of one corpus if named."""
     folders = plan.named("outputs", "judge") + plan.named("outputs", "judge_words")
     return [folder for folder in folders if corpus in (None, plan.corpus_name(folder.specification["corpus"]))]
 
 
-def judges(plan: "Plan", corpus: str) -> dict[str, str]:
-    """By output of a corpus the folder that has what its run finds; nothing where the study does not ask."""
+def judges(plan: PlannedStudy, corpus: str) -> dict[str, str]:
+    """Folders with the likelihoods of an output's run, by output of a corpus; empty where the study has none."""
     runs = judged_runs(plan, corpus)
     made = {tuple(folder.specification.get("runs", ())): folder.key for folder in judged_folders(plan, corpus)}
     return {

@@ -1,15 +1,15 @@
 """The eight rules that break a gold summary, their filters, and the sample that is kept.
 
-Kumar and Cheung (NAACL 2019), as their code has them: a rule of origin "gold" exchanges two words of one class within
-the gold, one of origin "source" overwrites a word of the gold by one of the source. Classes are tags of the Penn
-Treebank. Filters hold in this order, and every one counts what it drops:
+Kumar and Cheung (NAACL 2019), as in their code: a rule of origin "gold" exchanges two words of one class within the
+gold, one of origin "source" overwrites a word of the gold by one of the source. Classes are tags of the Penn Treebank.
+Filters apply in this order, and each counts the candidates that it drops:
 
 1. `same`: both words are equal, ignoring case.
 2. `label`: prepositions whose dependency labels differ (`prepositions`).
 3. `repeated`: the same two words stood before at other places: unordered for gold, ordered for source.
-4. `coordinated`: both words stand in one sentence, and every second word between them is the same ",", "and" or "or".
-5. `context`: source only. Of up to two words on each side of the place, in the gold and in the source, so many are
-   shared that the word probably fits: at least 0.65 of the smaller number.
+4. `coordinated`: both words are in one sentence, and every second word between them is the same ",", "and" or "or".
+5. `context`: source only. The word probably fits, since the up to two words on each side of the place, in the gold
+and in the source, share at least 0.65 of the smaller number.
 6. `duplicate`: another contrast has the same words.
 """
 
@@ -17,10 +17,10 @@ import hashlib
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from sumcurve.capabilities.contrasts.sets import CLASSES, ORIGINS, RULES, Contrast
 from sumcurve.capabilities.contrasts.tags import Parsed
@@ -36,22 +36,17 @@ POOLS: dict[str, tuple[frozenset[str], ...]] = {
 }
 POOL_OF = {tag: (name, pool) for name, pools in POOLS.items() for pool, tags in enumerate(pools) for tag in tags}
 NAMES = 1  # the pool of nouns whose determiner travels with them
-FILTERS = ("same", "label", "repeated", "coordinated", "context", "form", "duplicate")
+FILTERS = ("same", "label", "repeated", "coordinated", "context", "duplicate")
 CONNECTORS = frozenset({",", "and", "or"})
 WINDOW, SHARED = 2, 0.65
 LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 
-# Of 50 contrasts a gold: shares of classes among candidates of 100 CNN/DM golds, by origin. The paper's code reads the
-# source's for both.
+# Of 50 contrasts a gold: shares of classes among candidates of 100 CNN/DM golds, by origin.
 SHARES = {GOLD: (16, 2, 5, 2), SOURCE: (15, 2, 5, 3)}
-
-Variant = Literal["paper", "code"]
-# The form that a word of one tag has where a word of another tag stood; None where there is none.
-Inflect = Callable[["Place", "Place"], str | None]
 
 
 class Place(NamedTuple):
-    """A word that may move: `head` is its place, `start` that of a determiner that travels with it, or its own."""
+    """A word that may move: `head` is its place, `start` that of a determiner that moves with it, or `head`."""
 
     start: int
     head: int
@@ -59,44 +54,33 @@ class Place(NamedTuple):
     word: str  # in lower case
     tag: str
     label: str  # of prepositions; "" of others
-    before: str  # the word before `start`, in lower case; "" at the beginning of its sentence
 
 
 class Candidate(NamedTuple):
-    """A place of the gold whose word another's replaces, which is one of the source, or changes places with it.
-
-    `new` is the form of the second's word in the first's place, `old` that of the first's in the second's; None where
-    they stay as they are.
-    """
+    """A place of the gold and that of another word, which replaces it (source) or changes places with it (gold)."""
 
     pool: int
     first: Place
     second: Place
     swap: bool
-    new: str | None = None
-    old: str | None = None
 
     @property
     def edits(self) -> list[tuple[int, int, tuple[str, ...]]]:
-        """Half-open spans of the gold, which rise, and their new words."""
-        edits = [(self.first.start, self.first.head + 1, _formed(self.second.span, self.new))]
+        """Half-open spans of the gold, in rising order, and their new words."""
+        edits = [(self.first.start, self.first.head + 1, self.second.span)]
         if self.swap:
-            edits.append((self.second.start, self.second.head + 1, _formed(self.first.span, self.old)))
+            edits.append((self.second.start, self.second.head + 1, self.first.span))
         return edits
 
 
-Pair = tuple[int, Place, Place, bool]  # a candidate without forms, before it is drawn: most never are
+Pair = tuple[int, Place, Place, bool]  # a candidate before it is drawn: most never are
 C = TypeVar("C", bound=Candidate | Pair)
-
-
-def _formed(span: tuple[str, ...], form: str | None) -> tuple[str, ...]:
-    return span if form is None else (*span[:-1], form)
 
 
 def places(parsed: Parsed, name: str) -> list[list[Place]]:
     """The words of a class, by pool.
 
-    Words need a Latin letter; "to" is no preposition, whatever a pipeline tags it.
+    Words need a Latin letter; "to" is no preposition, even where a pipeline tags it as one.
     """
     return _Text(parsed).places[name]
 
@@ -109,7 +93,7 @@ class _Text:
         self.lowered = lowered = [word.lower() for word in parsed.words]
         self.places: dict[str, list[list[Place]]] = {name: [[] for _ in pools] for name, pools in POOLS.items()}
         labels = prepositions(parsed)
-        words, sentence = parsed.words, parsed.sentence
+        words = parsed.words
         for head, tag in enumerate(parsed.tags):
             class_and_pool = POOL_OF.get(tag)
             if (
@@ -120,10 +104,9 @@ class _Text:
                 continue
             name, pool = class_and_pool
             start = head - 1 if name == NOUN and pool == NAMES and determined(parsed, head) else head
-            before = lowered[start - 1] if start and sentence[start - 1] == sentence[start] else ""
             span = words[start : head + 1]
             label = labels[head] if name == PREPOSITION else ""
-            self.places[name][pool].append(Place(start, head, span, lowered[head], tag, label, before))
+            self.places[name][pool].append(Place(start, head, span, lowered[head], tag, label))
 
     def context(self, place: Place) -> list[str]:
         """Up to two words on each side."""
@@ -132,9 +115,9 @@ class _Text:
 
 
 def determined(parsed: Parsed, head: int) -> bool:
-    """Whether a determiner of the word stands directly before it.
+    """Tell whether a determiner of the word stands directly before it.
 
-    Where nothing parsed: a DT stands there, and the name has one word ("the Louvre", but not "the White House").
+    Without a parser: a DT stands there, and the name has one word ("the Louvre", but not "the White House").
     """
     if head == 0 or parsed.sentence[head - 1] != parsed.sentence[head]:
         return False
@@ -156,12 +139,12 @@ NOMINAL = frozenset([  # in a noun phrase
     "DT", "PDT", "PRP", "PRP$", "CD", "EX", "POS", "RB", "RBR", "RBS", "JJ", "JJR", "JJS", "NN", "NNS", "NNP", "NNPS",
 ])
 # fmt: on
-# What spaCy's English labels call the one that universal dependencies call `case`.
+# Names in spaCy's English labels of `case` in universal dependencies.
 CASE = {"prep": "case", "agent": "case", "dative": "case"}
 
 
 def prepositions(parsed: Parsed) -> dict[int, str]:
-    """The label of every word tagged IN but "to", by place: the parser's, or else `case` or `mark` by what follows."""
+    """The label of every word tagged IN but "to", by place: the parser's, or `case` or `mark` by the next words."""
     labels = {}
     for place, (word, tag) in enumerate(zip(parsed.words, parsed.tags, strict=True)):
         if tag == "IN" and word.lower() != "to":
@@ -173,11 +156,11 @@ def prepositions(parsed: Parsed) -> dict[int, str]:
 
 
 def begins_clause(parsed: Parsed, place: int) -> bool:
-    """The surface condition in place of a dependency label: whether the word is a `mark`, not a `case`.
+    """Tell whether the word is a `mark`, not a `case`, by surface conditions in place of a dependency label.
 
-    It is one of those that only begin clauses (if, because, that, …); or one of those that may (after, as, since, than,
-    …), and a finite verb follows behind words of a noun phrase alone; or a gerund follows which is not itself followed
-    by a noun ("by watching the door", but "in descending order").
+    It is a word that only begins clauses (if, because, that, …); or one that may (after, as, since, than, …), and a
+    finite verb follows after words of a noun phrase only; or a gerund follows which is not itself followed by a noun
+    ("by watching the door", but "in descending order").
     """
     word = parsed.words[place].lower()
     if word in CLAUSES:
@@ -198,20 +181,16 @@ def begins_clause(parsed: Parsed, place: int) -> bool:
 # --- candidates and their filters
 
 
-def candidates(
-    rule: str, gold: Parsed, source: Parsed, counts: Counter[str], inflect: Inflect | None = None
-) -> list[Candidate]:
-    """What a rule makes of a gold that no filter drops, in the order of places.
+def candidates(rule: str, gold: Parsed, source: Parsed, counts: Counter[str]) -> list[Candidate]:
+    """Candidates of a rule for a gold that no filter drops, in the order of places.
 
-    Adds to `counts`: `candidates` before any filter, what each filter dropped, and `left`.
+    Adds to `counts`: `candidates` before any filter, those that each filter dropped, and `left`.
     """
-    kept = _candidates(rule, _Text(gold), _Text(source), counts, inflect)
+    kept = _candidates(rule, _Text(gold), _Text(source), counts)
     return [candidate if isinstance(candidate, Candidate) else Candidate(*candidate) for candidate in kept]
 
 
-def _candidates(
-    rule: str, gold: _Text, source: _Text, counts: Counter[str], inflect: Inflect | None
-) -> Sequence[Candidate | Pair]:
+def _candidates(rule: str, gold: _Text, source: _Text, counts: Counter[str]) -> Sequence[Candidate | Pair]:
     origin, name = rule.split("_")
     swap = origin == GOLD
     here = gold.places[name]
@@ -221,18 +200,14 @@ def _candidates(
         both = _gold_pairs(own, gold.parsed, counts) if swap else _source_pairs(own, there[pool], gold, source, counts)
         pairs += [(pool, first, second, swap) for first, second in both]
     # Words that are exchanged one for one, as they are, never give the same twice.
-    if inflect is None and all(place.start == place.head for text in (here, there) for row in text for place in row):
+    if all(place.start == place.head for text in (here, there) for row in text for place in row):
         counts["left"] += len(pairs)
         return pairs
     kept = [Candidate(*pair) for pair in pairs]
-    if inflect is not None:
-        formed = [new for candidate in kept if (new := _inflected(candidate, inflect)) is not None]
-        counts["form"] += len(kept) - len(formed)
-        kept = formed
     different: dict[object, Candidate] = {}
     for candidate in kept:
         edits = candidate.edits
-        if all(len(new) == end - start == 1 for start, end, new in edits):  # then the edits say it all
+        if all(len(new) == end - start == 1 for start, end, new in edits):  # then the edits determine it
             key: tuple[object, ...] = tuple((start, new[0].lower()) for start, _, new in edits)
         else:
             key = tuple(_lowered(broken(gold.parsed, candidate)[0]))
@@ -240,25 +215,6 @@ def _candidates(
     counts["duplicate"] += len(kept) - len(different)
     counts["left"] += len(different)
     return list(different.values())
-
-
-def _inflected(candidate: Candidate, inflect: Inflect) -> Candidate | None:
-    """None where a form is missing, or the form is what stands there already."""
-    new = (
-        inflect(candidate.second, candidate.first)
-        if candidate.first.tag != candidate.second.tag
-        else candidate.second.span[-1]
-    )
-    old = (
-        inflect(candidate.first, candidate.second)
-        if candidate.first.tag != candidate.second.tag and candidate.swap
-        else candidate.first.span[-1]
-    )
-    if new is None or old is None:
-        return None
-    formed = candidate._replace(new=new, old=old)
-    slots = zip(formed.edits, (candidate.first, candidate.second), strict=False)
-    return None if any(_lowered(words) == _lowered(slot.span) for (_, _, words), slot in slots) else formed
 
 
 def _gold_pairs(here: list[Place], gold: Parsed, counts: Counter[str]) -> Iterator[tuple[Place, Place]]:
@@ -281,7 +237,7 @@ def _gold_pairs(here: list[Place], gold: Parsed, counts: Counter[str]) -> Iterat
 
 
 def coordinated(gold: Parsed, first: Place, second: Place) -> bool:
-    """Whether both are members of one list, as "a , b , c" or "a and b"; a mixed one ("a , b and c") is none here."""
+    """Tell whether both are members of one list, as "a , b , c" or "a and b", but not mixed ("a , b and c")."""
     if gold.sentence[first.head] != gold.sentence[second.head]:
         return False
     between = [word.lower() for word in gold.words[first.head + 1 : second.start]]
@@ -291,7 +247,7 @@ def coordinated(gold: Parsed, first: Place, second: Place) -> bool:
 def _source_pairs(
     here: list[Place], there: list[Place], gold: _Text, source: _Text, counts: Counter[str]
 ) -> list[tuple[Place, Place]]:
-    """Every word of the gold with every one of the source: words with their first places stand for all of them."""
+    """Every word of the gold with every one of the source: the first place of a word represents all its places."""
     counts["candidates"] += len(here) * len(there)
     others = _first(there)
     near = _Near(source, [second for second, _ in others], {word for place in here for word in gold.context(place)})
@@ -331,11 +287,11 @@ def _source_pairs(
 
 
 class _Near:
-    """Which places of a source have a context like another's, found by those of its `words`."""
+    """Index of the places of a source by the words of their contexts, to find similar contexts."""
 
     def __init__(self, source: _Text, places: Sequence[Place], words: set[str]) -> None:
         self.by_word: dict[str, list[int]] = {}
-        self.least = []  # shared words that a place asks for at least, by its own number of them
+        self.least = []  # least number of shared words for a place, by its own number of words
         for number, place in enumerate(places):
             around = source.context(place)
             self.least.append(SHARED * len(around))
@@ -343,7 +299,7 @@ class _Near:
                 self.by_word.setdefault(word, []).append(number)
 
     def to(self, gold: _Text, place: Place) -> set[int]:
-        """Those that share at least `SHARED` of the shorter context with that of a place of the gold."""
+        """Places that share at least `SHARED` of the shorter context with that of a place of the gold."""
         around, own = gold.context(place), self.least
         least = SHARED * len(around)
         shared: dict[int, int] = {}
@@ -354,7 +310,7 @@ class _Near:
 
 
 def _first(places: list[Place]) -> list[tuple[Place, int]]:
-    """The first place of every word, and of every label that it has; and how many places it has."""
+    """The first place of every word, and of every label that it has; and the number of its places."""
     first: dict[tuple[str, str], Place] = {}
     for place in places:
         first.setdefault((place.word, place.label), place)
@@ -367,11 +323,11 @@ def _lowered(words: Sequence[str]) -> list[str]:
 
 
 def broken(gold: Parsed, candidate: Candidate) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The gold's words with the candidate's in their places, and the lengths of its sentences."""
+    """The gold's words with the candidate's edits, and the lengths of its sentences."""
     edits = candidate.edits
     words = list(gold.words)
     numbers = gold.sentence
-    for start, end, new in reversed(edits):  # from behind, where places stay what they are
+    for start, end, new in reversed(edits):  # from the end, so that earlier places stay valid
         words[start:end] = new
         if len(new) != end - start:
             numbers = (*numbers[:start], *[numbers[start]] * len(new), *numbers[end:])
@@ -380,7 +336,7 @@ def broken(gold: Parsed, candidate: Candidate) -> tuple[tuple[str, ...], tuple[i
 
 @lru_cache(maxsize=1024)
 def lengths(numbers: tuple[int, ...]) -> tuple[int, ...]:
-    """How many words each sentence has, () for one; `numbers` are the sentences' of words, in order."""
+    """Numbers of words of each sentence, () for one; `numbers` are the sentence numbers of words, in order."""
     counts = tuple(Counter(numbers).values())
     return counts if len(counts) > 1 else ()
 
@@ -388,9 +344,9 @@ def lengths(numbers: tuple[int, ...]) -> tuple[int, ...]:
 # --- the sample
 
 
-def quotas(each: int, variant: Variant) -> dict[str, int]:
-    """How many of `each` contrasts a gold are of each rule: by `SHARES`, with the largest remainders rounded up."""
-    shares = dict(zip(RULES, (share for origin in ORIGINS for share in _shares(origin, variant)), strict=True))
+def quotas(each: int) -> dict[str, int]:
+    """Numbers of contrasts of each rule among `each` of a gold: by `SHARES`, with the largest remainders rounded up."""
+    shares = dict(zip(RULES, (share for origin in ORIGINS for share in SHARES[origin]), strict=True))
     whole = sum(shares.values())
     quota = {rule: each * share // whole for rule, share in shares.items()}
     rest = sorted(shares, key=lambda rule: (-(each * shares[rule] % whole), RULES.index(rule)))
@@ -399,33 +355,15 @@ def quotas(each: int, variant: Variant) -> dict[str, int]:
     return quota
 
 
-def _shares(origin: str, variant: Variant) -> tuple[int, ...]:
-    return SHARES[SOURCE if variant == "code" else origin]
+def sampled(candidates: Sequence[C], quota: int, key: str) -> list[C]:
+    """Sample of the quota's size, at random, in the given order; all where they are fewer.
 
-
-def sampled(candidates: Sequence[C], quota: int, variant: Variant, key: str) -> list[C]:
-    """As many as the quota, at random, in their order; all where they are fewer.
-
-    The draw depends on `key` alone, which names seed, item and rule. The paper's code divides the quota among the pools
-    in proportion to their candidates, each share rounded up.
+    The draw depends only on `key`, which names seed, item and rule; it uses `random`, whose numbers are the same in all
+    versions of Python.
     """
     if len(candidates) <= quota:
         return list(candidates)
     rng = random.Random(int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()))
-    if variant == "paper":
-        return _drawn(candidates, quota, rng)
-    pools = sorted({candidate[0] for candidate in candidates})
-    kept = []
-    for pool in pools:
-        members = [candidate for candidate in candidates if candidate[0] == pool]
-        kept += _drawn(members, -(-quota * len(members) // len(candidates)), rng)
-    return kept
-
-
-def _drawn(candidates: Sequence[C], quota: int, rng: random.Random) -> list[C]:
-    """By `random` alone, whose numbers no version of Python changes."""
-    if len(candidates) <= quota:
-        return list(candidates)
     chosen: set[int] = set()
     while len(chosen) < quota:
         chosen.add(int(rng.random() * len(candidates)))
@@ -437,20 +375,18 @@ def contrasts(
     source: Parsed,
     key: str,
     each: int | None,
-    variant: Variant,
     counts: Mapping[str, Counter[str]],
-    inflect: Inflect | None = None,
 ) -> tuple[Contrast, ...]:
     """The contrasts of a gold, in the order of rules; all of them where `each` is None.
 
     `key` names seed and item. Adds to the `counts` of every rule.
     """
-    quota = quotas(each, variant) if each is not None else None
+    quota = quotas(each) if each is not None else None
     own, other = _Text(gold), _Text(source)
     made: list[Contrast] = []
     for rule in RULES:
-        candidates = _candidates(rule, own, other, counts[rule], inflect)
-        drawn = candidates if quota is None else sampled(candidates, quota[rule], variant, f"{key} {rule}")
+        candidates = _candidates(rule, own, other, counts[rule])
+        drawn = candidates if quota is None else sampled(candidates, quota[rule], f"{key} {rule}")
         kept = [candidate if isinstance(candidate, Candidate) else Candidate(*candidate) for candidate in drawn]
         counts[rule]["sampled"] += len(kept)
         made += [Contrast(rule, *broken(gold, candidate)) for candidate in kept]

@@ -1,9 +1,9 @@
-"""Can a system tell good from broken? The scorers `dodged` and `escaped` (Kumar and Cheung, 2019, section 3).
+"""Scorers `dodged` and `escaped`: preference for golds over contrasts (Kumar and Cheung, 2019, section 3).
 
 A contrast is dodged where the gold is more probable, by sums of log-probabilities; a tie is not. A gold has escaped
 where all its contrasts are dodged. Systems are compared on the contrasts that all of them can tell apart: one that
-exchanges two unknown words is the gold itself to a model that does not know them. What else there is to say of
-contrasts, such as each system's own, is in table `contrasts`.
+exchanges two unknown words has the gold's ids in a model without these words. Further results, such as those on each
+system's own contrasts, are in table `contrasts`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,8 +24,9 @@ POINTS = 100
 
 
 class _Judging(Scorer):
-    """Reads what the runs of every method were found to prefer."""
+    """Reads the preferences of the runs of every method."""
 
+    version = "78a58e58da8b1f62"
     reads_output = False
 
     def inputs(
@@ -40,12 +41,13 @@ class _Judging(Scorer):
         judges = {key: of for key, of in specifications.items() if "runs" in of and of["corpus"] == corpus}
         if not any(run in judge["runs"] for judge in judges.values()) or "checkpoint" in decoded:
             return None
-        if specifications[str(run)].get("model", {}).get("kind") == "extract-rewrite":  # scores no token, has no twin
-            of_run = [key for key in outputs if specifications[key].get("run") == run]
-            common = output == next(key for key in of_run if specifications[key].get("corpus") == corpus)
-        else:
-            common = "reading" in decoded
-        if not common:  # of the search of a method's paper, which comes after
+        of_run = [
+            key
+            for key in outputs
+            if specifications[key].get("run") == run and specifications[key].get("corpus") == corpus
+        ]
+        common = [key for key in of_run if "reading" in specifications[key]] or of_run[:1]  # without one, the first
+        if output not in common:  # of the search of a method's paper, which comes after
             return None
         roles: dict[str, Any] = {judge["contrasts"]: None for judge in judges.values()}
         for key in sorted(judges):
@@ -80,7 +82,7 @@ class _Judging(Scorer):
 
 
 class _Evidence:
-    """The contrasts, what one run finds of them, and which of them all runs can tell apart."""
+    """The contrasts, their likelihoods under one run, and which of them all runs can tell apart."""
 
     def __init__(
         self,
@@ -104,14 +106,14 @@ class _Evidence:
 
 
 def common_to(flags: Sequence["NDArray[np.bool_]"]) -> "NDArray[np.bool_]":
-    """[contrasts]: which of them all systems can tell apart from their golds."""
+    """[contrasts]: True where all systems can tell a contrast from its gold."""
     import numpy as np
 
     return np.logical_and.reduce(flags)
 
 
 class Dodged(_Judging):
-    """A contrast is an item."""
+    """Scorer with contrasts as items."""
 
     metrics = (Metric("dodged", "Dodged", "dodged", "%", decimals=1),)
 
@@ -130,7 +132,7 @@ class Dodged(_Judging):
 
 
 class Escaped(_Judging):
-    """A gold is an item, where it has a contrast that counts."""
+    """Scorer with golds as items, where they have a contrast that counts."""
 
     metrics = (Metric("escaped", "Escaped", "escaped", "%", decimals=1),)
 

@@ -2,7 +2,7 @@
 
 Kumar and Cheung (NAACL 2019), "Understanding the behaviour of neural abstractive summarizers using contrastive
 examples": a word of the reference (the gold summary) changes places with another of its class, or is overwritten by one
-of the source. Whoever reads the source should prefer the gold to each of its contrasts.
+of the source. A good model should prefer the gold to each of its contrasts, given the source.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,13 +30,13 @@ class Contrast:
 
     @property
     def sentences(self) -> list[str]:
-        """As records have them: tokens joined by blanks."""
+        """Sentences as in records: tokens joined by blanks."""
         return joined(self.words, self.lengths)
 
 
 @dataclass(frozen=True)
 class Contrasted:
-    """A test item (its record's id), its gold as far as contrasts reach, and its contrasts, in the order of rules."""
+    """A test item (its record's id), its gold, truncated as for contrasts, and its contrasts, in the order of rules."""
 
     item: str
     gold: tuple[str, ...]
@@ -45,7 +45,7 @@ class Contrasted:
 
     @property
     def sentences(self) -> list[str]:
-        """The gold's, as records have them: tokens joined by blanks."""
+        """The gold's sentences as in records: tokens joined by blanks."""
         return joined(self.gold, self.lengths)
 
 
@@ -59,7 +59,7 @@ def joined(words: Sequence[str], lengths: Sequence[int]) -> list[str]:
 
 
 def write(folder: Path, rows: Iterable[Contrasted]) -> int:
-    """Write contrasts.jsonl, a line for each item; returns how many.
+    """Write contrasts.jsonl, a line for each item; returns the number of lines.
 
     A line is `{"id", "gold", "contrasts": [{"rule", "words"}]}`; gold and words are lists of sentences of tokens.
     """
@@ -67,7 +67,7 @@ def write(folder: Path, rows: Iterable[Contrasted]) -> int:
 
 
 def read(folder: Path) -> Iterator[Contrasted]:
-    """What `write` wrote, in its order. RecordError for a line that is none of it."""
+    """Read the file of `write`, in its order. RecordError for any other line."""
     path = folder / FILE
     for number, row in enumerate(read_jsonl(path), start=1):
         try:

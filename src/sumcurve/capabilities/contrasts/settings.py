@@ -1,34 +1,32 @@
-"""What a study may say of contrasts."""
+"""Settings of contrasts."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from sumcurve.settings.base import Boolean, Positive, Seed, Settings
+from sumcurve.settings.base import Positive, Seed, Settings
 from sumcurve.settings.corpus import CorpusSettings, Judgements
 
 
 class Contrasts(Settings):
-    """Broken references, of which a model should prefer none to the reference itself (capabilities.contrasts.rules)."""
+    """Broken references, which a model should find less probable than the reference (capabilities.contrasts.rules)."""
 
     tagger: str = "textblob"
-    """What tags words: TextBlob's tagger, or the name or path of an installed spaCy pipeline with tagger and parser."""
-    variant: Literal["paper", "code"] = "paper"
-    """Whose sample: as Kumar and Cheung 2019 say, or as their code draws it (docs/explanations/contrasts.md)."""
-    inflect: Boolean = False
-    """Whether a word takes the form that its new place wants (lemminflect)."""
+    """Tagger of words: TextBlob's tagger, or the name or path of an installed spaCy pipeline with tagger and parser."""
     golds: Positive | None = None
-    """How many test items have contrasts, drawn by the seed; null: all."""
+    """Number of test items that have contrasts, drawn by the seed; null: all."""
     each: Positive | None = 50
     """Contrasts a gold, at most, in fixed shares of the rules; null: all that there are."""
     source_tokens: Positive = 400
-    """What is read of a source, at most: its first tokens. Never more than the corpus's `source_tokens`."""
+    """Number of first tokens that are read of a source. Never more than the corpus's `source_tokens`."""
     target_tokens: Positive = 100
-    """What is broken of a target, at most: its first tokens. Never more than the corpus's `target_tokens`."""
+    """Number of first tokens of a target that rules may break. Never more than the corpus's `target_tokens`."""
     seed: Seed = 1
-    """Of the draws."""
+    """Seed of the draws."""
     people: Annotated[tuple[Judgements, ...], Field(exclude=True)] = ()
-    """What people said of those that a system failed to dodge, one for each set of sheets; none: nobody has judged."""
+    """Judgements by people of contrasts that a system failed to dodge, one for each set of sheets; none: nobody has
+    judged.
+    """
 
 
 class CorpusKeys(Settings):
@@ -37,5 +35,5 @@ class CorpusKeys(Settings):
 
 
 def contrasts_of(corpus: CorpusSettings) -> Contrasts | None:
-    """What a corpus's settings say of contrasts; None where it has none."""
+    """Settings of contrasts of a corpus; None where it has none."""
     return corpus.contrasts if isinstance(corpus, CorpusKeys) else None

@@ -1,7 +1,7 @@
 """Part-of-speech tags of the Penn Treebank for English sentences of tokens, and dependencies where a parser gives them.
 
-A corpus's tokens stay what they are: what a tagger wants apart ("bank's", "isn't") is tagged in parts, and the token's
-tag joins theirs ("NN+POS", "VBZ+RB").
+A corpus's tokens stay as they are: tokens that a tagger requires in parts ("bank's", "isn't") are tagged in parts, and
+the token's tag joins theirs ("NN+POS", "VBZ+RB").
 """
 
 import re
@@ -28,10 +28,10 @@ class TagError(ValueError):
 
 @dataclass(frozen=True)
 class Parsed:
-    """Words of a text with their tags and their sentence's number; all are of one length.
+    """Words of a text with their tags and their sentences' numbers; all are of one length.
 
     `labels` are the dependency labels of words to their heads, `heads` the heads' places (a root's is its own). Both
-    are None where nothing parsed.
+    are None where there is no parser.
     """
 
     words: tuple[str, ...]
@@ -42,7 +42,7 @@ class Parsed:
 
 
 class Tagger(Protocol):
-    """What tags; `facts` name it and its version."""
+    """Tagger of words; `facts` name it and its version."""
 
     facts: dict[str, Any]
 
@@ -57,7 +57,7 @@ def load(name: str) -> Tagger:
 
 @dataclass(frozen=True)
 class Parts:
-    """The tokens of a text as a tagger wants them: `owner` is the token's place of each part."""
+    """The tokens of a text divided as a tagger requires: `owner` is the token's place of each part."""
 
     words: list[str]
     owner: list[int]
@@ -90,7 +90,7 @@ class Parts:
 
 
 def apart(token: str) -> list[str]:
-    """A token without the possessive or contracted word at its end, and that."""
+    """A token without the possessive or contracted word at its end, and that word."""
     clitic = CLITIC.search(token)
     return [token[: clitic.start()], clitic.group()] if clitic else [token]
 
@@ -106,8 +106,8 @@ def flat(text: Sentences) -> tuple[str, ...]:
 class TextBlob:
     """The tagger of `pattern` (De Smedt and Daelemans, JMLR 2012) in TextBlob: a lexicon and Brill's kinds of rules.
 
-    Its lexicon has names such as "Water". So the `first` word of a sentence is read in lower case if the lexicon has it
-    so.
+    Its lexicon has names such as "Water". So the `first` word of a sentence is read in lower case if the lexicon has
+    that form.
     """
 
     def __init__(self, first: bool = True) -> None:

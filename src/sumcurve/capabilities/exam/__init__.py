@@ -1,1 +1,1 @@
-"""A metric sits an exam before it may rank."""
+"""Metric validation: tests that a metric must pass on a corpus before it may rank systems there."""

@@ -1,4 +1,4 @@
-"""The capability `exam`: a metric sits an exam, in public, before it may rank."""
+"""The capability `exam`: metric validation, which decides the metrics that may rank systems on a corpus."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from sumcurve.capabilities.capability import Capability, Folders, Verbs
 from sumcurve.capabilities.exam import command
 from sumcurve.capabilities.exam.settings import CorpusKeys
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.base import HELD_OUT
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.exam.evidence import Exams
     from sumcurve.capabilities.exam.table import Sitting
-    from sumcurve.study.plan import Plan
     from sumcurve.tables.report.facts import Corpus
     from sumcurve.tables.report.findings import Finding, Titles
 
@@ -24,8 +24,8 @@ class Exam(Capability):
     def add_parsers(self, verbs: Verbs) -> None:
         command.add_parser(verbs)
 
-    def digest(self, plan: "Plan") -> Mapping[str, Any]:
-        """The outcomes, which decide who is ranked."""
+    def digest(self, plan: PlannedStudy) -> Mapping[str, Any]:
+        """Outcomes of metric validation, which determine the metrics that rank."""
         exams = _exams(plan).items()
         outcomes = {corpus: [[*key, text] for key, text in sat.outcomes.items()] for corpus, sat in exams}
         return {"exam": outcomes} if outcomes else {}
@@ -41,8 +41,8 @@ class Exam(Capability):
         return Exams(_exams(folders.plan))
 
 
-def _exams(plan: "Plan") -> "dict[str, Sitting]":
-    """The exams that the study's corpora name; PlanError for one that cannot be read or is of something else."""
+def _exams(plan: PlannedStudy) -> "dict[str, Sitting]":
+    """The validations that the study's corpora name; PlanError for one that cannot be read or does not match."""
     from sumcurve.capabilities.exam.table import read_exam
     from sumcurve.settings.config import PlanError
 
@@ -54,20 +54,21 @@ def _exams(plan: "Plan") -> "dict[str, Sitting]":
             exams[name] = read_exam(Path(corpus.exam))
         except PlanError as error:
             raise PlanError(f"{plan.where('corpora', name, 'exam')}: {error}") from error
-        sat_on, sits = exams[name].corpus, name.removesuffix(HELD_OUT)  # what is held out counts as its corpus
-        if not re.fullmatch(rf"{re.escape(sits)}(-[0-9a-f]{{8}})?", sat_on):  # or a folder of results/corpora
+        validated, needed = exams[name].corpus, name.removesuffix(HELD_OUT)  # a held-out part counts as its corpus
+        if not re.fullmatch(rf"{re.escape(needed)}(-[0-9a-f]{{8}})?", validated):  # or a folder of results/corpora
             raise PlanError(
-                f"{plan.where('corpora', sits, 'exam')}: the exam in {corpus.exam} was on {sat_on}, not on {sits}, and "
-                f"a metric ranks where it has passed; sit one by `sumcurve exam --study {plan.study} --of {sits}`"
+                f"{plan.where('corpora', needed, 'exam')}: {corpus.exam} validates metrics on {validated}, not on "
+                f"{needed}, and a metric ranks where it is validated; make one by "
+                f"`sumcurve validate-metric --study {plan.study} --of {needed}`"
             )
         for scorer in {*exams[name].settings} & {*plan.scorers}:
             here = plan.scorers[scorer].settings.model_dump(mode="json")
-            sat = type(plan.scorers[scorer].settings)().model_dump(mode="json") | exams[name].settings[scorer]
-            if strange := sorted(key for key in sat if sat[key] != here.get(key)):
+            of_exam = type(plan.scorers[scorer].settings)().model_dump(mode="json") | exams[name].settings[scorer]
+            if strange := sorted(key for key in of_exam if of_exam[key] != here.get(key)):
                 raise PlanError(
-                    f"{plan.where('scores', scorer)}: the exam in {corpus.exam} is of {scorer} with "
-                    f"{strange[0]}: {sat[strange[0]]}, not {here.get(strange[0])}; sit one with the study's settings "
-                    f"by `sumcurve exam --study`, or take `exam` out of corpus {name}"
+                    f"{plan.where('scores', scorer)}: {corpus.exam} validates {scorer} with "
+                    f"{strange[0]}: {of_exam[strange[0]]}, not {here.get(strange[0])}; make one with the study's "
+                    f"settings by `sumcurve validate-metric --study`, or take `exam` out of corpus {name}"
                 )
     return exams
 

@@ -1,30 +1,26 @@
-"""What people judged of summaries, in the layouts of the collections that are public.
+"""Human judgements of summaries, in the layouts of two public collections: JSON lines, plain or packed.
 
-- `realsumm` (Bhandari et al. 2020): JSON lines, a summary each; LitePyramid recall; no sources
-- `summeval` (Fabbri et al. 2021; `mteb/summeval`): JSON lines, a document each; four scores from relevance to fluency
-- `rose` (Liu et al. 2023; `Salesforce/rose`): JSON lines, a document each; shares of atomic content units
-- `frank` (Pagnoni et al. 2021): JSON, summaries (`benchmark_data.json`) and factuality (`human_annotations.json`)
-- `bump` (Ma et al. 2023): JSON, pairs of a summary and an unfaithful edited form of it
+- `realsumm` (Bhandari et al. 2020): a summary each; LitePyramid recall; no sources
+- `summeval` (Fabbri et al. 2021; `mteb/summeval`): a document each; four scores from relevance to fluency
 
-A file may be packed by gzip, xz or zstandard. Texts that are not tokenised are split and tokenised as corpora are by
-`words`, in small letters.
+Texts that are not tokenised are split and tokenised by the tokenizer `words` of corpora, in small letters.
 """
 
-import json
-import lzma
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, FiniteFloat, model_validator
 
 from sumcurve.corpora.tokens import sentences, tokenize
-from sumcurve.machine.spelling import no_file, there_are
+from sumcurve.files.models import read_models
+from sumcurve.machine.spelling import there_are
 from sumcurve.statistics.groups import Array
-from sumcurve.store.records import Record, RecordError, open_bytes
+from sumcurve.store.records import Record, RecordError
 
 Sentences = list[str]  # of tokens, joined by blanks
 MARKED = re.compile(r"<t>(.*?)(?:</t>|$)", re.DOTALL)  # four summaries of REALSumm end before their last </t>
@@ -33,7 +29,7 @@ KINDS = {"abs": "abstractive", "ext": "extractive"}
 
 @dataclass(frozen=True)
 class Pair:
-    """A summary and a broken form of it, which is less faithful to the document at that place of the records."""
+    """A summary and a broken form of it, less faithful to the document at that place of the records."""
 
     document: int
     whole: Sentences
@@ -43,11 +39,11 @@ class Pair:
 
 @dataclass(frozen=True)
 class Material:
-    """What a metric is examined on: documents, what systems wrote of them, and what people said of that.
+    """Data on which a metric is examined: documents, summaries by systems, and human scores of these.
 
     `summaries` are ``[systems][documents]``, `people` by name ``[systems, documents]``; a higher score is better.
-    `kinds` say of every system whether it is abstractive or extractive, where the collection does. A record without a
-    source has none in the collection. `left_out` counts summaries that the grid of systems and documents lacks.
+    `kinds` state whether each system is abstractive or extractive, where the collection does. A record without a
+    source has none in the collection. `left_out` counts summaries that are not in the grid of systems and documents.
     """
 
     name: str
@@ -74,24 +70,17 @@ class Judged:
     kind: str = ""
 
 
-def read_material(paths: Sequence[Path], layout: str) -> Material:
-    """The collection in these files.
-
-    RecordError with file and line, in a JSON array the entry, for what is not one.
-    """
+def read_material(path: Path, layout: str) -> Material:
+    """The collection in a file; RecordError with file and line for any other content."""
     if layout not in LAYOUTS:
         raise RecordError(f"layout {layout!r}: no such layout of judgements; {there_are(layout, LAYOUTS)}")
-    count = 2 if layout == "frank" else 1
-    if len(paths) != count:
-        wanted = "benchmark_data.json and human_annotations.json" if layout == "frank" else "one file"
-        raise RecordError(f"{layout}: {len(paths)} files; give {wanted}")
-    return LAYOUTS[layout](paths)
+    return grid(layout, LAYOUTS[layout](path))
 
 
 def grid(name: str, rows: Iterable[Judged]) -> Material:
-    """Rows in the grid of those documents that have the systems that most summaries are of.
+    """Rows in the grid of the documents that have the most frequent set of systems.
 
-    The others are left out and counted. RecordError where a summary comes twice, or scores are of other names.
+    Other rows are left out and counted. RecordError where a summary occurs twice, or scores have other names.
     """
     by_document: dict[str, dict[str, Judged]] = {}
     for row in rows:
@@ -134,231 +123,83 @@ def grid(name: str, rows: Iterable[Judged]) -> Material:
 # --- layouts
 
 
-def realsumm(paths: Sequence[Path]) -> Material:
-    """Sentences stand between <t> and </t>, tokenised and in small letters.
+class Layout(BaseModel):
+    model_config = ConfigDict(strict=True)
 
-    The collection has BART among abstractive and among extractive systems, with the same summaries and scores: its 25
-    systems are 24. Names hold the kind, so that both stay, as in the published figures.
+
+class Realsumm(Layout):
+    """A summary; its sentences are between <t> and </t>, tokenised and in small letters."""
+
+    id: str | int
+    kind: Literal["abs", "ext"]
+    system: str
+    summary: str
+    reference: str
+    litepyramid_recall: FiniteFloat
+
+
+def realsumm(path: Path) -> Iterator[Judged]:
+    """The collection has BART among abstractive and among extractive systems, with the same summaries and scores.
+
+    So only 24 of its 25 systems are distinct: names include the kind, so that both stay, as in the published figures.
     """
+    for where, row in read_models(path, Realsumm, "summary of REALSumm"):
+        yield Judged(
+            where,
+            document=str(row.id),
+            system=f"{row.kind}/{row.system}",
+            summary=_marked(row.summary, where, empty=True),
+            scores={"litepyramid_recall": row.litepyramid_recall},
+            references=[_marked(row.reference, where)],
+            source=[],
+            kind=KINDS[row.kind],
+        )
 
-    def rows() -> Iterator[Judged]:
-        for where, row in _lines(paths[0]):
-            kind = _text(row, "kind", where)
-            if kind not in KINDS:
-                raise RecordError(f"{where}: kind is {kind!r}; {there_are(kind, KINDS)}")
+
+class Summeval(Layout):
+    """A document with its summaries by machines, and for each of these four scores."""
+
+    id: str | int
+    text: str
+    machine_summaries: list[str]
+    human_summaries: list[str]
+    relevance: list[FiniteFloat]
+    coherence: list[FiniteFloat]
+    fluency: list[FiniteFloat]
+    consistency: list[FiniteFloat]
+
+    @property
+    def scores(self) -> dict[str, list[float]]:
+        return {name: getattr(self, name) for name in ("relevance", "coherence", "fluency", "consistency")}
+
+    @model_validator(mode="after")
+    def one_score_a_summary(self) -> "Summeval":
+        for name, values in self.scores.items():
+            if len(values) != len(self.machine_summaries):
+                raise ValueError(f"{name} has {len(values)} numbers for {len(self.machine_summaries)} summaries")
+        return self
+
+
+def summeval(path: Path) -> Iterator[Judged]:
+    """The collection has no names of systems: they are called by their place, from 1."""
+    for where, row in read_models(path, Summeval, "document of SummEval"):
+        references = [_tokens(text) for text in row.human_summaries]
+        if not references or not all(references):
+            raise RecordError(f"{where}: human_summaries holds a reference without a word; remove the document")
+        source = _tokens(row.text)
+        for place, summary in enumerate(row.machine_summaries):
             yield Judged(
                 where,
-                document=_text(row, "id", where),
-                system=f"{kind}/{_text(row, 'system', where)}",
-                summary=_marked(_text(row, "summary", where), where, empty=True),
-                scores={"litepyramid_recall": _number(row, "litepyramid_recall", where)},
-                references=[_marked(_text(row, "reference", where), where)],
-                source=[],
-                kind=KINDS[kind],
+                document=str(row.id),
+                system=f"system-{place + 1:02}",
+                summary=_tokens(summary),
+                scores={name: values[place] for name, values in row.scores.items()},
+                references=references,
+                source=source,
             )
 
-    return grid("realsumm", rows())
 
-
-SUMMEVAL = ("relevance", "coherence", "fluency", "consistency")
-
-
-def summeval(paths: Sequence[Path]) -> Material:
-    """Systems have no names there: they are called by their place, from 1."""
-
-    def rows() -> Iterator[Judged]:
-        for where, row in _lines(paths[0]):
-            written = _texts(row, "machine_summaries", where)
-            references = [_tokens(text) for text in _texts(row, "human_summaries", where)]
-            scores = {name: _numbers(row, name, where, len(written)) for name in SUMMEVAL}
-            source = _tokens(_text(row, "text", where))
-            for place, summary in enumerate(written):
-                yield Judged(
-                    where,
-                    document=_text(row, "id", where),
-                    system=f"system-{place + 1:02}",
-                    summary=_tokens(summary),
-                    scores={name: values[place] for name, values in scores.items()},
-                    references=_some(references, "human_summaries", where),
-                    source=source,
-                )
-
-    return grid("summeval", rows())
-
-
-ROSE = ("acu", "normalized_acu")
-
-
-def rose(paths: Sequence[Path]) -> Material:
-    """Shares of the reference's atomic content units that people find in a summary."""
-
-    def rows() -> Iterator[Judged]:
-        for where, row in _lines(paths[0]):
-            outputs, annotations = (_block(row, name, where) for name in ("system_outputs", "annotations"))
-            if outputs.keys() != annotations.keys():
-                alone = min(outputs.keys() ^ annotations.keys())
-                raise RecordError(f"{where}: system {alone!r} stands in one of system_outputs and annotations alone")
-            reference, source = (_tokens(_text(row, name, where)) for name in ("reference", "source"))
-            for system in outputs:
-                annotated = _block(annotations, system, where)
-                yield Judged(
-                    where,
-                    document=_text(row, "example_id", where),
-                    system=system,
-                    summary=_tokens(_text(outputs, system, where)),
-                    scores={name: _number(annotated, name, where) for name in ROSE},
-                    references=_some([reference], "reference", where),
-                    source=source,
-                )
-
-    return grid("rose", rows())
-
-
-def frank(paths: Sequence[Path]) -> Material:
-    """Summaries of two data sets, of which the grid takes the one with more."""
-    benchmark, annotations = paths
-    judged: dict[tuple[str, str], float] = {}
-    for where, row in _entries(annotations):
-        judged[_text(row, "hash", where), _text(row, "model_name", where)] = _number(row, "Factuality", where)
-
-    def rows() -> Iterator[Judged]:
-        for where, row in _entries(benchmark):
-            key = _text(row, "hash", where), _text(row, "model_name", where)
-            if key not in judged:
-                raise RecordError(f"{where}: no annotation of hash {key[0]!r} and model {key[1]!r} in {annotations}")
-            yield Judged(
-                where,
-                document=key[0],
-                system=key[1],
-                summary=_tokens(_text(row, "summary", where)),
-                scores={"factuality": judged[key]},
-                references=_some([_tokens(_text(row, "reference", where))], "reference", where),
-                source=_tokens(_text(row, "article", where)),
-            )
-
-    return grid("frank", rows())
-
-
-def bump(paths: Sequence[Path]) -> Material:
-    """Every article is one document; pairs are of the types that the authors corrected, where they did."""
-    records: dict[str, Record] = {}
-    places: dict[str, int] = {}
-    pairs = []
-    for where, row in _entries(paths[0]):
-        document = _text(row, "article_id", where)
-        whole, broken = (_tokens(_text(row, name, where)) for name in ("reference_summary", "edited_summary"))
-        if whole == broken:
-            raise RecordError(f"{where}: the edited summary has the reference's tokens; remove the entry")
-        if document not in records:
-            places[document] = len(records)
-            records[document] = Record(document, _tokens(_text(row, "article", where)), whole)
-        kind = row.get("corrected_error_type") or _text(row, "error_type", where)
-        pairs.append(Pair(places[document], whole, broken, str(kind)))
-    if not pairs:
-        raise RecordError(f"{paths[0]}: no pair; give a file that has some")
-    return Material("bump", list(records.values()), pairs=pairs)
-
-
-LAYOUTS: dict[str, Callable[[Sequence[Path]], Material]] = {
-    "realsumm": realsumm,
-    "summeval": summeval,
-    "rose": rose,
-    "frank": frank,
-    "bump": bump,
-}
-
-
-# --- files
-
-
-def _bytes(path: Path) -> bytes:
-    if not path.is_file():
-        raise RecordError(no_file(path))
-    try:
-        with lzma.open(path) if path.suffix == ".xz" else open_bytes(path) as stream:
-            return bytes(stream.read())
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise RecordError(f"{path} cannot be unpacked ({error}); fetch it again") from error
-
-
-def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for number, line in enumerate(_bytes(path).splitlines(), start=1):
-        if line.strip():
-            yield f"{path}:{number}", _json(line, f"{path}:{number}")
-
-
-def _entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Entries of an array, or JSON lines."""
-    content = _bytes(path)
-    if not content.lstrip().startswith(b"["):
-        yield from _lines(path)
-        return
-    try:
-        entries = json.loads(content)
-    except ValueError as error:
-        raise RecordError(f"{path}: not JSON ({error}); fetch it again") from error
-    for number, entry in enumerate(entries, start=1):
-        where = f"{path}: entry {number}"
-        if not isinstance(entry, Mapping):
-            raise RecordError(f"{where} is a {type(entry).__name__}, no object with names; fetch the file again")
-        yield where, entry
-
-
-def _json(line: bytes, where: str) -> Mapping[str, Any]:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise RecordError(f"{where}: not JSON ({error}); correct the line") from error
-    if not isinstance(row, Mapping):
-        raise RecordError(f"{where}: a {type(row).__name__}, no object with names; correct the line")
-    return row
-
-
-def _value(row: Mapping[str, Any], name: str, where: str) -> Any:
-    if name not in row:
-        raise RecordError(f"{where}: no {name!r}, which this layout has; {there_are(name, row)}")
-    return row[name]
-
-
-def _text(row: Mapping[str, Any], name: str, where: str) -> str:
-    value = _value(row, name, where)
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise RecordError(f"{where}: {name} is {value!r}, no text; correct it")
-    return str(value)
-
-
-def _block(row: Mapping[str, Any], name: str, where: str) -> Mapping[str, Any]:
-    value = _value(row, name, where)
-    if not isinstance(value, Mapping):
-        raise RecordError(f"{where}: {name} is a {type(value).__name__}, no object with names; correct it")
-    return value
-
-
-def _texts(row: Mapping[str, Any], name: str, where: str) -> list[str]:
-    values = _value(row, name, where)
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise RecordError(f"{where}: {name} is no list of texts; correct it")
-    return values
-
-
-def _numbers(row: Mapping[str, Any], name: str, where: str, count: int) -> list[float]:
-    values = _value(row, name, where)
-    if not isinstance(values, list) or len(values) != count:
-        raise RecordError(f"{where}: {name} is no list of {count} numbers, one a summary; correct it")
-    return [_number({name: value}, name, where) for value in values]
-
-
-def _number(row: Mapping[str, Any], name: str, where: str) -> float:
-    value = _value(row, name, where)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value - value != 0:
-        raise RecordError(f"{where}: {name} is {value!r}, no number; correct it or remove the summary")
-    return float(value)
-
-
-def _some(references: list[Sentences], name: str, where: str) -> list[Sentences]:
-    if not references or not all(references):
-        raise RecordError(f"{where}: {name} holds a reference without a word; remove the document")
-    return references
+LAYOUTS: dict[str, Callable[[Path], Iterator[Judged]]] = {"realsumm": realsumm, "summeval": summeval}
 
 
 def _tokens(text: str) -> Sentences:

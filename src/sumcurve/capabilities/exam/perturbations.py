@@ -1,7 +1,7 @@
-"""Summaries that are worse by construction, each by a dose: the share of the summary that is harmed.
+"""Summaries that are worse by construction, each by a dose: the share of the summary that is changed.
 
-Texts are lists of sentences, each of tokens joined by blanks. What is drawn depends on the key alone. A text that no
-change is possible of, such as one word of which a quarter is to be lost, is returned as it is.
+Texts are lists of sentences, each of tokens joined by blanks. Draws depend on the key only. A text in which no change
+is possible, such as one word of which a quarter is to be lost, is returned as it is.
 """
 
 import hashlib
@@ -12,21 +12,21 @@ Sentences = Sequence[str]
 
 
 def lost(text: Sentences, other: Sentences, source: Sentences, dose: float, key: str) -> list[str]:
-    """So large a share of the words, drawn anywhere, is missing."""
+    """Remove this share of the words, drawn anywhere."""
     words = _words(text)
     dropped = set(_drawn(len(words), dose, key))
     return _kept(text, [None if place in dropped else word for place, word in enumerate(words)])
 
 
 def truncated(text: Sentences, other: Sentences, source: Sentences, dose: float, key: str) -> list[str]:
-    """So large a share of the words is missing from the end."""
+    """Remove this share of the words from the end."""
     words = _words(text)
     kept = len(words) - round(dose * len(words))
     return _kept(text, [word if place < kept else None for place, word in enumerate(words)])
 
 
 def swapped(text: Sentences, other: Sentences, source: Sentences, dose: float, key: str) -> list[str]:
-    """In place of so large a share of the words stand words of another document's summary, in their order."""
+    """Replace this share of the words by words of another document's summary, in their order."""
     words, others = _words(text), _words(other)
     places = _drawn(len(words), dose, key) if others else []
     for number, place in enumerate(places):
@@ -35,14 +35,14 @@ def swapped(text: Sentences, other: Sentences, source: Sentences, dose: float, k
 
 
 def repeated(text: Sentences, other: Sentences, source: Sentences, dose: float, key: str) -> list[str]:
-    """The first words, so large a share, stand a second time at the end."""
+    """Repeat the first words, this share, at the end."""
     words = _words(text)
     again = words[: round(dose * len(words))]
     return [*text, " ".join(again)] if again else list(text)
 
 
 def copied(text: Sentences, other: Sentences, source: Sentences, dose: float, key: str) -> list[str]:
-    """In place of the summary stands so large a share of its source, from the beginning."""
+    """Replace the summary by this share of its source, from the beginning."""
     words = _words(source)
     kept = round(dose * len(words))
     return _kept(source, [word if place < kept else None for place, word in enumerate(words)])
@@ -62,7 +62,7 @@ def _words(text: Sentences) -> list[str]:
 
 
 def _drawn(count: int, dose: float, key: str) -> list[int]:
-    """Places in order."""
+    """Drawn places, in order."""
     seed = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest())
     return sorted(random.Random(seed).sample(range(count), round(dose * count)))
 

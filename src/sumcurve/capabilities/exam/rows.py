@@ -1,8 +1,8 @@
-"""The rows of the exam: which texts a metric scores for each, and the items that its verdict is computed from.
+"""The rows of a metric validation: the texts that a metric scores, and the items from which a verdict is computed.
 
 A row's items are a grid of systems and documents. Where a row compares two texts, an item's value is 1 where the first
-is scored above the second, 0.5 where both score the same, else 0; elsewhere it is the metric's score. A metric of which
-less is better is turned round. An item with a text that the scorer gives no value of has none.
+is scored above the second, 0.5 where both score the same, else 0; elsewhere it is the metric's score. The sign of a
+metric that is better when lower is reversed. An item with a text without a score has no value.
 """
 
 import random
@@ -40,8 +40,8 @@ NEAR: tuple[Claim, ...] = ("closeness", "coverage")
 class Item:
     """A value of one metric in a row: of a system's summary of a document, at a dose or for a score of people.
 
-    Several of one system and document count as their mean. `group` is what the document was drawn with; without one it
-    is empty. `value` is None where the scorer gives none.
+    Several of one system and document count as their mean. `group` is the group that the document was drawn with, or
+    empty. `value` is None where the scorer gives none.
     """
 
     row: str
@@ -56,7 +56,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Question:
-    """An item before it is scored: texts of the sheet by their places."""
+    """An item before it is scored: places of its texts in the sheet."""
 
     row: str
     part: str
@@ -70,7 +70,7 @@ class Question:
 
 
 class Sheet:
-    """All texts that a scorer is asked of, each once, and the questions about them."""
+    """All texts to be scored, each once, and the questions about them."""
 
     def __init__(self) -> None:
         self.records: list[Record] = []
@@ -79,7 +79,7 @@ class Sheet:
         self._places: dict[tuple[str, ...], int] = {}
 
     def place(self, record: Record, text: Sequence[str]) -> int:
-        """Where this text, as a summary of this record, stands."""
+        """Place of this text, as a summary of this record."""
         references = "\n\n".join("\n".join(reference) for reference in record.all_references)
         key = (record.id, "\n".join(record.source), references, *text)
         if key not in self._places:
@@ -98,7 +98,7 @@ class Sheet:
         claims: Sequence[Claim],
         people: float | None = None,
     ) -> None:
-        """A question about summaries of one record."""
+        """Add a question about summaries of one record."""
         places = tuple(self.place(record, text) for text in texts)
         length = float(sum(len(sentence.split()) for sentence in texts[0])) if len(texts) == 1 else None
         group = record.group or ""
@@ -115,9 +115,9 @@ class Base:
 
 
 def sheet_of(material: Material, claims: set[Claim], of_first: bool = False) -> Sheet:
-    """What the material can ask of metrics with these claims, and whatever else people's scores are compared with.
+    """Build the questions for metrics with these claims, and for all metrics that are compared with people's scores.
 
-    `of_first`: they are computed from the first reference, which is then nobody's text.
+    `of_first`: the metrics are computed from the first reference, which is then not scored as a text.
     """
     sheet = Sheet()
     near: list[Claim] = [claim for claim in NEAR if claim in claims]
@@ -152,14 +152,14 @@ def _bases(material: Material, of_first: bool, faithful: bool = False) -> list[B
 
 
 def _human(record: Record, of_first: bool) -> tuple[Record, list[str]]:
-    """The record without one of its references, and that one: the first, or the last where the first has to stay."""
+    """The record without one of its references, and that one: the first, or the last where the first must stay."""
     if of_first:
         return replace(record, references=record.references[:-1]), record.references[-1]
     return replace(record, target=record.references[0], references=record.references[1:]), record.target
 
 
 def _lead(record: Record, text: Sequence[str]) -> list[str]:
-    """As many first sentences of the source as the text has."""
+    """Lead of the source with as many sentences as the text."""
     return record.source[: max(len(text), 1)]
 
 
@@ -172,7 +172,7 @@ def _others(records: Sequence[Record]) -> list[int]:
 
 
 def _compare(sheet: Sheet, bases: Sequence[Base], claims: Sequence[Claim], names: Sequence[str]) -> None:
-    """Every text against another document's; those of a few writers against their perturbed forms."""
+    """Add comparisons of every text with another document's; and of a few writers' texts with perturbed forms."""
     rules = thresholds()
     chosen = {*range(len(bases))}
     if len(bases) > rules.systems:
@@ -191,7 +191,7 @@ def _compare(sheet: Sheet, bases: Sequence[Base], claims: Sequence[Claim], names
 
 
 def _order(sheet: Sheet, records: Sequence[Record], claims: Sequence[Claim], of_first: bool) -> None:
-    """Held-out humans, beginnings of sources and other documents' references, by the other references."""
+    """Add comparisons of held-out humans, leads and other documents' references, by the other references."""
     if len(records) < 2 or not all(record.source and record.references for record in records):
         return
     for record, other in zip(records, _others(records), strict=True):
@@ -205,7 +205,7 @@ def _order(sheet: Sheet, records: Sequence[Record], claims: Sequence[Claim], of_
 
 
 def _pairs(sheet: Sheet, material: Material, of_first: bool) -> None:
-    """Whole and broken texts given their own source; and, less that, given another document's."""
+    """Add intact and broken texts given their own source; and the difference to another document's source."""
     if len(material.records) < 2:
         return
     others = _others(material.records)
@@ -222,7 +222,7 @@ def _pairs(sheet: Sheet, material: Material, of_first: bool) -> None:
 
 
 def _judged(sheet: Sheet, material: Material) -> None:
-    """Summaries that people have judged; of metrics with other claims they are shown."""
+    """Add summaries that people have judged; for metrics with other claims they are descriptive."""
     for score, judgements in material.people.items():
         for system, texts, values in zip(material.systems, material.summaries, judgements.tolist(), strict=True):
             for record, text, value in zip(material.records, texts, values, strict=True):
@@ -235,7 +235,7 @@ def _judged(sheet: Sheet, material: Material) -> None:
 
 
 def check(scorer: Scorer) -> None:
-    """RecordError for a scorer whose metrics or claims are not what a scorer has."""
+    """Raise RecordError for a scorer with invalid metrics or claims."""
     name, metrics = type(scorer).__name__, getattr(scorer, "metrics", ())
     names = [metric.name for metric in metrics]
     if not names:
@@ -250,7 +250,7 @@ def check(scorer: Scorer) -> None:
 
 
 def claim_of(scorer: Scorer, metric: Metric) -> Claim:
-    """What a metric claims; one without a direction describes. RecordError for a word that is no claim."""
+    """Claim of a metric; one without a direction is descriptive. RecordError for an unknown claim."""
     claim = "description" if metric.higher_is_better is None else scorer.claims.get(metric.name, scorer.claim)
     if claim not in get_args(Claim):
         raise RecordError(f"{type(scorer).__name__}: claim {claim!r}; {there_are(str(claim), get_args(Claim))}")
@@ -260,11 +260,11 @@ def claim_of(scorer: Scorer, metric: Metric) -> Claim:
 def items_of(
     scorer: Scorer, material: Material, folders: Mapping[Path, Any] = MappingProxyType({})
 ) -> dict[str, list[Item]]:
-    """The items of every row, for each metric of the scorer by name; `folders` are what it needs beside files.
+    """The items of every row, for each metric of the scorer by name; `folders` are those that it needs beside files.
 
     Row `repeats` has the texts that were scored again in another order: the difference in standard deviations, which
-    are those of a normal distribution with the scores' middle half. It has none of a scorer that keeps its answers,
-    which would look them up. RecordError where a value is no number.
+    are those of a normal distribution with the scores' middle half. A scorer that stores its answers has no such row,
+    since it would look them up. RecordError where a value is no number.
     """
     rules = thresholds()
     claims = {claim_of(scorer, metric) for metric in scorer.metrics}
@@ -312,7 +312,7 @@ def items_of(
 
 
 def _spread(values: Array) -> float:
-    """The standard deviation by the middle half, which extreme values do not widen; where that is 0, of all."""
+    """The standard deviation from the middle half, which is robust to extreme values; where that is 0, from all."""
     low, high = np.quantile(values, [0.25, 0.75])
     scale = float(np.abs(values).max()) or 1.0  # squares of large numbers overflow
     return float(high - low) / MIDDLE_HALF or scale * float((values / scale).std())
@@ -332,12 +332,12 @@ def _value(scores: Array, texts: Sequence[int]) -> float | None:
 def scored(
     scorer: Scorer, sheet: Sheet, order: Sequence[int], folders: Mapping[Path, Any]
 ) -> tuple[dict[str, Array], Array]:
-    """Values ``[order]`` of every metric, of these texts as one output, NaN where there is none; and which have one.
+    """Values ``[order]`` of every metric, of these texts as one output, NaN where there is none; and a mask of values.
 
-    Each text has an id of its own there, since one record has many. RecordError for an item that is none of them.
+    Each text has an id of its own there, since one record has many. RecordError for an unknown item.
     """
     numbers = random.Random(thresholds().seed).sample(range(len(sheet.texts)), len(sheet.texts))
-    copies = [copy_of(sheet.records[at], numbers[at]) for at in order]  # of which text an id is, it does not say
+    copies = [copy_of(sheet.records[at], numbers[at]) for at in order]  # ids that do not reveal their texts
     with TemporaryDirectory() as folder:
         output = Path(folder)
         rows = ({"id": copy.id, "summary": sheet.texts[at]} for copy, at in zip(copies, order, strict=True))
@@ -352,7 +352,7 @@ def scored(
     by_id = {copy.id: at for at, copy in enumerate(copies)}
     if strange := [name for name, count in Counter(scores.ids).items() if count > 1 or name not in by_id]:
         raise RecordError(
-            f"{type(scorer).__name__}: id {strange[0]!r} twice, or of no record; it cannot sit an exam of texts: give "
+            f"{type(scorer).__name__}: id {strange[0]!r} twice, or of no record, so that it cannot be validated: give "
             "the id of each record once, or leave it out where there is no value"
         )
     if declared := {metric.name for metric in scorer.metrics} ^ {*scores.values}:
@@ -388,7 +388,7 @@ def _numbers(name: str, values: Any, count: int) -> Array:
 
 
 def files_of(scorer: Scorer) -> dict[Path, str]:
-    """The files that a scorer reads, by what they are to it; RecordError where their sha256 is another."""
+    """The files that a scorer reads, with their descriptions; RecordError where their sha256 differs."""
     if not isinstance(scorer, ReadsFiles):
         return {}
     scorer.check([])

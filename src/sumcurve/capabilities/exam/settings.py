@@ -1,4 +1,4 @@
-"""What a study's file says of exams that metrics sat."""
+"""Settings of metric validation."""
 
 from typing import Annotated
 
@@ -9,6 +9,6 @@ from sumcurve.settings.base import Settings
 
 class CorpusKeys(Settings):
     exam: Annotated[str, Field(min_length=1)] | None = None
-    """The table of an exam on this corpus, as `sumcurve exam` writes it: metrics that did not pass rank nobody; null:
-    every metric ranks. A verdict is of a scorer with its settings.
+    """The exam.csv of a metric validation on this corpus, as `sumcurve validate-metric` writes it: metrics that are not
+    validated rank no system; null: every metric ranks. An outcome is of a scorer with its settings.
     """

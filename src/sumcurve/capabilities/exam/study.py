@@ -1,38 +1,36 @@
-"""What a study gives an exam: its scorers with what they need, a corpus's test part, and finished outputs as systems.
+"""Material of a metric validation from a study: its scorers with their inputs, a corpus's test part, and outputs.
 
-Folders are read after their files were hashed, and compared with what each was made from.
+Folders are read after their files were hashed, and compared with the specification of each.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sumcurve.capabilities.exam.judgements import Material
 from sumcurve.machine.arguments import CommandError
 from sumcurve.machine.spelling import there_are
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.scores.needs import Needing
 from sumcurve.scores.scorer import Scorer, summaries_of
 from sumcurve.store import manifest
 from sumcurve.store.records import read_records
 from sumcurve.systems.rows import Scored
 
-if TYPE_CHECKING:
-    from sumcurve.study.plan import Plan
-
 HUMAN = "human"  # who wrote the last of several references
 UNTRAINED = ("baseline", "outside")
 
 
 def reads_outputs(scorer: Scorer) -> bool:
-    """Whether it reads more of an output than its summaries, or has nothing to say of one that is known by them."""
+    """Tell whether a scorer reads more of an output than its summaries, or cannot score one given by these only."""
     return scorer.inputs("exam", ["exam"], {"exam": {}}) != {}
 
 
 class Entries:
     """A corpus of a study, whose folders lie in `results`; CommandError where it has several and none is named."""
 
-    def __init__(self, plan: "Plan", corpus: str | None, results: Path) -> None:
+    def __init__(self, plan: PlannedStudy, corpus: str | None, results: Path) -> None:
         self.plan, self.results = plan, results
         names = list(dict.fromkeys(row.corpus for row in plan.rows))
         if corpus not in names and (corpus is not None or len(names) != 1):
@@ -43,7 +41,7 @@ class Entries:
         self._contents: dict[str, str] = {}  # by key, of folders whose files were hashed
 
     def scorers(self, names: Sequence[str]) -> tuple[dict[str, Scorer], list[str]]:
-        """The study's scorers that can sit, by name, and the names of the others; CommandError for a named one."""
+        """The study's scorers that can be examined, by name, and the others' names; CommandError for a named one."""
         scorers = {}
         for name, scorer in self.plan.scorers.items():
             if any(name in row.scores for row in self.rows) and not reads_outputs(scorer):
@@ -59,7 +57,7 @@ class Entries:
         return kept, [] if names else [name for name in self.plan.scorers if name not in scorers]
 
     def needs(self, name: str) -> Mapping[Path, Any]:
-        """The folders that a scorer needs, with what it is told of each; none of one that needs none."""
+        """The folders that a scorer needs, with the specification of each; empty where it needs none."""
         if not isinstance(self.plan.scorers[name], Needing):
             return {}
         score = next(row.scores[name] for row in self.rows if name in row.scores)
@@ -68,11 +66,11 @@ class Entries:
         return {self._verified(key, f"--metric {name}: "): inputs[key] for key in keys}
 
     def material(self, trained: bool = True) -> tuple[Material, dict[str, str]]:
-        """The test part with its systems, and by system the output that its summaries are of.
+        """The test part with its systems, and by system the output of its summaries.
 
-        Of each trained method it is that of the largest size, of the first seed, among those that are finished.
+        For each trained method it is the finished output of the largest size, with the first seed.
         """
-        rows = [row for row in self._chosen(trained) if self._state(row.output) not in ("missing", "packed")]
+        rows = [row for row in self._chosen(trained) if self._state(row.output) not in ("missing", "committed")]
         if not rows:
             raise CommandError(
                 f"corpus {self.corpus} of study {self.plan.study} has no finished output in {self.results}; make some: "
@@ -81,7 +79,7 @@ class Entries:
         test = self._verified(self.plan.folders[rows[0].output].specification["corpus"]) / "test.jsonl"
         records = list(read_records(test))
         if len(records) < 2:
-            raise CommandError(f"{test}: {len(records)} records; an exam takes two at least")
+            raise CommandError(f"{test}: {len(records)} records; a validation takes two at least")
         outputs: dict[str, str] = {}
         for row in rows:
             outputs.setdefault(row.method, row.output)
@@ -96,17 +94,17 @@ class Entries:
         return Material(self.corpus, records, [*summaries], kinds, [*summaries.values()]), outputs
 
     def absent(self, outputs: Mapping[str, str]) -> dict[str, list[str]]:
-        """The systems that none of these outputs is of, by why none of theirs can be read."""
-        packed = {row.method for row in self._chosen(True) if self._state(row.output) == "packed"}
+        """The systems without any of these outputs, with the reason why none of theirs can be read."""
+        restored = {row.method for row in self._chosen(True) if self._state(row.output) == "committed"}
         missing = dict.fromkeys(row.method for row in self._chosen(True) if row.method not in outputs)
         names = {
-            "came in packs without summaries": [name for name in missing if name in packed],
-            "not made": [name for name in missing if name not in packed],
+            "were restored without summaries": [name for name in missing if name in restored],
+            "not made": [name for name in missing if name not in restored],
         }
         return {why: absent for why, absent in names.items() if absent}
 
     def _chosen(self, trained: bool) -> list[Scored]:
-        """Rows whose outputs may be systems, for each method the first choice first."""
+        """Rows whose outputs may be systems, in order of preference for each method."""
         untrained = [row for row in self.rows if row.role in UNTRAINED and row.size is None]
         learned = [row for row in self.rows if row.size is not None and row.part == "study" and row.search != "paper"]
         return untrained + (sorted(learned, key=lambda row: -(row.size or 0)) if trained else [])
@@ -115,12 +113,12 @@ class Entries:
         return manifest.state(self.results / key)
 
     def _verified(self, key: str, whose: str = "") -> Path:
-        """Where the folder lies, after its files were hashed; CommandError where it is not made, or is not whole."""
+        """Path of the folder, after its files were hashed; CommandError where it is missing or incomplete."""
         folder = self.results / key
         if key in self._contents:
             return folder
-        if (state := self._state(key)) in ("missing", "packed"):
-            lack = "is not made yet" if state == "missing" else "came in a pack without all of its files"
+        if (state := self._state(key)) in ("missing", "committed"):
+            lack = "is not made yet" if state == "missing" else "was restored without all of its files"
             target = f"{self.results.name}/{key}/{manifest.MANIFEST}"
             raise CommandError(
                 f"{whose}{folder} {lack}; make it: `snakemake --config study={self.plan.study} -- {target}`"

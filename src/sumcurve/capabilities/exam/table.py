@@ -1,6 +1,5 @@
-"""The table of an exam: its rows, what they say of a metric, and reading them back, without numpy for plans."""
+"""The table of a metric validation: rows, the outcome for a metric, and reading both back, without numpy for plans."""
 
-import csv
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -9,6 +8,8 @@ from typing import Any, Literal, get_args
 
 from sumcurve.capabilities.exam.perturbations import PERTURBATIONS
 from sumcurve.capabilities.exam.thresholds import thresholds
+from sumcurve.files.errors import FileError
+from sumcurve.files.sheet import read_sheet
 from sumcurve.machine.numbers import finite
 from sumcurve.scores.scorer import Claim
 from sumcurve.settings.config import PlanError
@@ -21,7 +22,7 @@ KEY = ("corpus", "scorer", "settings", "metric", "claim")  # the columns before 
 
 @dataclass(frozen=True)
 class Sitting:
-    """An exam as it was sat: its corpus, settings by scorer, and what it says of their metrics."""
+    """A finished validation: its corpus, settings by scorer, and the outcomes of their metrics."""
 
     corpus: str
     settings: Mapping[str, Mapping[str, Any]]
@@ -30,9 +31,9 @@ class Sitting:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: the statistic with its 95 % interval, p against the threshold, and the verdict.
+    """A row of the table: the statistic with its 95 % interval, p against the threshold, and the outcome (`verdict`).
 
-    `p` is adjusted over the rows of the metric and corpus that have a verdict. `part` is a dose or a score of people.
+    `p` is adjusted over the rows of the metric and corpus that are decided. `part` is a dose or a score of people.
     """
 
     row: str
@@ -49,10 +50,10 @@ class Row:
 
 
 def outcome(rows: Sequence[Row], claim: Claim) -> str:
-    """What the exam says of a metric in one line: it may rank where every applicable row is passed.
+    """Outcome of the validation of a metric in one line: it may rank where every applicable row is passed.
 
-    One that describes ranks nowhere; it has to repeat all the same. A share of copied words notices what is swapped and
-    guessed: one of faithfulness has to tell true texts from broken ones, too.
+    A descriptive metric never ranks; its scores must still be repeatable. Since a share of copied words passes the rows
+    on swapped and guessed texts, a metric of faithfulness must distinguish true texts from broken ones, too.
     """
     for verdict in ("failed", "undecided"):
         if names := [f"{row.row} {row.part}".strip() for row in rows if row.verdict == verdict]:
@@ -60,35 +61,38 @@ def outcome(rows: Sequence[Row], claim: Claim) -> str:
     if claim == "description":
         return "describes: it does not rank"
     if claim == "faithfulness" and not any(row.row == "dodges" and row.verdict == "passed" for row in rows):
-        return "undecided: dodges not sat (broken texts: --contrasts)"
+        return "undecided: dodges not tested (broken texts: --contrasts)"
     if not any(row.p is not None for row in rows):
         return "undecided: no row is applicable"
     return "passed"
 
 
 def read_exam(path: Path) -> Sitting:
-    """The exam of a table; what it says of each metric is computed from the rows.
+    """The validation of a table; the outcome of each metric is computed from the rows.
 
-    PlanError names file, line and remedy of a table that is missing, or is none of an exam.
+    PlanError names file, line and remedy of a table that is missing or invalid.
     """
-    remedy = "write it with `sumcurve exam`, or take `exam` out of the corpus"
+    remedy = "write it with `sumcurve validate-metric`, or take `exam` out of the corpus"
     if not path.is_file():
         raise PlanError(f"{path} {'is a folder: name its exam.csv' if path.is_dir() else 'is missing'}; {remedy}")
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()  # spreadsheets write a mark before UTF-8
-    except UnicodeDecodeError as error:
-        raise PlanError(f"{path}: no table of an exam, but other bytes (not UTF-8); {remedy}") from error
+        sheet = read_sheet(path)
+    except FileError as error:
+        raise PlanError(f"{error}; {remedy}") from error
+    if sheet.guesses:
+        raise PlanError(f"{sheet.guesses[0]} A study guesses nothing; {remedy}")
     rows: dict[tuple[str, str], list[Row]] = {}
     claims: dict[tuple[str, str], Claim] = {}
     corpora: dict[str, None] = {}
     settings: dict[str, dict[str, Any]] = {}
-    reader = csv.DictReader(lines)
     needed = [*KEY, *(field.name for field in fields(Row)[:4]), "value", "p"]
-    if lacking := sorted({*needed} - {*(reader.fieldnames or ())}):
+    if lacking := sorted({*needed} - {*sheet.columns}):
         raise PlanError(
-            f"{path}:1: no column {lacking[0]!r}; name an exam.csv; `sumcurve exam --again` writes older ones anew"
+            f"{path}:1: no column {lacking[0]!r}; name an exam.csv; `sumcurve validate-metric --again` writes older "
+            "ones anew"
         )
-    for cells in reader:
+    for line in sheet.lines:
+        cells = line.cells
         try:
             verdict, claim = _one_of(get_args(Verdict), cells["verdict"]), _one_of(get_args(Claim), cells["claim"])
             p, value = (_number(cells[name]) if cells[name] else None for name in ("p", "value"))
@@ -105,13 +109,11 @@ def read_exam(path: Path) -> Sitting:
             if settings.setdefault(cells["scorer"], of_scorer) != of_scorer:
                 raise ValueError(f"{cells['scorer']} has other settings above")
         except (TypeError, ValueError) as error:
-            raise PlanError(f"{path}:{reader.line_num}: {error}; {remedy}") from error
+            raise PlanError(f"{line.place}: {error}; {remedy}") from error
         rows.setdefault(key, []).append(row)
         corpora[cells["corpus"]] = None
-    if not rows:
-        raise PlanError(f"{path}: no row; {remedy}")
     if len(corpora) > 1:
-        raise PlanError(f"{path}: exams on several corpora ({', '.join(corpora)}); name the table of one")
+        raise PlanError(f"{path}: several corpora ({', '.join(corpora)}); name the table of one")
     for (_, metric), of_metric in rows.items():
         if missing := [name for name in thresholds().rows if name not in {row.row for row in of_metric}]:
             raise PlanError(f"{path}: {metric} has no row {missing[0]!r}: the table is cut; {remedy}")
@@ -124,18 +126,18 @@ def read_exam(path: Path) -> Sitting:
 
 
 def _contradiction(row: Row, claim: Claim) -> str:
-    """Why an exam cannot have given this verdict; empty where it can."""
+    """Explain why no validation can have given this outcome; empty where one can."""
     rules = thresholds()
     rule = rules.rows[row.row]
     decided = row.verdict in ("passed", "failed")
     sure = row.p is not None and row.p < rules.level
     if row.threshold != rule.threshold:
         return f"threshold {row.threshold:g}, not {rule.threshold:g}, which thresholds.yaml has"
-    sits = claim in rule.claims and (row.row not in OF_PEOPLE or claim in rules.people.get(row.part, ()))
-    if decided and not sits:
-        return f"{row.verdict}, though a metric that claims {claim} does not sit it"
+    applies = claim in rule.claims and (row.row not in OF_PEOPLE or claim in rules.people.get(row.part, ()))
+    if decided and not applies:
+        return f"{row.verdict}, though it does not apply to a metric that claims {claim}"
     if row.value is None:
-        if row.verdict == "not applicable" and sits and not row.why:
+        if row.verdict == "not applicable" and applies and not row.why:
             return "not applicable without a reason"
         return "passed without a value" if row.verdict == "passed" else ""
     passed = row.value <= row.threshold if row.row == "repeats" else row.value > row.threshold
@@ -147,11 +149,11 @@ def _contradiction(row: Row, claim: Claim) -> str:
         return f"{row.verdict} with p {row.p}: it is passed or failed"
     if row.verdict == "shown" and (row.row not in PERTURBATIONS or float(row.part) == rules.dose):
         return "shown, though the verdict is of this row"
-    return "not applicable, though it has a value" if row.verdict == "not applicable" and sits else ""
+    return "not applicable, though it has a value" if row.verdict == "not applicable" and applies else ""
 
 
 def _number(cell: str) -> float:
-    """The finite number that a cell has; ValueError."""
+    """The finite number in a cell; ValueError for other text."""
     number = finite(cell)
     if number is None:
         raise ValueError(f"{cell!r} is no number")

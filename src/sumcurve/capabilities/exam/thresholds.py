@@ -1,4 +1,4 @@
-"""What a metric is held to: `thresholds.yaml`, which stands in git before anything is scored."""
+"""Thresholds for metrics: `thresholds.yaml`, committed to git before any metric is scored."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from sumcurve.scores.scorer import Claim
 
 @dataclass(frozen=True)
 class Rule:
-    """What a row's value is, its threshold, and the claims whose metrics sit it."""
+    """Definition of a row's value, its threshold, and the claims whose metrics take it."""
 
     value: str
     threshold: float
@@ -36,7 +36,7 @@ class Thresholds:
 
 @cache
 def thresholds() -> Thresholds:
-    """Those of the file beside this module."""
+    """Thresholds in the file beside this module."""
     content = yaml.safe_load(Path(__file__).with_name("thresholds.yaml").read_text(encoding="utf-8"))
     rows = {name: Rule(**row) for name, row in content.pop("rows").items()}
     return Thresholds(rows=rows, **content)

@@ -1,11 +1,10 @@
-"""Verdicts of a metric's rows, from its items and the thresholds alone, so that anyone can compute them again."""
+"""Verdicts of a metric's rows, from its items and the thresholds alone, so that they can be recomputed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sumcurve.capabilities.exam.correlations import Draws, Level, by_documents, correlations, interval
 from sumcurve.capabilities.exam.perturbations import PERTURBATIONS
 from sumcurve.capabilities.exam.rows import Item
 from sumcurve.capabilities.exam.table import OF_PEOPLE, Row, Verdict
@@ -14,6 +13,7 @@ from sumcurve.scores.scorer import Claim
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.groups import Array, Groups
 from sumcurve.statistics.intervals import estimate
+from sumcurve.statistics.metric_agreement import Draws, Level, by_items, correlations, interval
 from sumcurve.statistics.ungrouped import holm
 
 LACKS = {
@@ -33,10 +33,10 @@ FEWEST = 4  # systems, without which there is no correlation over them: of three
 
 @dataclass(frozen=True)
 class Grid:
-    """Values of a row ``[systems, documents]``, and where it has them people's scores and numbers of words.
+    """Values of a row ``[systems, documents]``, and, where present, people's scores and numbers of words.
 
-    `groups` name the group of every document. `left_out` counts items of documents that lack
-    a value of some system, of `items`.
+    `groups` name the group of every document. `left_out` counts the items, of `items`, of documents for which a system
+    has no value.
     """
 
     values: Array
@@ -47,7 +47,7 @@ class Grid:
     items: int
 
     def draws(self) -> Draws:
-        """Of systems and documents."""
+        """Bootstrap draws of systems and documents."""
         rules = thresholds()
         places = {name: place for place, name in enumerate(dict.fromkeys(self.groups))}
         groups = tuple(places[name] for name in self.groups)
@@ -125,12 +125,12 @@ Numbers = tuple[float | None, float | None, float | None, float | None]  # value
 
 
 def _by_document(name: str, grid: Grid) -> tuple[Array, list[str]]:
-    """What a row's value is the mean of, of these systems, and the groups of the documents that have it."""
+    """Values whose mean is a row's value, by document, of these systems, and the groups of these documents."""
     if name == "people_systems" or (name not in OF_PEOPLE and name != "length"):
         return grid.values.mean(axis=0), list(grid.groups)
     beside = grid.lengths if name == "length" else grid.people
     assert beside is not None
-    values = by_documents(grid.values, beside, "spearman" if name == "length" else "kendall")
+    values = by_items(grid.values, beside, "spearman" if name == "length" else "kendall")
     varies = ~np.isnan(values)
     values = values[varies]
     used = [group for group, here in zip(grid.groups, varies.tolist(), strict=True) if here]
@@ -159,7 +159,7 @@ def _drawn(name: str, grid: Grid, rule: Rule) -> Numbers:
     assert grid.people is not None
     level: Level = "system" if name == "people_systems" else "summary"
     given = grid.lengths if name == "people_given_length" else None
-    values = correlations(grid.values, grid.people, "kendall", level, grid.draws(), given)
+    values = correlations(grid.values, grid.people, level, grid.draws(), given, ("kendall",))["kendall"]
     low, high = interval(values)
     if np.isnan(low):
         return _number(values[0]), None, None, None
@@ -169,7 +169,7 @@ def _drawn(name: str, grid: Grid, rule: Rule) -> Numbers:
 
 
 def _too_few(name: str, systems: int, used: list[str]) -> str:
-    """Why the documents of these groups decide nothing; empty where they may."""
+    """Explain why the documents of these groups are too few for a verdict; empty where they are enough."""
     groups = Groups.of(used)
     if name in OF_PEOPLE and systems < thresholds().fewest_systems:
         return f"{systems} systems: a verdict takes {thresholds().fewest_systems}"
@@ -196,9 +196,9 @@ def _undefined(name: str, grid: Grid) -> tuple[Verdict, str]:
 
 
 def grid_of(items: Sequence[Item]) -> Grid:
-    """Means of the items of every system and document; ValueError where one of both lacks the other.
+    """Means of the items of every system and document; ValueError for a system and document without an item.
 
-    Documents that lack a value of some system are left out.
+    Documents for which a system has no value are left out.
     """
     systems, documents = (
         list(dict.fromkeys(names)) for names in zip(*((i.system, i.document) for i in items), strict=True)

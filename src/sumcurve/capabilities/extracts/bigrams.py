@@ -1,6 +1,6 @@
-"""The best F1 of ROUGE-2 that any extract in document order reaches, with a proof by mixed-integer programs (HiGHS).
+"""The best ROUGE-2 F1 of any extract in document order, with a proof by mixed-integer programs (HiGHS).
 
-The F1 is 2 h / c, h matching bigrams and c bigrams of extract and abstract. Bigrams run over the ends of sentences,
+The F1 is 2 h / c, h matching bigrams and c bigrams of extract and abstract. Bigrams cross the ends of sentences,
 as in every scorer here, so an extract is a chain of sentences and not just a set. Dinkelbach (1967): an extract with an
 F1 above a / b exists if and only if the maximum of 2 b h - a c is positive. That is an integer, so that any bound below
 1 is a proof.
@@ -40,7 +40,7 @@ def optimum(
     """The best extract in document order and a bound on every other, for an Instance of order 2.
 
     `start` is an extract to begin with, in document order; that of `f1_greedy` where none is given. The answer is
-    never below it. Status is "proven" where the bound meets the value. HiGHS examines at most so many nodes, and takes
+    never below it. Status is "proven" where the bound equals the value. HiGHS examines at most so many nodes, and takes
     about so many seconds; without `seconds` the answer depends on no clock. The empty extract is best, and proven,
     where nothing matches. OracleError for another order and for a start that is not ascending.
     """
@@ -55,13 +55,12 @@ def optimum(
 
 
 class _Search:
-    """What is known of one article: the best extract so far, and a bound on all."""
+    """State of the search for one article: the best extract so far, and a bound on all."""
 
     def __init__(self, instance: Instance, start: Sequence[int]) -> None:
         if any(left >= right for left, right in pairwise(start)):
             raise OracleError(f"start {list(start)} is not in document order; sort it, each sentence once")
         self.instance = instance
-        self.unique = instance.scorer == "set"
         self.counts = np.minimum(instance.counts, instance.reference[instance.types]).astype(np.int64)
         self.begins, self.ends = instance.grams >> _WORD_BITS, instance.grams & _MASK
         self.sentences: tuple[int, ...] = ()
@@ -75,7 +74,7 @@ class _Search:
         self.solver = "trivial"
 
     def offer(self, sentences: Sequence[int]) -> bool:
-        """Whether these sentences are better; they are the best then."""
+        """Tell whether these sentences are better than the best extract; if so, they replace it."""
         numerator, denominator = value(self.instance, sentences)
         if numerator * max(self.denominator, 1) <= self.numerator * denominator:
             return False
@@ -84,7 +83,7 @@ class _Search:
         return True
 
     def _matching(self) -> list[list[int]]:
-        """Extracts of one sentence or two, at least one of which has a match if any extract has."""
+        """Extracts of one or two sentences, at least one of which has a match if any extract has."""
         instance = self.instance
         alone = np.flatnonzero(np.diff(instance.rows))
         if len(alone):
@@ -108,7 +107,7 @@ class _Search:
             if len(kept) > MOST_SENTENCES:
                 return
             pairs = _pairs(self, kept)
-            if len(pairs.gram) > MOST_PAIRS:
+            if len(pairs.type) > MOST_PAIRS:
                 return
             program = _Program(self, kept, pairs)
             self.solver = "milp"
@@ -129,7 +128,7 @@ class _Search:
         return Fraction(self.numerator, max(self.denominator, 1))
 
     def _lower(self, bound: int) -> None:
-        """Take a bound on 2 b h - a c, where a / b is the best value.
+        """Apply a bound on 2 b h - a c, where a / b is the best value.
 
         An extract with a higher F1 has h matches among c ≥ h + r bigrams, so that its c is above 2 r / (2 - a / b).
         """
@@ -140,8 +139,8 @@ class _Search:
     def _screened(self, kept: NDArray[np.int64]) -> NDArray[np.int64]:
         """The sentences that some best extract may need, if any has an F1 above the best value.
 
-        To leave a sentence out of an extract loses at most its own matches and the bigrams on its two sides, and saves
-        its cost. Where that does not lower 2 b h - a c, some best extract does without the sentence.
+        Leaving a sentence out of an extract loses at most its own matches and the bigrams on its two sides, and saves
+        its cost. Where that does not lower 2 b h - a c, some best extract does not contain the sentence.
         """
         instance = self.instance
         usable = np.isin(self.begins, instance.last[kept]) & np.isin(self.ends, instance.first[kept])
@@ -150,31 +149,10 @@ class _Search:
         while True:
             before, behind = _sides(instance.first[kept], instance.last[kept], begins, ends)
             gains = sums[instance.rows[kept + 1]] - sums[instance.rows[kept]] + before + behind
-            if self.unique:
-                cost = self._own(kept) - 1  # its neighbours meet, which may bring a new bigram
-                worth = 2 * self.denominator - self.numerator
-            else:
-                cost = instance.lengths[kept].astype(np.int64)
-                worth = 2 * self.denominator
-            stays = worth * gains > self.numerator * cost
+            stays = 2 * self.denominator * gains > self.numerator * instance.lengths[kept].astype(np.int64)
             if stays.all():
                 return kept
             kept = kept[stays]
-
-    def _own(self, kept: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Bigrams that the abstract lacks and one sentence alone holds, however the others are joined."""
-        instance = self.instance
-        owners, others = self.others(kept)
-        joined = np.isin(instance.other_grams >> _WORD_BITS, instance.last[kept]) & np.isin(
-            instance.other_grams & _MASK, instance.first[kept]
-        )
-        lonely = (np.bincount(others, minlength=len(instance.other_grams)) == 1) & ~joined
-        return np.bincount(owners[lonely[others]], minlength=len(kept))
-
-    def others(self, kept: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(places in `kept`, bigrams that the abstract lacks): one entry for each that a sentence holds."""
-        places, owners = _entries(self.instance.other_rows, kept)
-        return owners, self.instance.others[places].astype(np.int64)
 
     def result(self, seconds: float) -> Optimum:
         proven = self.ceiling <= self._value
@@ -192,62 +170,45 @@ class _Search:
 
 
 class _Pairs(NamedTuple):
-    """Sentences that can follow each other with a bigram that is not just one more; all arrays [pairs]."""
+    """Sentences that can follow each other with a bigram of the abstract; all arrays [pairs]."""
 
     before: NDArray[np.int64]  # places among the candidates
     behind: NDArray[np.int64]
-    gram: NDArray[np.int64]  # its key
-    type: NDArray[np.int64]  # among the abstract's bigrams; -1 for one that the abstract lacks (scorer `set`)
+    type: NDArray[np.int64]  # among the abstract's bigrams
 
 
 class _Program:
     """Maximise 2 b h - a c over the chains of the candidates.
 
     One unit flows through the hubs 0..n: from hub s through sentence s to hub s + 1, past it from hub s to hub s + 1,
-    or from sentence i to sentence j directly where the two are a pair; neighbours that are none add a bigram to c, and
-    nothing to h. Columns: x (sentences), h (types), skips, pairs, z (`set`: bigrams that the abstract lacks and that
-    several sentences or pairs bring; each is paid once).
+    or from sentence i to sentence j directly where the two are a pair; neighbours that are no pair add a bigram to c,
+    and nothing to h. Columns: x (sentences), h (types), skips, pairs.
     """
 
     def __init__(self, search: _Search, kept: NDArray[np.int64], pairs: _Pairs) -> None:
-        instance, n, types, many = search.instance, len(kept), len(search.instance.reference), len(pairs.gram)
-        self.kept, self.unique = kept, search.unique
-        matching = pairs.type >= 0
+        instance, n, types, many = search.instance, len(kept), len(search.instance.reference), len(pairs.type)
+        self.kept = kept
         self.total = instance.reference_total - 1  # of n sentences, one is the last
         places, owners = _entries(instance.rows, kept)
         supply = _matrix(instance.types[places], owners, (types, n), search.counts[places])
-        met = _matrix(pairs.type[matching], np.flatnonzero(matching), (types, many))
+        met = _matrix(pairs.type, np.arange(many), (types, many))
         enter = _matrix(pairs.behind, np.arange(many), (n, many))
         leave = _matrix(pairs.before, np.arange(many), (n, many))
-        x, on = eye_array(n, format="csr"), eye_array(n, k=-1, format="csr")  # `on`: what left sentence s - 1
+        x, on = eye_array(n, format="csr"), eye_array(n, k=-1, format="csr")  # `on`: flow from sentence s - 1
+        self.costs = instance.lengths[kept].astype(np.int64)
 
-        owners, others = search.others(kept)
-        keys = np.concatenate([instance.other_grams[others], pairs.gram[~matching]])
-        bringers = np.concatenate([owners, n + np.flatnonzero(~matching)])
-        _, which, uses = np.unique(keys, return_inverse=True, return_counts=True)
-        alone = uses[which] == 1
-        own = np.bincount(bringers[alone], minlength=n + many)
-        # A sentence comes with the bigram to the next one, which a pair takes back: it is a match, or z pays.
-        self.costs = 1 + own[:n] if self.unique else instance.lengths[kept].astype(np.int64)
-        self.pair_costs = own[n:] - 1 if self.unique else np.zeros(many, np.int64)
-        shared, which = np.unique(which[~alone], return_inverse=True)
-        bringers, links = bringers[~alone], np.arange(len(which))
-        paid = _matrix(links, which, (len(links), len(shared)))
-        brought = _matrix(links, bringers, (len(links), n + many))
-
-        self.sizes = n, types, n, many, len(shared)
+        self.sizes = n, types, n, many
         blocks = [
-            [-supply, eye_array(types), None, -met, None],
-            [-x, None, None, enter, None],
-            [-x, None, None, leave, None],
-            [on - x, None, on - x, enter - on @ leave, None],
-            [brought[:, :n], None, None, brought[:, n:], -paid],
+            [-supply, eye_array(types), None, -met],
+            [-x, None, None, enter],
+            [-x, None, None, leave],
+            [on - x, None, on - x, enter - on @ leave],
         ]
-        heights = types, n, n, n, len(links)
+        heights = types, n, n, n
         rows = [row for row, height in zip(blocks, heights, strict=True) if height]
         matrix = block_array([[cell for cell, size in zip(row, self.sizes, strict=True) if size] for row in rows])
-        low, high = np.repeat([-np.inf, -np.inf, -np.inf, 0, -np.inf], heights), np.zeros(sum(heights))
-        low[types + 2 * n] = high[types + 2 * n] = -1  # what leaves hub 0
+        low, high = np.repeat([-np.inf, -np.inf, -np.inf, 0], heights), np.zeros(sum(heights))
+        low[types + 2 * n] = high[types + 2 * n] = -1  # the flow from hub 0
         self.constraints = LinearConstraint(matrix.tocsr(), low, high)
         upper = np.ones(sum(self.sizes))
         upper[n : n + types] = instance.reference
@@ -255,11 +216,8 @@ class _Program:
 
     def solve(self, a: int, b: int, nodes: int, seconds: float) -> tuple[NDArray[np.int64] | None, int | None, int]:
         """(an extract, an upper bound on the integer 2 b h - a c or None, nodes used)."""
-        n, types, skips, _, shared = self.sizes
-        match = a - 2 * b if self.unique else -2 * b  # `set`: a match is a bigram that `costs` leaves out
-        aims = np.concatenate(
-            [a * self.costs, np.full(types, match), np.zeros(skips), a * self.pair_costs, np.full(shared, a)]
-        ).astype(float)
+        n, types, skips, many = self.sizes
+        aims = np.concatenate([a * self.costs, np.full(types, -2 * b), np.zeros(skips + many)]).astype(float)
         options: dict[str, float] = {"mip_rel_gap": 0.0, "node_limit": nodes}
         if math.isfinite(seconds):
             options["time_limit"] = seconds
@@ -273,42 +231,25 @@ class _Program:
 
 
 def _pairs(search: _Search, kept: NDArray[np.int64]) -> _Pairs:
-    """Pairs that make a bigram of the abstract and, for `set`, one that another pair or a sentence may bring, too.
-
-    At most one more than a program may have.
-    """
+    """Pairs that make a bigram of the abstract; at most a few more than a program may have."""
     instance = search.instance
-    first, last = instance.first[kept].astype(np.int64), instance.last[kept].astype(np.int64)
-    grams, types = instance.grams, np.arange(len(instance.grams))
-    if search.unique:
-        held = instance.other_grams[np.unique(search.others(kept)[1])]
-        ends, begins = _repeated(last), _repeated(first)
-        twice = np.setdiff1d((ends[:, None] << _WORD_BITS | begins[None, :]).ravel(), grams)
-        grams = np.concatenate([grams, np.union1d(held, twice)])
-        types = np.concatenate([types, np.full(len(grams) - len(types), -1)])
+    first, last = instance.first[kept], instance.last[kept]
     made: list[NDArray[np.int64]] = []
     size = 0
-    for place in np.flatnonzero(np.isin(grams >> _WORD_BITS, last) & np.isin(grams & _MASK, first)).tolist():
-        gram = grams[place]
-        before, behind = np.flatnonzero(last == gram >> _WORD_BITS), np.flatnonzero(first == gram & _MASK)
+    for kind in np.flatnonzero(np.isin(search.begins, last) & np.isin(search.ends, first)).tolist():
+        before, behind = np.flatnonzero(last == search.begins[kind]), np.flatnonzero(first == search.ends[kind])
         two = np.argwhere(before[:, None] < behind[None, :])
-        both = np.full(len(two), gram), np.full(len(two), types[place])
-        made.append(np.stack([before[two[:, 0]], behind[two[:, 1]], *both]))
+        made.append(np.stack([before[two[:, 0]], behind[two[:, 1]], np.full(len(two), kind)]))
         size += len(two)
         if size > MOST_PAIRS:
             break
-    return _Pairs(*np.concatenate([np.zeros((4, 0), np.int64), *made], axis=1))
-
-
-def _repeated(words: NDArray[np.int64]) -> NDArray[np.int64]:
-    words, counts = np.unique(words, return_counts=True)
-    return words[counts > 1]
+    return _Pairs(*np.concatenate([np.zeros((3, 0), np.int64), *made], axis=1))
 
 
 def _sides(
     first: NDArray[np.int32], last: NDArray[np.int32], begins: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether a sentence has a partner somewhere before it, and one behind it."""
+    """Tell whether each sentence has a partner somewhere before it, and one after it."""
     size = int(max(first.max(initial=0), last.max(initial=0), begins.max(initial=0), ends.max(initial=0))) + 1
     n = len(first)
     earliest, latest = np.full(size, n), np.full(size, -1)

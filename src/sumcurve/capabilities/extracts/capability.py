@@ -1,4 +1,4 @@
-"""The capability `extracts`: how good an extract can be, with proofs (Akhmetov et al. 2022)."""
+"""The capability `extracts`: the best extracts of articles, with proofs (Akhmetov et al. 2022)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sumcurve.capabilities.capability import Added, Capability, Folders, Verbs
 from sumcurve.capabilities.extracts.command import add_parser
 from sumcurve.capabilities.extracts.folders import KINDS, ProveSpecification
-from sumcurve.capabilities.extracts.settings import CorpusKeys, Oracle, oracle_of
+from sumcurve.capabilities.extracts.settings import CorpusKeys, oracle_of
 from sumcurve.capabilities.extracts.system import Optimum
+from sumcurve.planning.folder import PlannedCorpus
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.study import Rouge
 from sumcurve.store.provenance import versions
 from sumcurve.systems.system import System
@@ -15,41 +17,25 @@ from sumcurve.tables import Listing
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.extracts.evidence import Oracles
-    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
     from sumcurve.tables.evidence import Missing
     from sumcurve.tables.report.facts import Corpus
     from sumcurve.tables.report.findings import Finding, Titles
-    from sumcurve.watch.costs import Cost, Costs
-    from sumcurve.watch.estimate import Sizes
 
 TABLES = "sumcurve.capabilities.extracts.tables."
 PROVE = ("prove",)
-PROVEN = 0.1  # seconds of both optima and the searches of an item, measured on jobs of the recorded studies
-PROOF_BYTES = 3000.0  # of an item
 MOST_PROOFS, MOST_PROVEN_SENTENCES = 2000, 150  # test items, and sentences of a long source, of a corpus that is added
 
 
 class BestExtracts(Capability):
+    item_seconds = 0.1  # both optima and the searches of an item
     corpus_settings = CorpusKeys
     kinds = KINDS
     systems: ClassVar[Mapping[str, type[System]]] = {"extractive-optimum": Optimum}
     listings = (
         Listing("extracts", TABLES + "extracts", after="methods", folders=PROVE, outputs=False),
-        Listing("oracle_pairs", TABLES + "oracle_pairs", "decoding", appendix=True, folders=PROVE, outputs=False),
-        Listing(
-            "oracle_features", TABLES + "oracle_features", "oracle_pairs", appendix=True, folders=PROVE, outputs=False
-        ),
-        Listing(
-            "oracle_timings",
-            TABLES + "oracle_timings",
-            "oracle_features",
-            appendix=True,
-            measured=True,
-            folders=PROVE,
-            outputs=False,
-        ),
+        Listing("oracle_details", TABLES + "oracle_details", "decoding", appendix=True, folders=PROVE, outputs=False),
     )
-    # Efficiency says how much of the way to the optimum is gone.
+    # Table efficiency has the share of the optimum that is reached.
     behind: ClassVar[Mapping[str, tuple[str, ...]]] = {"efficiency": PROVE}
 
     def add_parsers(self, verbs: Verbs) -> None:
@@ -62,8 +48,8 @@ class BestExtracts(Capability):
             "oracle": Added(None, "Proofs of the best extracts would take long for so many, or so long, test items.")
         }
 
-    def plan_annotations(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
-        """The proofs of a corpus that asks for them; its part that is held out has none."""
+    def plan_annotations(self, plan: PlannedStudy, corpus: PlannedCorpus) -> None:
+        """Add the proofs of a corpus whose settings request them; its held-out part has none."""
         oracle = oracle_of(corpus.settings)
         if oracle is None or corpus.seen is not None:
             return
@@ -75,15 +61,7 @@ class BestExtracts(Capability):
         }
         plan.add("prove", specification, [corpus.prepared], corpus=corpus.name)
 
-    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs", sizes: "Sizes") -> "Cost | None":
-        """Proofs and searches of the items of its parts; a validation part is taken for as large as the test part."""
-        if folder.kind != "prove":
-            return None
-        parts = {*Oracle.of_specification(folder.specification["oracle"]).parts}
-        items = (sizes.train or 0) * ("train" in parts) + sizes.items * len(parts - {"train"})
-        return costs.job + PROVEN * items, items, PROOF_BYTES * items
-
-    def digest(self, plan: "Plan") -> Mapping[str, Any]:
+    def digest(self, plan: PlannedStudy) -> Mapping[str, Any]:
         return {"oracles": [folder.key for folder in plan.named("annotations", "prove")]}
 
     def missing(self, folders: Folders) -> "Sequence[Missing]":
@@ -92,7 +70,7 @@ class BestExtracts(Capability):
         return [
             Missing(
                 folders.plan.corpus_name(folder.specification["corpus"]),
-                "extractive optimum",
+                "optimal extracts",
                 None,
                 None,
                 None,

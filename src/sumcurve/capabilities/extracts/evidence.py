@@ -1,10 +1,9 @@
-"""What finished folders say of the best extracts."""
+"""Evidence of finished folders about optimal extracts."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,23 +12,18 @@ from numpy.typing import NDArray
 from sumcurve.capabilities.capability import Folders
 from sumcurve.capabilities.extracts import METRICS, PLACES
 from sumcurve.capabilities.extracts.settings import Oracle, scorer_of
+from sumcurve.planning.folder import Folder
 from sumcurve.settings.study import Rouge
 from sumcurve.store.records import read_jsonl
 from sumcurve.tables.evidence import Evidence, Optimum, OptimumWords, ScoredOutput, Study, metrics_of
-
-if TYPE_CHECKING:
-    from sumcurve.study.plan import Folder
-    from sumcurve.tables.results import Results
-
-TITLE = "How far extracts of the source can go"  # of the figure
 
 
 @dataclass(frozen=True)
 class Ceiling:
     """The best extracts of a corpus's test items under one metric: proven optima, or where unproven, upper bounds.
 
-    `optimum` holds F1 in 0..1 for each of `ids`, `proven` how many of them are proven; `source_words` is the mean F1
-    of the best that can be said with words of the source alone, in any order, which bounds extracts, too.
+    `optimum` holds F1 in 0..1 for each of `ids`, `proven` the number of proven ones; `source_words` is the mean F1 of
+    the best text of words of the source only, in any order, an upper bound of extracts, too.
     """
 
     corpus: str
@@ -47,11 +41,11 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Extracts:
-    """How far extracts of a corpus's items go, as `capabilities.extracts.corpus.write_oracle` left it.
+    """The best extracts of a corpus's items, from the files of `capabilities.extracts.corpus.write_oracle`.
 
-    `found` has a row for every article, search or system, and metric that it optimised; `features` one for every
-    article, with its part and group where others than test items are asked; `timings` the seconds of each search;
-    `certificates` are those of the exact searches.
+    `choices` has a row for every article, search or system, and metric that it optimised; `features` one for every
+    article, with its part and group where other than test items are included; `certificates` are those of the exact
+    searches.
     """
 
     corpus: str
@@ -59,11 +53,10 @@ class Extracts:
     scorer: str
     choices: pd.DataFrame
     features: pd.DataFrame
-    timings: pd.DataFrame
     certificates: Sequence[Mapping[str, Any]]
 
     def ceilings(self) -> list[Ceiling]:
-        """Of the test items; of one with several references, the best of them."""
+        """Ceilings of the test items; for an item with several references, the best of them."""
         made = []
         features = self.features.set_index("id")
         if "part" in features:
@@ -83,28 +76,26 @@ class Extracts:
 
 
 def item_of(article: str) -> str:
-    """The id of the item behind an article: `id (reference 2)` is the item's second one."""
+    """The id of an article's item: `id (reference 2)` is the item's second article."""
     return re.sub(r" \(reference \d+\)$", "", article)
 
 
 @dataclass(frozen=True)
 class Oracles(Evidence):
-    """The best extracts of every corpus that asks for them."""
+    """The best extracts of every corpus whose settings request them."""
 
     corpora: Sequence[Extracts] = ()
     optimum_words: ClassVar[OptimumWords] = OptimumWords(
-        name="extractive optimum",
-        of_all="the best extracts",
-        of_every="the best extract of every item",
-        share="the mean score divided by that of the best extract of every test item, proven or bounded (table "
-        "extracts). A summary that is no extract may be above it.",
-        drawn="Optimum: the best extract of every item, proven (its bound: where some are not proven); no ceiling for "
-        "methods that write words of their own. "
-        "Source words: the best that can be said with the source's words in any order.",
+        name="optimal extract",
+        share="the mean score divided by that of the optimal extract of every test item, or its upper bound (table "
+        "extracts). A summary that is no extract may score above it.",
+        drawn="Optimal extract: the upper bound of extracts, item by item (a bound on it, where some are not proven "
+        "optimal); abstractive methods may score above it. "
+        "Source words: the best score with the source's words in any order.",
     )
 
     def ceilings(self, outputs: Sequence[ScoredOutput]) -> list[Ceiling]:
-        """Of the corpora whose every test item has been searched, whatever the filter of the oracle."""
+        """Ceilings of the corpora whose every test item has been searched, whatever the filter of the oracle."""
         metrics = metrics_of(outputs)
         scored = {
             (output.corpus, name): {*output.scores[scorer].ids}
@@ -115,40 +106,29 @@ class Oracles(Evidence):
         every = [ceiling for corpus in self.corpora for ceiling in corpus.ceilings()]
         return [ceiling for ceiling in every if {*ceiling.ids} == scored.get((ceiling.corpus, ceiling.metric))]
 
-    def optimum(self, results: "Results", corpus: str, metric: str) -> Optimum | None:
-        ceilings: list[Ceiling] = results.once("ceilings", lambda: self.ceilings(results.outputs))
-        for ceiling in ceilings:
+    def optimum(self, study: Study, corpus: str, metric: str) -> Optimum | None:
+        for ceiling in self.ceilings(study.outputs):
             if (ceiling.corpus, ceiling.metric) == (corpus, metric):
-                name = "optimum" if ceiling.proven == len(ceiling.ids) else "bound of the optimum"
+                name = "optimal extract" if ceiling.proven == len(ceiling.ids) else "bound on optimal extract"
                 levels = [(name, float(ceiling.percents().mean()))]
                 if ceiling.source_words is not None:
                     levels.append(("source words", 100 * ceiling.source_words))
                 return Optimum(ceiling.percents(), levels)
         return None
 
-    def figures(self, results: "Results", folder: Path) -> Mapping[str, str]:
-        if not self.corpora:
-            return {}
-        from sumcurve.capabilities.extracts.boxes import write_boxes
-        from sumcurve.capabilities.extracts.tables.extracts import lengths_of, notes_of, scores_of
-
-        scores, lengths = scores_of(results), lengths_of(results)
-        write_boxes(scores, lengths, folder, "extracts", notes_of(results), results.study.in_part)
-        return {"extracts": TITLE}
-
 
 def extracts_of(study: Study) -> Sequence[Extracts]:
-    """Of the corpora of a study, in their order."""
+    """Extracts of the corpora of a study, in their order."""
     oracles = study.evidence.get("extracts")
     return sorted(oracles.corpora, key=lambda oracle: oracle.corpus) if isinstance(oracles, Oracles) else ()
 
 
-def extracts(folders: Folders, folder: "Folder") -> Extracts:
-    """What a finished oracle's folder holds."""
+def extracts(folders: Folders, folder: Folder) -> Extracts:
+    """Read the folder of a finished oracle."""
     path = folders.results / folder.key
 
     def table(name: str) -> pd.DataFrame:
-        words = dict.fromkeys(("id", "algorithm", "variant", "optimised", *PLACES), str)
+        words = dict.fromkeys(("id", "algorithm", "optimised", *PLACES), str)
         return pd.read_csv(path / name, dtype=words, keep_default_na=False)
 
     return Extracts(
@@ -157,6 +137,5 @@ def extracts(folders: Folders, folder: "Folder") -> Extracts:
         scorer_of(Rouge.of_specification(folder.specification["rouge"])),
         table("found.csv"),
         table("features.csv"),
-        table("timings.csv"),
         list(read_jsonl(path / "certificates.jsonl")),
     )

@@ -1,4 +1,4 @@
-"""Folders of the best extracts: how the kind is made."""
+"""Folders of the best extracts, and how the kind is made."""
 
 from typing import TypedDict
 
@@ -17,7 +17,7 @@ class ProveSpecification(TypedDict):
 
 
 def prove(specification: ProveSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write how far an extract of every item can go, with certificates, and how far searches and systems get."""
+    """Write the best extracts of every item, with certificates, and the scores of searches and systems."""
     from sumcurve.capabilities.extracts.corpus import write_oracle
 
     settings, rouge = Oracle.of_specification(specification["oracle"]), Rouge.of_specification(specification["rouge"])
@@ -30,7 +30,7 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}-oracle",
         specification=ProveSpecification,
         builder=prove,
-        modules=("sumcurve.capabilities.extracts.corpus",),
+        version=5,
         mem_mb=2000,
         minutes=720,
         tabled=True,

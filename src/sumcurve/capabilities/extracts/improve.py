@@ -1,9 +1,10 @@
-"""A greedy choice by F1 and a local search from it: the quick heuristic that starts a proof and labels sentences.
+"""A greedy choice by F1 and a local search from it: the fast heuristic that starts a proof and labels sentences.
 
-Both always take sentences in document order. They never choose a sentence twice, or one without words.
+Both keep sentences in document order. They never choose a sentence twice, or one without words.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,23 +13,30 @@ from sumcurve.capabilities.extracts.article import Instance, OracleError, find
 from sumcurve.capabilities.extracts.evaluate import (
     Counts,
     Found,
-    closed,
     counts,
     gathered,
+    insert,
     key_across,
-    remove,
-    remove_others,
     rescored,
-    tally,
 )
-from sumcurve.machine.compiled import njit
+from sumcurve.numerics.compiled import njit
+
+
+class Work(NamedTuple):
+    """Arrays that are updated in place while an extract changes."""
+
+    article: Counts
+    spare: NDArray[np.int32]  # the abstract's counts less those of the extract
+    free: NDArray[np.bool_]  # [S] whether a sentence may come in
+    starts: NDArray[np.int64]  # [S] where the bigrams that begin with a sentence's last word start in `grams`
+    ends: NDArray[np.int64]  # [S] and where they end; both for order 2 alone
 
 
 def f1_greedy(instance: Instance, swap: bool = True) -> Found:
     """Add the sentence that raises F1 most (ties: the first) until none does; with `swap`, then `improved`.
 
-    For order 2 a sentence is tried with the bigrams that it makes and breaks at its place. Where no single sentence
-    scores, nothing is chosen.
+    For order 2 a sentence is tried with the bigrams that it adds and removes at its place. Where no single sentence
+    has a match, nothing is chosen.
     """
     return improved(instance, []) if swap else _climbed(instance, [], False)
 
@@ -36,8 +44,8 @@ def f1_greedy(instance: Instance, swap: bool = True) -> Found:
 def improved(instance: Instance, sentences: Sequence[int]) -> Found:
     """A local optimum near these sentences: no single addition, removal or exchange of one of them raises its F1.
 
-    It starts with all additions that help, and never scores less than `sentences` in document order, each taken once.
-    OracleError for an index that the article lacks.
+    It starts with all additions that raise F1, and never scores less than `sentences` in document order, each taken
+    once. OracleError for an index out of the article's range.
     """
     return _climbed(instance, sentences, True)
 
@@ -53,48 +61,39 @@ def _climbed(instance: Instance, sentences: Sequence[int], swap: bool) -> Found:
 
 @njit(cache=True)
 def _climb(view: Counts, start: NDArray[np.int64], swap: bool) -> tuple[NDArray[np.int64], int]:  # pragma: no cover
-    """The extract, ascending, and how many moves led to it."""
+    """The extract, ascending, and the number of moves to it."""
     sentences = len(view.lengths)
-    limits = tally(view)
-    spare = limits.copy()
     starts, ends = _followers(view)
+    free = view.lengths > 0
+    work = Work(view, view.reference.copy(), free, starts, ends)
     chosen, rest = np.empty(sentences + 1, np.int64), np.empty(sentences + 1, np.int64)
     size, moves = len(start), 0
     chosen[:size] = start
-    free = view.lengths > 0
     for sentence in start:
         free[sentence] = False
-    hits, total = _settle(view, spare, chosen, size)
-    numerator, denominator = _fraction(view, spare, chosen, size, hits, total)
+    score = _fraction(view, _settle(work, chosen, size))
     changed = True
     while changed:
         changed = False
         while True:
-            spare[:] = limits
-            hits, total = _settle(view, spare, chosen, size)
-            best, top, bottom = _addition(
-                view, spare, chosen, size, free, starts, ends, hits, total, numerator, denominator
-            )
+            best, higher = _addition(work, chosen, size, _settle(work, chosen, size), score)
             if best < 0:
                 break
-            size = _insert(chosen, size, best)
+            size = insert(chosen, size, best)
             free[best] = False
-            numerator, denominator = top, bottom
+            score = higher
             moves += 1
         place = 0
         while swap and place < size:
             dropped = chosen[place]
             rest[:place] = chosen[:place]
             rest[place : size - 1] = chosen[place + 1 : size]
-            spare[:] = limits
-            hits, total = _settle(view, spare, rest, size - 1)
-            less, fewer = _fraction(view, spare, rest, size - 1, hits, total)
-            better = less * denominator > numerator * fewer
+            counted = _settle(work, rest, size - 1)
+            less = _fraction(view, counted)
+            better = less[0] * score[1] > score[0] * less[1]
             if better:
-                numerator, denominator = less, fewer
-            best, top, bottom = _addition(
-                view, spare, rest, size - 1, free, starts, ends, hits, total, numerator, denominator
-            )
+                score = less
+            best, higher = _addition(work, rest, size - 1, counted, score)
             if better or best >= 0:
                 free[dropped] = True
                 size -= 1
@@ -102,28 +101,17 @@ def _climb(view: Counts, start: NDArray[np.int64], swap: bool) -> tuple[NDArray[
                 changed = True
                 moves += 1
             if best >= 0:
-                size = _insert(chosen, size, best)
+                size = insert(chosen, size, best)
                 free[best] = False
-                numerator, denominator = top, bottom
+                score = higher
             if not better or best >= 0:
                 place += 1
     return chosen[:size].copy(), moves
 
 
 @njit(cache=True)
-def _insert(ordered: NDArray[np.int64], size: int, sentence: int) -> int:  # pragma: no cover
-    """Put the sentence in its place among `ordered[:size]`, which ascends; the new size."""
-    place = size
-    while place > 0 and ordered[place - 1] > sentence:
-        ordered[place] = ordered[place - 1]
-        place -= 1
-    ordered[place] = sentence
-    return size + 1
-
-
-@njit(cache=True)
 def _followers(view: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # pragma: no cover
-    """For each sentence, where the bigrams that begin with its last word start and end in `grams`."""
+    """Indices in `grams` at which the bigrams that begin with each sentence's last word start and end."""
     sentences = len(view.lengths)
     starts, ends = np.zeros(sentences, np.int64), np.zeros(sentences, np.int64)
     if view.order == 2:
@@ -136,49 +124,39 @@ def _followers(view: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # 
 
 
 @njit(cache=True)
-def _settle(
-    view: Counts, spare: NDArray[np.int32], chosen: NDArray[np.int64], size: int
-) -> tuple[int, int]:  # pragma: no cover
-    """Count `chosen[:size]`, for order 2 with the bigrams across sentences but for scorer `set`; hits and total."""
-    hits, total = gathered(view, spare, chosen, size)
-    if view.order == 2 and not view.unique:
+def _settle(work: Work, chosen: NDArray[np.int64], size: int) -> tuple[int, int]:  # pragma: no cover
+    """(hits, words) of `chosen[:size]`, counted anew, for order 2 with the bigrams across sentences."""
+    view, spare = work.article, work.spare
+    spare[:] = view.reference
+    hits, words = gathered(view, spare, chosen, size)
+    if view.order == 2:
         for number in range(1, size):
             kind = find(view.grams, key_across(view, chosen[number - 1], chosen[number]))
             if kind >= 0:
                 hits += spare[kind] > 0
                 spare[kind] -= 1
-    return hits, total
+    return hits, words
 
 
 @njit(cache=True)
-def _fraction(
-    view: Counts, spare: NDArray[np.int32], chosen: NDArray[np.int64], size: int, hits: int, total: int
-) -> tuple[int, int]:  # pragma: no cover
-    """(numerator, denominator) after `_settle`."""
-    if view.order == 1 or view.unique:
-        return closed(view, spare, chosen, size, hits, total)
-    return 2 * hits, max(total - 1, 0) + view.reference_total
+def _fraction(view: Counts, counted: tuple[int, int]) -> tuple[int, int]:  # pragma: no cover
+    """(numerator, denominator) from the counts of `_settle`."""
+    hits, words = counted
+    return 2 * hits, (words if view.order == 1 else max(words - 1, 0)) + view.reference_total
 
 
 @njit(cache=True)
 def _addition(
-    view: Counts,
-    spare: NDArray[np.int32],
-    chosen: NDArray[np.int64],
-    size: int,
-    free: NDArray[np.bool_],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    hits: int,
-    total: int,
-    numerator: int,
-    denominator: int,
-) -> tuple[int, int, int]:  # pragma: no cover
-    """The free sentence that scores best with `chosen[:size]`, if above the given F1 (else -1), and that score."""
-    if view.order == 2 and view.unique:
-        return _addition_to_set(view, spare, chosen, size, free, hits, total, numerator, denominator)
+    work: Work, chosen: NDArray[np.int64], size: int, counted: tuple[int, int], score: tuple[int, int]
+) -> tuple[int, tuple[int, int]]:  # pragma: no cover
+    """The free sentence that scores best with `chosen[:size]`, if above the score given (else -1), and its score.
+
+    `counted` is the result of `_settle` for these sentences.
+    """
+    view, spare, free, starts, ends = work
+    (hits, total), (numerator, denominator) = counted, score
     rows, types, repeats, lengths = view.rows, view.types, view.counts, view.lengths
-    other_rows, others, first, grams = view.other_rows, view.others, view.first, view.grams
+    first, grams = view.first, view.grams
     base = view.reference_total
     best = -1
     if view.order == 2:
@@ -225,47 +203,12 @@ def _addition(
                 spare[before] += 1
             for entry in range(rows[sentence], rows[sentence + 1]):
                 spare[types[entry]] += repeats[entry]
-        top = 2 * (hits + gain)
-        if view.unique:
-            bottom = total + gain + base
-            for entry in range(other_rows[sentence], other_rows[sentence + 1]):
-                bottom += spare[len(grams) + others[entry]] > 0
-        else:
-            bottom = total + lengths[sentence] + base
+        top, bottom = 2 * (hits + gain), total + lengths[sentence] + base
         if top * denominator > numerator * bottom:
             best, numerator, denominator = sentence, top, bottom
     if parted >= 0:
         spare[parted] -= 1
-    return best, numerator, denominator
-
-
-@njit(cache=True)
-def _addition_to_set(
-    view: Counts,
-    spare: NDArray[np.int32],
-    chosen: NDArray[np.int64],
-    size: int,
-    free: NDArray[np.bool_],
-    hits: int,
-    total: int,
-    numerator: int,
-    denominator: int,
-) -> tuple[int, int, int]:  # pragma: no cover
-    """As `_addition`, for sets of bigrams, each sentence counted and taken out again."""
-    longer, single = np.empty(size + 1, np.int64), np.empty(1, np.int64)
-    best = -1
-    for sentence in range(len(free)):
-        if free[sentence]:
-            longer[:size] = chosen[:size]
-            _insert(longer, size, sentence)
-            single[0] = sentence
-            more, fresh = gathered(view, spare, single, 1)
-            top, bottom = closed(view, spare, longer, size + 1, hits + more, total + fresh)
-            remove(view.rows, view.types, view.counts, spare, single, 1)
-            remove_others(view.other_rows, view.others, len(view.grams), spare, single, 1)
-            if top * denominator > numerator * bottom:
-                best, numerator, denominator = sentence, top, bottom
-    return best, numerator, denominator
+    return best, (numerator, denominator)
 
 
 @njit(cache=True)

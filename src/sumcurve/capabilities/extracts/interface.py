@@ -1,11 +1,12 @@
-"""The best extracts of articles in Python: what `sumcurve oracle` writes of files."""
+"""The best extracts of articles in Python: the results that `sumcurve oracle` writes for files."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sumcurve.capabilities.extracts import EXACT, Metric, ScorerName
 from sumcurve.capabilities.extracts.article import Article, OracleError
-from sumcurve.capabilities.extracts.certificates import EXACT, Request, certificate
+from sumcurve.capabilities.extracts.certificates import Request, certificate
 from sumcurve.corpora.tokens import sentences
 from sumcurve.machine.arguments import CommandError
 from sumcurve.tables.result import Result
@@ -19,7 +20,7 @@ Text = str | Sequence[str]
 
 @dataclass(frozen=True, repr=False)
 class OracleResult(Result):
-    """What `oracle` found: `certificates` as `sumcurve oracle` writes them, and each article's extract."""
+    """Result of `oracle`: `certificates` as `sumcurve oracle` writes them, and each article's extract."""
 
     certificates: tuple[dict[str, Any], ...] = ()
     extracts: tuple[list[str], ...] = ()
@@ -27,17 +28,27 @@ class OracleResult(Result):
 
 def oracle(
     articles: "Iterable[tuple[Text, Text] | Mapping[str, Any]] | pd.DataFrame",
-    metric: str = "rouge1",
+    metric: Metric = "rouge1",
     *,
     algorithm: str = EXACT,
-    scorer: str = "rouge-score",
+    scorer: ScorerName = "rouge-score",
     seconds: float | None = 15.0,
 ) -> OracleResult:
-    """The extract of each article with the best F1 of ROUGE-1 or -2 against its abstract, proven unless it says not.
+    """The optimal extract of each article, by F1 of ROUGE-1 or -2 against its abstract: proven optimal unless marked.
 
-    An article is a pair of source and abstract, or a mapping (a row of a data frame) with these keys and perhaps `id`;
-    a text is a string, which is split into sentences, or a list of sentences. `seconds` bound one proof, and None does
-    not. `algorithm` and `scorer` are those of `sumcurve oracle`. CommandError for what is no article.
+    Other algorithms than the proof are the searches of Akhmetov et al. (2022), and greedy choice with local search
+    (f1-greedy).
+
+    Args:
+        articles: pairs of source and abstract, or mappings (rows of a data frame) with these keys and perhaps `id`; a
+            text is a string, which is split into sentences, or a list of sentences
+        metric: of the extract
+        algorithm: the proof, or a search
+        scorer: whose words are counted
+        seconds: budget of one proof, or none: no clock decides
+
+    Raises:
+        CommandError: for an invalid article
     """
     rows = articles.to_dict("records") if hasattr(articles, "to_dict") else articles
     try:
@@ -70,8 +81,8 @@ def oracle(
     ]
     proven = sum(row["status"] == "proven" for row in best)
     mean = 100 * sum(row["value"] for row in best) / len(best)
-    sentence = f"Mean {metric} F1 of the best extracts: {mean:.2f} over {len(best):,} articles, {proven:,} proven."
-    table = Table("extracts", "The best extracts; sentences are counted from 0", columns, cells)
+    sentence = f"Mean {metric} F1 of the extracts: {mean:.2f} over {len(best):,} articles, {proven:,} proven optimal."
+    table = Table("extracts", "Extracts; sentences are counted from 0", columns, cells)
     return OracleResult([sentence], [table], tuple(best), tuple(extracts))
 
 

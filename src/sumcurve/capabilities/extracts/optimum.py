@@ -1,4 +1,4 @@
-"""What a proof says of one article: the best extract, and a bound on all others."""
+"""Result of a proof for one article: the best extract, and a bound on all others."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ Status = Literal["proven", "bounded"]
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best extract found, and how much better any other can be. All values are fractions of integers."""
+    """The best extract found, and a bound on any other. All values are fractions of integers."""
 
     sentences: tuple[int, ...]  # ascending
     numerator: int  # of the F1: twice the matching n-grams
@@ -21,7 +21,7 @@ class Optimum:
     bound_denominator: int
     status: Status
     nodes: int  # subproblems that were examined
-    solver: str  # what ended the proof, or tried last: "trivial", "branch-and-bound" or "milp" (HiGHS)
+    solver: str  # the solver that ended the proof, or tried last: "trivial", "branch-and-bound" or "milp" (HiGHS)
     seconds: float
 
     @property
@@ -31,20 +31,20 @@ class Optimum:
 
     @property
     def bound(self) -> float:
-        """No extract has a higher F1."""
+        """Upper bound on the F1 of any extract."""
         return self.bound_numerator / self.bound_denominator if self.bound_denominator else 0.0
 
     @property
     def gap(self) -> float:
-        """How much higher the best F1 may be: bound - value, 0 where proven."""
+        """Gap between bound and value, 0 where proven."""
         return self.bound - self.value
 
 
 def reach(instance: Instance) -> tuple[int, int]:
-    """An F1 that no sequence of the article's sentences exceeds, as a fraction: all it can match, and nothing else.
+    """An F1 that no sequence of the article's sentences exceeds, as a fraction: all possible matches, and nothing else.
 
-    A match can be any n-gram of the abstract that stands inside a sentence, or across two sentences in any order, as
-    often as the abstract has it. Sentences may repeat.
+    A match can be any n-gram of the abstract that is inside a sentence, or across two sentences in any order, as often
+    as the abstract has it. Sentences may repeat.
     """
     reached = np.zeros(len(instance.reference), np.bool_)
     reached[instance.types] = True

@@ -1,4 +1,4 @@
-"""What a corpus may say of its best extracts."""
+"""Settings of the optimal extracts of a corpus."""
 
 from typing import Annotated, Literal
 
@@ -9,7 +9,7 @@ from sumcurve.settings.study import Rouge
 
 
 class Oracle(Settings):
-    """How far an extract of an item can go (Akhmetov et al. 2022), and for which items it is asked."""
+    """The optimal extracts of items (Akhmetov et al. 2022), and the items for which they are computed."""
 
     min_source_sentences: Annotated[Positive, Field(alias="least_source_sentences")] = 1
     """Sentences of a source, at least, for its item to be asked (Akhmetov et al. 2022: 100)."""
@@ -20,11 +20,13 @@ class Oracle(Settings):
     max_target_sentences: Annotated[Positive | None, Field(alias="most_target_sentences")] = None
     """Sentences of a target, at most (Akhmetov et al. 2022: 20)."""
     nodes: Positive = 100_000
-    """Of one proof, at most: our search's for ROUGE-1, and then HiGHS's, as for ROUGE-2; then a bound is recorded."""
+    """Nodes of one proof, at most: those of the search for ROUGE-1, and then HiGHS's, as for ROUGE-2; then a bound is
+    recorded.
+    """
     searches: Boolean = True
-    """Whether the five searches of Akhmetov et al. and the systems stand beside the proven optimum."""
+    """True where the five searches of Akhmetov et al. and the systems stand beside the optimal extract."""
     seed: Seed = 1
-    """Of the searches."""
+    """Seed of the searches."""
     parts: Annotated[
         tuple[Literal["train", "valid", "test"], ...],
         Field(min_length=1, exclude_if=lambda parts: parts == ("test",)),
@@ -41,11 +43,11 @@ class CorpusKeys(Settings):
 
 
 def scorer_of(rouge: Rouge) -> str:
-    """What searches call a study's words."""
+    """Scorer, as named by searches, with a study's words."""
     stemmed = {"rouge-score": "rouge-score-stem", "rouge-1.5.5": "rouge-1.5.5-m"}
     return stemmed[rouge.mode] if rouge.stemmer else rouge.mode
 
 
 def oracle_of(corpus: Settings) -> Oracle | None:
-    """What a corpus says of its best extracts."""
+    """Settings of the optimal extracts of a corpus."""
     return corpus.oracle if isinstance(corpus, CorpusKeys) else None

@@ -1,4 +1,4 @@
-"""The best extract as a system: what the corpus's oracle found for every test item."""
+"""The best extract as a system: the result of the corpus's oracle for every test item."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ class OptimumSettings(SystemSettings):
 
 
 class Optimum(Bound):
-    """The extract that the corpus's oracle found, proven or not; of several references that of the first."""
+    """The extract that the corpus's oracle found, proven or not; with several references, for the first."""
 
     Settings: ClassVar[type[SystemSettings]] = OptimumSettings
     title: ClassVar[str] = "the extract with the best F1 against the reference, of whole sentences"

@@ -1,7 +1,7 @@
-"""Extractive systems that do not see the abstract: lead, SumBasic, LexRank and LSA.
+"""Extractive systems that do not use the abstract: lead, SumBasic, LexRank and LSA.
 
-Each takes as many sentences as the abstract has, in document order, so that it compares with the searches of Akhmetov
-et al. (2022), which know that number, too. They are those of every study (`sumcurve.systems`), with defaults.
+Each takes as many sentences as the abstract has, in document order, so that it is comparable with the searches of
+Akhmetov et al. (2022), which use that number, too. They are those of every study (`sumcurve.systems`), with defaults.
 """
 
 from sumcurve.capabilities.extracts.article import Article
@@ -14,7 +14,7 @@ EXTRACTIVE: dict[str, type[Extractive]] = {"SumBasic": SumBasic, "LexRank": LexR
 
 
 def extracts(article: Article) -> dict[str, tuple[int, ...]]:
-    """By system the sentences that it takes, ascending."""
+    """Sentences that each system takes, ascending, by system."""
     count = min(len(article.abstract), len(article.sentences))
     extracts_by_name = {"Lead": tuple(range(count))}
     for name, kind in EXTRACTIVE.items():

@@ -1,8 +1,8 @@
-"""The best F1 of ROUGE-1 that any set of an article's sentences reaches, with a proof.
+"""The best ROUGE-1 F1 of any set of an article's sentences, with a proof.
 
-The F1 is 2 h / D with h matching words and D the words of extract and abstract (scorer `set`: distinct ones). An
-extract may have any number of sentences; their order does not matter to ROUGE-1. The proof is branch and bound
-(`unigram_bounds`, `unigram_search`); where its budget ends first, HiGHS goes on with the same integers.
+The F1 is 2 h / D with h matching words and D the words of extract and abstract. An extract may have any number of
+sentences; their order does not matter to ROUGE-1. The proof is branch and bound
+(`unigram_bounds`, `unigram_search`); where its budget ends first, HiGHS continues with the same integers.
 """
 
 import math
@@ -24,8 +24,6 @@ from sumcurve.capabilities.extracts.unigram_bounds import (
     OUT,
     Best,
     Coverage,
-    Multipliers,
-    States,
     ceiling,
 )
 from sumcurve.capabilities.extracts.unigram_search import PRUNED, dominators, examine, explore, polish
@@ -44,7 +42,7 @@ _MARGIN = 1e-3  # of HiGHS's bounds on an integer objective
 def source_words_bound(instance: Instance) -> tuple[int, int]:
     """(numerator, denominator) of the best ROUGE-1 F1 of a text of the source's words, each at most as often as there.
 
-    It takes the matching words and no others. No extract of whole sentences is better.
+    The text has the matching words and no others. No extract of whole sentences is better.
     """
     _check_order(instance)
     hits = int(_coverable(instance).sum())
@@ -63,9 +61,9 @@ def optimum(
 
     `start`: distinct sentences to begin with; the search improves on them and on its own. Branch and bound examines at
     most `nodes` subproblems (0: none, and the bound is that of `source_words_bound`). If the proof is not complete,
-    HiGHS takes over for at most `milp_nodes` nodes (0: not at all). `seconds` limits both together, by `clock`, which
-    is looked at between batches of nodes; without it the answer depends on no clock. The empty extract is allowed, and
-    is the answer where nothing matches. OracleError for another order, or a start that is no set of sentences.
+    HiGHS continues for at most `milp_nodes` nodes (0: not at all). `seconds` limits both together, by `clock`, which is
+    read between batches of nodes; without it the answer depends on no clock. The empty extract is allowed, and is the
+    answer where nothing matches. OracleError for another order, or a start that is no set of sentences.
     """
     began = clock()
     search = _Search(instance, start)
@@ -87,7 +85,7 @@ def optimum_by_milp(
     seconds: float | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Optimum:
-    """The same optimum by HiGHS (through scipy) alone, without any reduction of branch and bound: to check it."""
+    """The same optimum by HiGHS (through scipy) only, without any reduction of branch and bound: a check of it."""
     began = clock()
     search = _Search(instance, start)
     limit = math.inf if seconds is None else began + seconds
@@ -104,7 +102,7 @@ def _check_order(instance: Instance) -> None:
 
 
 def _coverable(instance: Instance) -> NDArray[np.int64]:
-    """[types] how often the whole source has each word of the abstract, at most as often as the abstract."""
+    """[types] counts of the abstract's words in the whole source, clipped to the abstract's counts."""
     have = np.bincount(instance.types, instance.counts, len(instance.reference)).astype(np.int64)
     return np.minimum(have, instance.reference)
 
@@ -120,7 +118,7 @@ class _Fraction(NamedTuple):
 
 
 class _Search:
-    """What is known of one article: the best set, an upper bound, and the sentences that are settled."""
+    """State of the search for one article: the best set, an upper bound, and the settled sentences."""
 
     def __init__(self, instance: Instance, start: Sequence[int] | None) -> None:
         _check_order(instance)
@@ -151,7 +149,7 @@ class _Search:
         return not self.ceiling.above(self.value)
 
     def lower(self, cost_of: Callable[[int], int]) -> None:
-        """Take a bound: `cost_of(h)` is the least cost that a better set with h hits may have."""
+        """Apply a bound: `cost_of(h)` is the least cost that a better set with h hits may have."""
         highest = self.value
         for hits in range(1, self.limit + 1):
             fraction = _Fraction(hits, max(self.instance.reference_total + hits, cost_of(hits)))
@@ -163,12 +161,9 @@ class _Search:
     def branch(self, nodes: int, expired: Callable[[], bool]) -> None:
         """Branch and bound with at most so many nodes, the root among them."""
         # All bounds stay below 2**62: ratios' terms, and FINE, times scale times all words twice.
-        words = int(self.coverage.counts.sum() + self.coverage.lengths.sum() + len(self.coverage.others))
-        words += self.coverage.total
+        words = int(self.coverage.counts.sum() + self.coverage.lengths.sum()) + self.coverage.total
         scale = max(1, min(1 << 20, (1 << 62) // (2 * max(words, FINE) * max(1, words))))
-        multipliers = Multipliers(
-            np.full(len(self.coverage.reference), scale // 2, np.int64), np.zeros(len(self.coverage.others), np.int64)
-        )
+        multipliers = np.full(len(self.coverage.reference), scale // 2, np.int64)
         root, none = self.coverage, np.zeros((0, 2), np.int64)
         self.nodes += 1
         free = 2 * len(self.state)
@@ -182,25 +177,22 @@ class _Search:
         if outcome == PRUNED:
             self.ceiling = self.value
             return
-        # Go on with what is not settled, in an instance of its own.
+        # Continue with the sentences that are not settled, in an instance of their own.
         keep = np.flatnonzero(self.state != OUT)
-        coverage, places = _part(root, keep)
+        coverage = _part(root, keep)
         best = Best(self.best.ratio, np.full(len(keep), OUT, np.int8))
         before = self.value
         pairs = dominators(coverage, self.state[keep])
         states = np.empty((_ROWS, len(keep)), np.int8)
         weights = np.empty((_ROWS, len(coverage.reference)), np.int32)
-        shares = np.empty((_ROWS, len(places)), np.int32)
-        states[0], weights[0], shares[0] = self.state[keep], multipliers.words, multipliers.shares[places]
-        outset = self._ceiling(coverage, states[0], weights[0], shares[0], best, scale)
+        states[0], weights[0] = self.state[keep], multipliers
+        outset = ceiling(coverage, states[0], multipliers, best, scale)
         waiting = 1
         while waiting and self.nodes < nodes and not expired():
             if waiting == len(states):
-                states, weights, shares = (
-                    np.concatenate([array, np.empty_like(array)]) for array in (states, weights, shares)
-                )
+                states, weights = (np.concatenate([array, np.empty_like(array)]) for array in (states, weights))
             batch = min(_BATCH, nodes - self.nodes)
-            waiting, used = explore(coverage, pairs, states, weights, shares, best, scale, _NODE_STEPS, waiting, batch)
+            waiting, used = explore(coverage, pairs, states, weights, best, scale, _NODE_STEPS, waiting, batch)
             self.nodes += used
         if self.value.above(before):
             self.best.chosen[:] = OUT
@@ -209,19 +201,13 @@ class _Search:
             self.ceiling = self.value
             return
         highest = max(
-            self._ceiling(coverage, states[row], weights[row], shares[row], best, scale) for row in range(waiting)
+            ceiling(coverage, states[row], weights[row].astype(np.int64), best, scale) for row in range(waiting)
         )
         highest = min(highest, outset)
         self.lower(lambda hits: -(-hits * FINE // highest) if highest else hits)
 
-    @staticmethod
-    def _ceiling(
-        coverage: Coverage, state: States, words: NDArray[np.int32], shares: NDArray[np.int32], best: Best, scale: int
-    ) -> int:
-        return ceiling(coverage, state, Multipliers(words.astype(np.int64), shares.astype(np.int64)), best, scale)
-
     def solve_by_milp(self, nodes: int | None, left: Callable[[], float]) -> None:
-        """Dinkelbach's rounds with HiGHS over the sentences that are not settled as out."""
+        """Dinkelbach's rounds with HiGHS over the sentences that are not excluded."""
         model = _Model(self.coverage, self.state)
         while not self.proven and left() > 0:
             a, b = int(self.best.ratio[0]), int(self.best.ratio[1])
@@ -266,88 +252,59 @@ class _Search:
 
 
 def _coverage(instance: Instance) -> Coverage:
-    unique = instance.scorer == "set"
-    lengths = instance.lengths.astype(np.int64)
     return Coverage(
         rows=instance.rows,
         types=instance.types.astype(np.int64),
         counts=np.minimum(instance.counts, instance.reference[instance.types]).astype(np.int64),
-        lengths=np.zeros_like(lengths) if unique else lengths,
-        other_rows=instance.other_rows,
-        others=instance.others.astype(np.int64),
+        lengths=instance.lengths.astype(np.int64),
         reference=instance.reference.astype(np.int64),
-        other_size=len(instance.other_grams),
         total=instance.reference_total,
-        overlap=int(unique),
     )
 
 
-def _part(coverage: Coverage, keep: NDArray[np.int64]) -> tuple[Coverage, NDArray[np.int64]]:
-    """The coverage of these sentences alone, and the places in `others` that remain."""
-    rows, places = _rows(coverage.rows, keep)
-    other_rows, other_places = _rows(coverage.other_rows, keep)
-    names, others = np.unique(coverage.others[other_places], return_inverse=True)
-    part = coverage._replace(
-        rows=rows,
-        types=coverage.types[places],
-        counts=coverage.counts[places],
-        lengths=coverage.lengths[keep],
-        other_rows=other_rows,
-        others=others.astype(np.int64),
-        other_size=len(names),
+def _part(coverage: Coverage, keep: NDArray[np.int64]) -> Coverage:
+    """The coverage of these sentences alone."""
+    rows = np.zeros(len(keep) + 1, np.int64)
+    np.cumsum(coverage.rows[keep + 1] - coverage.rows[keep], out=rows[1:])
+    places = np.arange(rows[-1]) + np.repeat(coverage.rows[keep] - rows[:-1], np.diff(rows))
+    return coverage._replace(
+        rows=rows, types=coverage.types[places], counts=coverage.counts[places], lengths=coverage.lengths[keep]
     )
-    return part, other_places
-
-
-def _rows(rows: NDArray[np.int64], keep: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    kept = np.zeros(len(keep) + 1, np.int64)
-    np.cumsum(rows[keep + 1] - rows[keep], out=kept[1:])
-    places = np.arange(kept[-1]) + np.repeat(rows[keep] - kept[:-1], np.diff(kept))
-    return kept, places
 
 
 class _Model:
-    """Variables: x of the sentences that are not out, y of the abstract's words (hits), z of the shared cost types.
+    """Variables: x of the sentences not excluded, y of the abstract's words (hits). y_w ≤ Σ_s c_ws x_s, y_w ≤ r_w.
 
-    y_w ≤ Σ_s c_ws x_s, y_w ≤ r_w, z_t ≥ x_s. All are integers.
+    All are integers.
     """
 
-    def __init__(self, coverage: Coverage, state: States) -> None:
+    def __init__(self, coverage: Coverage, state: NDArray[np.int8]) -> None:
         self.keep = np.flatnonzero(state != OUT)
-        self.coverage, _ = _part(coverage, self.keep)
-        part, size, width = self.coverage, len(self.keep), len(coverage.reference)
+        self.coverage = part = _part(coverage, self.keep)
+        self.sizes = size, width = len(self.keep), len(coverage.reference)
         owners = np.repeat(np.arange(size), np.diff(part.rows))
-        payers = np.repeat(np.arange(size), np.diff(part.other_rows))
-        use = np.bincount(part.others, minlength=part.other_size)
-        alone = use[part.others] == 1
-        self.costs = part.lengths + np.bincount(payers[alone], minlength=size)
-        names, shared = np.unique(part.others[~alone], return_inverse=True)
-        payers = payers[~alone]
-        self.sizes = size, width, len(names)
-        links = np.arange(len(payers)) + width
-        places = np.concatenate([np.arange(width), part.types, links, links])
-        columns = np.concatenate([size + np.arange(width), owners, payers, size + width + shared])
-        values = np.concatenate([np.ones(width), -part.counts, np.ones(len(payers)), -np.ones(len(payers))])
-        matrix = csr_array((values, (places, columns)), shape=(width + len(payers), sum(self.sizes)))
+        places = np.concatenate([np.arange(width), part.types])
+        columns = np.concatenate([size + np.arange(width), owners])
+        values = np.concatenate([np.ones(width), -part.counts])
+        matrix = csr_array((values, (places, columns)), shape=(width, size + width))
         self.rows = LinearConstraint(matrix, -np.inf, 0)
         self.bounds = Bounds(
-            np.concatenate([state[self.keep] == IN, np.zeros(width + len(names))]).astype(float),
-            np.concatenate([np.ones(size), part.reference, np.ones(len(names))]).astype(float),
+            np.concatenate([state[self.keep] == IN, np.zeros(width)]).astype(float),
+            np.concatenate([np.ones(size), part.reference]).astype(float),
         )
 
     def solve(
         self, a: int, b: int, nodes: int | None, seconds: float
     ) -> tuple[NDArray[np.int64] | None, int | None, int]:
         """(sentences found, an upper bound on the integer b h - a D or None, nodes used)."""
-        size, width, types = self.sizes
-        worth = b - self.coverage.overlap * a
-        aims = np.concatenate([a * self.costs, np.full(width, -worth), np.full(types, a)]).astype(float)
+        size, width = self.sizes
+        aims = np.concatenate([a * self.coverage.lengths, np.full(width, -b)]).astype(float)
         options: dict[str, float] = {"mip_rel_gap": 0.0}
         if nodes is not None:
             options["node_limit"] = nodes
         if math.isfinite(seconds):
             options["time_limit"] = seconds
-        integers = np.ones(size + width + types)  # with y continuous, HiGHS may print to stdout
+        integers = np.ones(size + width)  # with y continuous, HiGHS may print to stdout
         answer = milp(aims, integrality=integers, bounds=self.bounds, constraints=self.rows, options=options)
         extract = None if answer.x is None else self.keep[answer.x[:size] > 0.5]
         bound = answer.mip_dual_bound

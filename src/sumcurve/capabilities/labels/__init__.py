@@ -1,1 +1,1 @@
-"""Words that a model takes for related (Wei et al. 2018)."""
+"""Words that a model confuses with a label, called related (Wei et al. 2018)."""

@@ -1,4 +1,4 @@
-"""The capability `labels`: which words a model takes for related (Wei et al. 2018)."""
+"""The capability `labels`: related words of labels by a model's output distributions (Wei et al. 2018)."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -7,6 +7,8 @@ from sumcurve.capabilities.capability import Capability, Folders
 from sumcurve.capabilities.labels.folders import KINDS, LabelsSpecification
 from sumcurve.capabilities.labels.settings import Labels, StudyKeys
 from sumcurve.machine.spelling import there_are
+from sumcurve.planning.folder import PlannedCorpus
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.config import Block, PlanError
 from sumcurve.settings.forms import Form
 from sumcurve.settings.study import StudySettings
@@ -14,7 +16,6 @@ from sumcurve.tables import Listing
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.labels.evidence import Related
-    from sumcurve.study.plan import Plan, PlannedCorpus
 
 OWN = ("recurrent", "transformer", "ngram")  # kinds of models that are ours and write words
 
@@ -34,7 +35,7 @@ class RelatedWords(Capability):
     )
 
     def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
-        """PlanError for a method that is not the study's, or whose model has no words of its own."""
+        """PlanError for a method that the study does not have, or whose model uses subwords."""
         keys = _keys(settings)
         for place, method in enumerate(keys.methods if keys else ()):
             where = block.where("labels", "methods", place)
@@ -43,8 +44,8 @@ class RelatedWords(Capability):
             if (kind := methods[method].model.kind) not in OWN:
                 raise PlanError(f"{where}: a model of kind {kind} has no labels that are words; leave {method} out")
 
-    def plan_trained(self, plan: "Plan", corpus: "PlannedCorpus") -> None:
-        """A folder for every method that is asked for, at its largest size with its first seed."""
+    def plan_trained(self, plan: PlannedStudy, corpus: PlannedCorpus) -> None:
+        """Add a folder for every requested method, at its largest size with its first seed."""
         keys, served = _keys(plan.settings), corpus.settings.methods
         if keys is None or corpus.seen is not None:
             return
@@ -52,7 +53,7 @@ class RelatedWords(Capability):
             if served is not None and method not in served:
                 continue
             size = corpus.settings.sizes_of(method)[-1]
-            seed = corpus.settings.seeds_of(method, size, plan.settings.seeds)[0]
+            seed = corpus.settings.seeds_of(method, plan.settings.seeds)[0]
             stem, run = plan.plan_run(corpus, method, plan.methods[method], size, seed)
             specification: LabelsSpecification = {
                 "run": run,
@@ -63,7 +64,7 @@ class RelatedWords(Capability):
             fraction = str(plan.folders[run].specification["fraction"])
             plan.add("labels", specification, [run, fraction, corpus.prepared], run=stem)
 
-    def digest(self, plan: "Plan") -> Mapping[str, Any]:
+    def digest(self, plan: PlannedStudy) -> Mapping[str, Any]:
         keys = [folder.key for folder in plan.named("outputs", "labels")]
         return {"labels": keys} if keys else {}
 

@@ -1,4 +1,4 @@
-"""What finished folders say of related words."""
+"""Evidence of finished folders about related words."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ LABELS = 10  # whose related words are shown
 
 @dataclass(frozen=True)
 class RelatedWords:
-    """What a method takes its labels for (`related.write_labels`): shares are 0..1, means."""
+    """Related words of a method's labels (`related.write_labels`): shares are 0..1, means."""
 
     corpus: str
     method: str
@@ -28,13 +28,13 @@ class RelatedWords:
 
 @dataclass(frozen=True)
 class Related(Evidence):
-    """Related words of every method that was asked for."""
+    """Related words of every requested method."""
 
     rows: Sequence[RelatedWords]
 
 
 def related_words(folders: Folders) -> Related:
-    """Of every method that was asked for, where its folder is finished."""
+    """Read the related words of every requested method with a finished folder."""
     plan, results = folders.plan, folders.results
     rows = []
     for folder in plan.named("outputs", "labels"):

@@ -1,9 +1,9 @@
-"""Folders of related words: how the kind is made."""
+"""Folders of related words, and how the kind is made."""
 
 from typing import TypedDict
 
 from sumcurve.corpora.store import Corpus
-from sumcurve.machine.sums import Sums
+from sumcurve.numerics.sums import Sums
 from sumcurve.store.kind import Kind
 from sumcurve.store.stage import Inputs, Stage, sealed
 
@@ -16,9 +16,9 @@ class LabelsSpecification(TypedDict):
 
 
 def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write which words a run takes for related, by its output distributions over its training records."""
+    """Write the related words of a run, by its output distributions over its training records."""
     from sumcurve.capabilities.labels.related import find_labels, labels_of, write_labels
-    from sumcurve.corpora.sizes import positions
+    from sumcurve.corpora.sizes import drawn_positions
     from sumcurve.systems.extractive import FUNCTION_WORDS
     from sumcurve.systems.families import MODELS
 
@@ -27,7 +27,7 @@ def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> 
     fraction = inputs[trained["fraction"]]
     corpus = inputs[sealed(fraction)["specification"]["corpus"]]
     train = Corpus(corpus).part("train")
-    records = train[positions(fraction, train.ids, trained.get("draw", trained["seed"]))]
+    records = train[drawn_positions(fraction, train.ids, trained["seed"])]
     family = MODELS[trained["model"]["kind"]]
     with family.system(family.selected(run, inputs, specification["sums"], stage.lease.device)) as system:
         words = labels_of(records, system.vocabulary, specification["labels"], FUNCTION_WORDS)
@@ -43,12 +43,7 @@ KINDS: dict[str, Kind] = {
         stem="{run}-labels",
         specification=LabelsSpecification,
         builder=labels,
-        modules=(
-            "sumcurve.capabilities.labels.related",
-            "sumcurve.systems.families.words",
-            "sumcurve.systems.extractive",
-            "sumcurve.machine.sums",
-        ),
+        version=1,
         mem_mb=3000,
         gpu=True,
     ),

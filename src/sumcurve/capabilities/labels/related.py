@@ -1,9 +1,8 @@
-"""Which words a model takes for related: averaged output distributions by gold label (Wei et al. 2018).
+"""Related words of a model's labels: averaged output distributions by gold label (Wei et al. 2018).
 
-The model reads its training pairs with the true words before each position; what it says there is averaged over the
-positions of each label. A label's related words are those that it is most often taken for, itself left out. How many
-of them are function words, and how many are its neighbours among the embeddings, are numbers of what the paper shows
-by examples.
+The model reads its training pairs with the true words before each position; its output distributions are averaged over
+the positions of each label. A label's related words are the most probable other words in its average. The numbers of
+function words among them, and of the label's neighbours among the embeddings, quantify the examples of the paper.
 """
 
 import itertools
@@ -29,7 +28,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Label:
-    """A label, how often it was the gold one, the mean probability that it then had, and its related words."""
+    """A label, the number of its positions as gold word, its mean probability there, and its related words."""
 
     word: str
     count: int
@@ -53,9 +52,9 @@ def labels_of(records: Iterable[Record], vocabulary: Vocabulary, most: int, with
 def averaged(
     model: Summarizer, examples: Sequence[Example], labels: Sequence[int], device: str
 ) -> tuple[Array, NDArray[np.int64]]:
-    """Mean distributions over the vocabulary ``[labels, V]`` where each label is the gold one, and how often it is.
+    """Mean distributions over the vocabulary ``[labels, V]`` where each label is the gold one, and its counts.
 
-    That of the first output layer, without copying; rows of labels that never come are 0.
+    The distribution is that of the first output layer, without copying; rows of labels that do not occur are 0.
     """
     row = torch.full((model.vocabulary_size,), -1, dtype=torch.long, device=device)
     row[torch.tensor(list(labels), device=device)] = torch.arange(len(labels), device=device)
@@ -99,7 +98,7 @@ def find_labels(
     most: int,
     device: str,
 ) -> list[Label]:
-    """What the model takes each of the words for, over its training records."""
+    """Related words of each of the words by the model, over its training records."""
     ids = [number for word in words for number in vocabulary.known([word])]
     examples = [encode(record, vocabulary, *lengths) for record in records]
     means, counts = averaged(model, examples, ids, device)
@@ -123,7 +122,7 @@ def write_labels(folder: Path, labels: Sequence[Label], most: int, function_word
     """Write labels.csv, a row for every label and related word, and labels.json, their means over labels.
 
     `function_words` is the share of function words among the related ones, `overlap` that of the related ones that are
-    among as many nearest neighbours, both of labels that came as gold ones; 0..1. ValueError where none did.
+    among as many nearest neighbours, both of labels that occurred as gold ones; 0..1. ValueError where none did.
     """
     gold = [label for label in labels if label.count]
     if not gold:

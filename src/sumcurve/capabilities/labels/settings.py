@@ -1,4 +1,4 @@
-"""What a study may say of related words."""
+"""Settings of related words."""
 
 from typing import Annotated
 
@@ -8,10 +8,10 @@ from sumcurve.settings.base import Once, Positive, Settings
 
 
 class Labels(Settings):
-    """The table of related words (Wei et al., 2018): what output distributions take each label for."""
+    """The table of related words of labels by output distributions (Wei et al., 2018)."""
 
     methods: Annotated[list[str], Field(min_length=1), Once]
-    """Of the study's, at their largest size with their first seed; their models are ours and learn words."""
+    """Methods of the study, at their largest size with their first seed; their models are ours and learn words."""
     labels: Positive = 200
     """The most frequent words of the training targets that are no function words."""
     related: Positive = 10

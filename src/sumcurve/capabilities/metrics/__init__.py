@@ -1,1 +1,1 @@
-"""Further metrics: of models in pinned folders (BERTScore, BARTScore, entailment), and BLEU, TER and METEOR."""
+"""A further metric, computed with a model in a pinned folder: BERTScore."""

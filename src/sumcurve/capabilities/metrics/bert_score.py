@@ -1,8 +1,8 @@
-"""BERTScore (Zhang et al. 2020, section 3): how well the subwords of two texts match by an encoder's vectors.
+"""BERTScore (Zhang et al. 2020, section 3): similarity of two texts by matching their subwords' vectors of an encoder.
 
 Precision is the mean over the candidate's subwords of the highest cosine with a subword of the reference, recall the
 other way round, F1 their harmonic mean. The marks at both ends of a text can be matched, as in the authors' code, and
-weigh nothing.
+have weight 0.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ class BertScore:
     """Scores of texts by the encoder in a folder, at one of its layers (1 is the first; 0 are embeddings)."""
 
     def __init__(self, folder: Path, layer: int, device: str = "cpu") -> None:
-        self.network, self.tokenizer = load(folder, "AutoModel")
+        self.network, self.tokenizer = load(folder)
         self.layer, self.device = layer, torch.device(device)
         there = int(self.network.config.num_hidden_layers)
         if layer > there:
@@ -42,7 +42,7 @@ class BertScore:
         self.marks = {getattr(self.tokenizer, f"{name}_token_id") for name in marks}
 
     def subwords(self, texts: Sequence[str]) -> list[list[int]]:
-        """The subwords of each text with the marks at its ends, cut at the model's positions."""
+        """The subwords of each text with the marks at its ends, truncated to the model's positions."""
         texts = [text.strip() for text in texts]
         return [list(ids) for ids in self.tokenizer(texts, truncation=True, max_length=self.most)["input_ids"]]
 
@@ -52,7 +52,10 @@ class BertScore:
         return {number: log((len(references) + 1) / (times + 1)) for number, times in count.items()}
 
     def vectors(self, texts: Sequence[str], rarity: Mapping[int, float] | None, unknown: float) -> list[Vectors]:
-        """Of each text. A subword weighs its `rarity` (`unknown` where it has none); without rarity all weigh alike."""
+        """Encode texts: vectors and weights of each.
+
+        A subword's weight is its `rarity` (`unknown` where it has none); without rarity all weights are equal.
+        """
         ids = self.subwords(texts)
         by_place: dict[int, Vectors] = {}
         for batch in batches([len(row) for row in ids]):

@@ -1,7 +1,7 @@
-"""Models in pinned folders, and texts in batches of like length.
+"""An encoder in a pinned folder, and texts in batches of like length.
 
-A score of a text is the same whatever texts are scored beside it and in which order, but for the rounding of padded
-sums: equal texts are computed once, and batches are made of texts sorted by length and content.
+A text's score does not depend on the other texts or their order, but for the rounding of padded sums: equal texts are
+computed once, and batches are made of texts sorted by length and content.
 """
 
 import os
@@ -16,10 +16,10 @@ from sumcurve.store.records import RecordError
 TOKENS = 8192  # of a batch, padding included
 
 
-def load(folder: Path, kind: str) -> tuple[Any, Any]:
-    """The network (of transformers' class `kind`, in float32, without dropout) and the tokenizer of a folder.
+def load(folder: Path) -> tuple[Any, Any]:
+    """The network (of transformers' class AutoModel, in float32, without dropout) and the tokenizer of a folder.
 
-    RecordError for a folder without weights in safetensors, of another kind, or with weights that are missing.
+    RecordError for a folder without weights in safetensors, of no encoder, or with weights that are missing.
     """
     try:
         import torch
@@ -36,21 +36,21 @@ def load(folder: Path, kind: str) -> tuple[Any, Any]:
     local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     transformers.utils.logging.disable_progress_bar()
     try:
-        network, loading = getattr(transformers, kind).from_pretrained(
+        network, loading = transformers.AutoModel.from_pretrained(
             folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **local
         )
         spaced = {"add_prefix_space": True} if network.config.model_type == "roberta" else {}  # as its authors do
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **spaced, **local)
     except (OSError, ValueError, KeyError, ImportError) as error:
-        raise RecordError(f"{folder}: transformers cannot read it as {kind} ({error})") from error
+        raise RecordError(f"{folder}: transformers cannot read it as AutoModel ({error})") from error
     # BERTScore reads no pooled vector, with or without which encoders are saved.
     if missing := sorted(name for name in loading["missing_keys"] if "pooler" not in name):
-        raise RecordError(f"{folder} is no {kind} that was trained: it has no weights {', '.join(missing[:3])}")
+        raise RecordError(f"{folder} is no AutoModel that was trained: it has no weights {', '.join(missing[:3])}")
     return network.eval(), tokenizer
 
 
 def positions(network: Any, tokenizer: Any) -> int:
-    """The subwords that the model has positions for."""
+    """The number of subwords that the model has positions for."""
     most = getattr(network.config, "max_position_embeddings", None) or tokenizer.model_max_length
     return int(min(most - 2 * (network.config.model_type == "roberta"), tokenizer.model_max_length))
 

@@ -1,1 +1,1 @@
-"""People as judges: sheets go out blind, filled ones come back, answers become agreement, results and a scorer."""
+"""Human judgements: blind sheets are sent, filled ones read; answers become agreement, results and a scorer."""

@@ -1,13 +1,13 @@
-"""Filled sheets, from CSV or Label Studio, as one answer for every code; or an error that names every cell."""
+"""Filled sheets as one answer for every code, or an error that names every wrong cell."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sumcurve.capabilities.people.label_studio import read_export
 from sumcurve.capabilities.people.protocols import PeopleError, either
 from sumcurve.capabilities.people.sheets import MAIN, Key
-from sumcurve.capabilities.people.spreadsheet import CHECK, CODE, REMARKS, Row, decoded, harm, has_texts, read_rows
+from sumcurve.capabilities.people.spreadsheet import CHECK, CODE, REMARKS, Row, harm, has_texts, read_sheet
+from sumcurve.files.layout import Layout
 from sumcurve.store.records import csv_text, write_text
 
 SHOWN = 20  # problems that are printed
@@ -15,7 +15,7 @@ SHOWN = 20  # problems that are printed
 
 @dataclass(frozen=True)
 class Answers:
-    """Complete answers by code and question, the codes that have none yet, and what the files were like."""
+    """Complete answers by code and question, the codes without an answer, and notes about the files."""
 
     key: Key
     given: Mapping[str, Mapping[str, str]]
@@ -35,9 +35,10 @@ class Answers:
         }
 
     def complete(self) -> tuple[dict[str, dict[str, str]], int]:
-        """By record the code of every system that was judged there, of main rows; and how many records are left out.
+        """Complete records: by record the code of every system that was judged there, of main rows; and the number of
+        records left out.
 
-        A record is left out where the text of one of its systems has no answer: what is compared is compared on the
+        A record is left out where the text of one of its systems has no answer, so that systems are compared on the
         same records.
         """
         wanted: dict[str, dict[str, str]] = {}
@@ -50,15 +51,15 @@ class Answers:
         return whole, len(wanted) - len(whole)
 
 
-def read_answers(paths: Sequence[Path], key: Key, partial: bool = False) -> Answers:
-    """The answers of sheets in CSV and of Label Studio's exports in JSON.
+def read_answers(paths: Sequence[Path], key: Key, partial: bool = False, layout: Layout | None = None) -> Answers:
+    """The answers of filled sheets.
 
-    Raises PeopleError that names file, row and column of every answer that is half-filled, doubled, contradictory, none
-    of those that may be given, or in a row that is not its code's (`spreadsheet.harm`); and codes without any answer
-    unless `partial`.
+    Raises PeopleError that names file, row and column of every answer that is incomplete, repeated, contradictory, not
+    among those allowed, or in a row that is not its code's (`spreadsheet.harm`); and codes without any answer unless
+    `partial`.
     """
     notes: list[str] = []
-    rows = [row for path in paths for row in _rows(path, key, notes)]
+    rows = [row for path in paths for row in _rows(path, key, notes, layout)]
     given: dict[str, dict[str, str]] = {}
     first: dict[str, str] = {}
     problems: list[str] = []
@@ -89,7 +90,7 @@ def read_answers(paths: Sequence[Path], key: Key, partial: bool = False) -> Answ
 
 
 def write_answers(path: Path, answers: Answers) -> None:
-    """Write what a study reads: codes, their checks, and answers, no texts; `read_answers` reads it as a sheet."""
+    """Write a study's input: codes, their checks, and answers, no texts; `read_answers` reads it as a sheet."""
     names = [question.name for question in answers.key.protocol.questions]
     check = answers.key.check
     rows = (
@@ -98,23 +99,16 @@ def write_answers(path: Path, answers: Answers) -> None:
     write_text(path, csv_text([CODE, CHECK, *names], rows))
 
 
-def _rows(path: Path, key: Key, notes: list[str]) -> list[Row]:
-    try:
-        text = decoded(path, path.read_bytes())
-    except OSError as error:
-        raise PeopleError(f"{path} cannot be read: {error.strerror}") from error
-    if not text.strip():
-        raise PeopleError(f"{path} is empty; name a filled sheet")
-    if text.lstrip()[0] in "[{":
-        return read_export(path, text, key.protocol, notes)
-    columns, rows = read_rows(path, text)
-    # By its texts, or by a check in place of them, a row is known to be its code's.
+def _rows(path: Path, key: Key, notes: list[str], layout: Layout | None) -> list[Row]:
+    columns, rows, guesses = read_sheet(path, layout)
+    notes += guesses
+    # Its texts, or a check in place of them, identify a row as its code's.
     known_by = list(key.protocol.shown) if has_texts(columns, key.protocol) else [CHECK]
     needed = [*(question.name for question in key.protocol.questions), *known_by]
     if missing := [name for name in needed if name not in columns]:
         raise PeopleError(
-            f"{path} has no column {missing[0]!r}, which sheets of protocol {key.protocol.name} have; restore it, name "
-            "the key.json that was written with this sheet, or export from Label Studio as JSON"
+            f"{path} has no column {missing[0]!r}, which sheets of protocol {key.protocol.name} have; restore it, or "
+            "name the key.json that was written with this sheet"
         )
     if strange := [name for name in columns if name not in (CODE, *needed, REMARKS, "")]:
         notes.append(f"{path}: columns that were not of the sheet are not read: {', '.join(strange)}.")
@@ -122,7 +116,7 @@ def _rows(path: Path, key: Key, notes: list[str]) -> list[Row]:
 
 
 def _answers(row: Row, key: Key) -> tuple[dict[str, str], list[str]]:
-    """A row's answers and what is wrong with them; a row without any answer is not judged yet."""
+    """A row's answers and its errors; a row without any answer is not judged yet."""
     answers = {question.name: row.cells.get(question.name, "").strip() for question in key.protocol.questions}
     wrong = [
         f"{row.where}, column {name}: {answers[name]!r} is no answer; write {either(allowed)}"

@@ -1,4 +1,4 @@
-"""`sumcurve people sheet`, `read` and `correct`: sheets for people, what filled ones say, and judges by people.
+"""`sumcurve people sheet`, `read` and `correct`: sheets for people, results of filled ones, and corrected judges.
 
 Heavy packages are imported when a command runs.
 """
@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, WEI, PeopleError, Protocol
+from sumcurve.files.layout import Layout
 from sumcurve.machine.arguments import Verbs, check_written, natural, positive, resamples
+from sumcurve.machine.parameters import add_options, given
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import write_json, write_text
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.people.answers import Answers
-    from sumcurve.capabilities.people.correct import Judged
     from sumcurve.capabilities.people.results import Results
     from sumcurve.capabilities.people.sheets import Text
     from sumcurve.statistics.intervals import Estimate
@@ -25,14 +26,12 @@ EACH = 25  # contrasts of a rule (Kumar and Cheung, 2019)
 # Options of either kind of sheets.
 OF_CONTRASTS, OF_SUMMARIES = ("system", "each"), ("items", "without_reference")
 
-OF_SHEETS = ("scores", "metric", "pairs", "question", "partial", "write")  # of `correct`, beside filled sheets
 
 SHEET = """\
 Writes sheets for people, blind and shuffled: summaries of outputs of one corpus and the references (Wei et al., 2018:
 fluent, then related, then faithful), or contrasts that a system failed to dodge (Kumar and Cheung, 2019: readability,
 discrepancy, neither), as the folder of judged contrasts says, or a file of JSON lines. FOLDER gets for every annotator
-and round a CSV and the same as tasks of Label Studio, its labelling configuration, and a guide. What is behind the
-codes goes to FOLDER.key.json, which stays with you.
+and round a CSV, and a guide. What is behind the codes goes to FOLDER.key.json, which stays with you.
 
 The pilot's sources are others than the main ones; each annotator judges them twice. How many sources it takes to see a
 difference of E points between two systems says `sumcurve power --effect E --sd-items 71`: on a source two systems
@@ -40,40 +39,36 @@ differ by 100, 0 or -100 points, and where they differ on half of the sources, t
 """
 
 READ = """\
-Reads filled sheets (CSV in UTF-8) and Label Studio's exports (JSON), all that were made together, and prints how good
-each system is, paired differences (p and intervals corrected over all pairs by Holm), and agreement: of annotators with
-themselves and with each other. --write keeps the answers for a study, and prints what the study's file says of them.
+Reads filled sheets (CSV), all that were made together, and prints how good each system is, paired differences
+(p and intervals corrected over all pairs by Holm), and agreement: of annotators with themselves and with each other.
+--write keeps the answers for a study, and prints what the study's file says of them.
 """
 
 CORRECT = """\
 Takes a judge's answers to all items (a model's, say) and people's to some, drawn from all. Prints each system's mean
-and all paired differences, by people alone and made surer by the judge (prediction-powered: Angelopoulos et al.,
-2023). A biased judge moves nothing, and one who knows nothing costs nothing.
-
-With --key, FILEs are filled sheets, and --scores names folders of scores of the outputs that were judged, of the scorer
-`judge` or any other; --write keeps both sides as a CSV, which `correct` reads without --key.
+and all paired differences, by people alone and with less variance by the judge (prediction-powered inference:
+Angelopoulos et al., 2023). A biased judge biases no estimate, and an uninformative judge adds no variance.
 """
 
-SHEETS_OF = """\
-sheet results/outputs/docstrings-lead-4af533fa --items 50 --to sheets
-read sheets/a-1.csv sheets/b-1.csv --key sheets.key.json
-correct judged.csv
-correct sheets/a-1.csv --key sheets.key.json --scores results/scores/*-judge-* --metric judge_faithfulness"""
-EXAMPLES = [f"example: sumcurve people {line}" for line in SHEETS_OF.splitlines()]  # of each action
+EXAMPLES = {
+    "sheet": "results/outputs/docstrings-lead-4af533fa --items 50 --to sheets",
+    "read": "sheets/a-1.csv sheets/b-1.csv --key sheets.key.json",
+    "correct": "judged.csv",
+}
 
 
 def add_parser(verbs: Verbs) -> None:
     """Add the command. `arguments.run(arguments)` runs it; it raises PeopleError."""
-    shape = argparse.RawDescriptionHelpFormatter
     people = verbs.add_parser(
         "people",
         help="sheets for people who judge summaries, and what they say",
-        example=SHEETS_OF,
+        example="\n".join(f"{action} {line}" for action, line in EXAMPLES.items()),
+        printing=False,
     )
-    actions = people.add_subparsers(dest="action", required=True, metavar="sheet|read|correct")
-    sheet = actions.add_parser(
-        "sheet", help="sheets, blind", description=SHEET, formatter_class=shape, epilog=EXAMPLES[0]
+    actions = people.add_subparsers(
+        action=Verbs, prog="sumcurve people", dest="action", required=True, metavar="sheet|read|correct"
     )
+    sheet = actions.add_parser("sheet", help="sheets, blind", description=SHEET, example=EXAMPLES["sheet"])
     sheet.add_argument("outputs", nargs="*", type=Path, metavar="OUTPUT", help="results/outputs/…, of one corpus")
     sheet.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="to write, which must not be there")
     sheet.add_argument(
@@ -90,49 +85,33 @@ def add_parser(verbs: Verbs) -> None:
     sheet.add_argument("--without-reference", action="store_true", default=None, help="summaries of the outputs alone")
     sheet.add_argument("--seed", type=natural, default=1, metavar="S", help="of all draws (default: %(default)s)")
     sheet.set_defaults(run=run_sheet)
-    read = actions.add_parser("read", help="filled sheets", description=READ, formatter_class=shape, epilog=EXAMPLES[1])
+    read = actions.add_parser("read", help="filled sheets", description=READ, example=EXAMPLES["read"])
     read.add_argument("files", nargs="+", type=Path, metavar="FILE")
     read.add_argument("--key", type=Path, required=True, metavar="KEY", help="what `sheet` wrote beside the folder")
     read.add_argument("--partial", action="store_true", help="codes may be without an answer")
     read.add_argument("--write", type=Path, metavar="ANSWERS.csv", help="for the setting `people` of a study")
-    read.add_argument("--json", type=Path, metavar="OUT")
     read.add_argument("--seed", type=natural, default=Bootstrap().seed, metavar="S", help="default: %(default)s")
     read.add_argument(
         "--resamples", type=resamples, default=Bootstrap().resamples, metavar="B", help="default: %(default)s"
     )
+    add_options(read, Layout)
     read.set_defaults(run=run_read)
     correct = actions.add_parser(
-        "correct", help="a judge's answers, by people's", description=CORRECT, formatter_class=shape, epilog=EXAMPLES[2]
+        "correct", help="a judge's answers, by people's", description=CORRECT, example=EXAMPLES["correct"]
     )
-    correct.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="a CSV: item, system, judge, people, maybe group; or sheets"
-    )
-    correct.add_argument("--key", type=Path, metavar="KEY", help="of the sheets: what `sheet` wrote beside the folder")
-    correct.add_argument(
-        "--scores", nargs="+", type=Path, metavar="FOLDER", help="results/scores/…, one of each output"
-    )
-    correct.add_argument("--metric", metavar="NAME", help="of these scores: the judge's grades")
-    correct.add_argument(
-        "--pairs", type=Path, metavar="FILE.csv", help="in place of scores: from `sumcurve judge --write`"
-    )
-    correct.add_argument(
-        "--question",
-        choices=[question.name for question in WEI.questions],
-        help=f"whose yes is compared with the grades (default: {WEI.questions[-1].name}, after all others)",
-    )
-    correct.add_argument("--partial", action="store_true", help="codes may be without an answer")
-    correct.add_argument("--write", type=Path, metavar="FILE.csv", help="grades beside answers")
+    correct.add_argument("file", type=Path, metavar="FILE.csv", help="item, system, judge, people, maybe group")
+    add_options(correct, Layout)
     correct.set_defaults(run=run_correct)
 
 
 def run_sheet(arguments: argparse.Namespace) -> None:
-    """Write the sheets and the key, and print what they are."""
-    from sumcurve.capabilities.people.label_studio import write_configuration, write_tasks
+    """Write the sheets and the key, and print a description of them."""
     from sumcurve.capabilities.people.sheets import SHEETS, key_of, tasks, write_key
     from sumcurve.capabilities.people.spreadsheet import write_sheet
 
     folder: Path = arguments.to
     key = _key_beside(folder)
+    check_written([arguments.json], [arguments.contrasts])
     if bool(arguments.outputs) == bool(arguments.contrasts):
         raise PeopleError("name outputs whose summaries are judged, or a file of --contrasts")
     own, other = (OF_CONTRASTS, OF_SUMMARIES) if arguments.contrasts else (OF_SUMMARIES, OF_CONTRASTS)
@@ -151,17 +130,20 @@ def run_sheet(arguments: argparse.Namespace) -> None:
     rows = tasks(protocol, main, pilot, annotators, arguments.seed, corpus, system)
     folder.mkdir(parents=True)
     write_key(key, key_of(protocol, corpus, arguments.seed, rows, system))
-    write_configuration(folder / "label-studio.xml", protocol)
     write_text(folder / "guide.txt", _guide(protocol))
+    written = []
     for when, number in SHEETS.items():
         for annotator in annotators:
             sheet = [task for task in rows if (task.round, task.annotator) == (when, annotator)]
             if sheet:
                 path = folder / f"{annotator}-{number}.csv"
                 write_sheet(path, protocol, sheet)
-                write_tasks(path.with_suffix(".label-studio.json"), protocol, sheet)
+                written.append({"path": str(path), "texts": len(sheet), "round": when})
                 print(f"{path}: {len(sheet):,} texts, {when}")
-    print(f"{key}: what is behind the codes; it stays with you")
+    if arguments.json:
+        write_json(arguments.json, {"sheets": written, "key": str(key)})
+    if not arguments.quiet:
+        print(f"{key}: what is behind the codes; it stays with you")
 
 
 def _contrasts(arguments: argparse.Namespace) -> tuple[str, list["Text"], list["Text"]]:
@@ -173,9 +155,11 @@ def _contrasts(arguments: argparse.Namespace) -> tuple[str, list["Text"], list["
         raise PeopleError("--contrasts needs --system: the one that failed to dodge them")
     if arguments.contrasts.is_dir():
         corpus, texts, count = of_judged(arguments.contrasts, arguments.system)
-        print(
-            f"{arguments.system} fails to dodge {len(texts):,} of {count:,} contrasts that it tells from their golds."
-        )
+        if not arguments.quiet:
+            print(
+                f"{arguments.system} fails to dodge {len(texts):,} of {count:,} contrasts that it tells from their "
+                "golds."
+            )
     else:
         corpus, texts = "", of_contrasts(arguments.contrasts)
     main = drawn_by_rule(texts, arguments.each or EACH, arguments.seed)
@@ -199,7 +183,7 @@ def _summaries(arguments: argparse.Namespace) -> tuple[str, list["Text"], list["
 
 
 def _key_beside(folder: Path) -> Path:
-    """Where the key of sheets in `folder` goes; PeopleError where either is there, or cannot be."""
+    """Path of the key of sheets in `folder`; PeopleError where either exists or cannot be made."""
     key = folder.with_name(f"{folder.name}.key.json") if folder.name else folder
     for path in (folder, key):
         if path.exists():
@@ -211,7 +195,7 @@ def _key_beside(folder: Path) -> Path:
 
 
 def _guide(protocol: Protocol) -> str:
-    """What an annotator reads first."""
+    """Instructions for annotators."""
     lines = [protocol.title, "", protocol.guide, ""]
     for question in protocol.questions:
         where = f" (only where {question.follows[0]} is {question.follows[1]})" if question.follows else ""
@@ -220,72 +204,43 @@ def _guide(protocol: Protocol) -> str:
 
 
 def run_read(arguments: argparse.Namespace) -> None:
-    """Print what the answers say and write the files asked for."""
+    """Print the results of the answers and write the requested files."""
     from sumcurve.capabilities.people.answers import read_answers, write_answers
     from sumcurve.capabilities.people.results import results
     from sumcurve.capabilities.people.sheets import read_key
 
     check_written([arguments.write, arguments.json], [*arguments.files, arguments.key])
-    answers = read_answers(arguments.files, read_key(arguments.key), arguments.partial)
+    answers = read_answers(
+        arguments.files, read_key(arguments.key), arguments.partial, Layout(**given(arguments, Layout))
+    )
     settings = Bootstrap(seed=arguments.seed, resamples=arguments.resamples)
     judged = results(answers, settings)
-    for line in _report(answers, judged, settings):
-        print(line)
+    notes = [] if arguments.quiet else answers.notes
+    print(*notes, *_report(answers, judged, settings), sep="\n")
     if arguments.json:
         write_json(arguments.json, asdict(judged))
     if arguments.write:
         write_answers(arguments.write, answers)
-        for line in _block(arguments.key, arguments.write, answers):
-            print(line)
+        if not arguments.quiet:
+            print(*_block(arguments.key, arguments.write, answers), sep="\n")
 
 
 def run_correct(arguments: argparse.Namespace) -> None:
     """Print the corrected means and differences."""
-    from sumcurve.capabilities.people.correct import read, report
+    from sumcurve.capabilities.people.correct import content, differences, means, read, report
 
-    judged = read(_single(arguments)) if arguments.key is None else _graded(arguments)
-    for line in report(judged):
-        print(line)
-
-
-def _single(arguments: argparse.Namespace) -> Path:
-    """The one CSV; PeopleError where there are several, and for options of sheets."""
-    for option in OF_SHEETS:
-        if getattr(arguments, option):
-            raise PeopleError(f"--{option}: it is of filled sheets; name their --key, or leave it out")
-    if len(arguments.files) > 1:
-        raise PeopleError(f"{len(arguments.files)} files; name one CSV, or the --key of filled sheets")
-    path: Path = arguments.files[0]
-    return path
-
-
-def _graded(arguments: argparse.Namespace) -> "Judged":
-    """Grades of the scores beside the answers of the sheets, written where that is asked for."""
-    from sumcurve.capabilities.people.answers import read_answers
-    from sumcurve.capabilities.people.graded import beside_people, pairs_beside_people, write
-    from sumcurve.capabilities.people.sheets import read_key
-
-    for option in ("scores", "metric"):
-        if bool(getattr(arguments, option)) == bool(arguments.pairs):
-            raise PeopleError(f"--{option}: sheets take --scores of their outputs and a --metric of these, or --pairs")
-    check_written([arguments.write], [*arguments.files, arguments.key, arguments.pairs])
-    answers = read_answers(arguments.files, read_key(arguments.key), arguments.partial)
-    question = arguments.question or WEI.questions[-1].name
-    if arguments.pairs:
-        judged, notes = pairs_beside_people(arguments.pairs, answers, question)
-    else:
-        judged, notes = beside_people(arguments.scores, arguments.metric, answers, question)
-    for note in notes:
-        print(note)
-    if arguments.write:
-        write(arguments.write, judged)
-    return judged
+    check_written([arguments.json], [arguments.file])
+    judged = read(arguments.file, Layout(**given(arguments, Layout)))
+    systems, pairs = means(judged), differences(judged)
+    if arguments.json:
+        write_json(arguments.json, content(systems, pairs))
+    notes = [] if arguments.quiet else judged.guesses
+    print(*notes, *report(judged, systems, pairs), sep="\n")
 
 
 def _report(answers: "Answers", judged: "Results", settings: Bootstrap) -> Iterator[str]:
     protocol = answers.key.protocol
     level = f"{100 * settings.confidence:g} %"
-    yield from answers.notes
     if answers.unanswered:
         yield f"{len(answers.unanswered):,} of {len(answers.key.entries):,} codes have no answer."
     unit = "sources" if protocol.by_source else "contrasts"
@@ -325,7 +280,7 @@ def _interval(estimate: "Estimate", corrected: tuple[float, float] | None = None
 
 
 def _block(key: Path, answers: Path, read: "Answers") -> Iterator[str]:
-    """What a study's file says to have these answers in its tables."""
+    """Lines for a study's file that add these answers to its tables."""
     from sumcurve.capabilities.people.texts import REFERENCE
     from sumcurve.store.manifest import sha256_file
 

@@ -1,18 +1,20 @@
-"""`sumcurve correlate`: how far the scorers of a study, or scores in a file, agree with people.
+"""`sumcurve correlate`: agreement of a study's scorers, or of scores in a file, with people.
 
 The layout is that of Tables 1 and 2 of Eyal, Baumel and Elhadad (2019). Heavy packages are imported when it runs.
 """
 
 import argparse
-import csv
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from sumcurve.machine.arguments import CommandError, Verbs, add_printing, check_written, natural, resamples
-from sumcurve.machine.numbers import finite
+from sumcurve.files.errors import FileError
+from sumcurve.files.layout import Layout
+from sumcurve.files.sheet import ITEM, SYSTEM, read_sheet
+from sumcurve.machine.arguments import CommandError, Verbs, check_written, natural, resamples
+from sumcurve.machine.parameters import add_options, given
 from sumcurve.machine.spelling import there_are
 from sumcurve.store.records import write_json
 
@@ -38,11 +40,11 @@ level (of systems' mean scores), at summary level (the mean over items of the co
 score is the same for all systems are left out and counted) and pooled (all summaries as one sample, in which systems
 and items mix).
 
-People's scores are a CSV with the columns `system` and `item` and one for each score, or TAC 2011's AESOP data, your
+People's scores are a table with columns of systems and items and one for each score, or TAC 2011's AESOP data, your
 licensed copy (GuidedSumm2011_eval.tgz or its folder), whose scores are `pyramid` and `responsiveness`. The metrics'
-are a CSV of the same form, or those of a study's corpus: there a system is an output's folder without corpus and digest
-(pcov-100-s1, lead), and an item a record's id. Both must be of the same systems and items; --common takes those that
-both have, and says what it leaves out.
+are a table of the same form, or those of a study's corpus: there a system is an output's folder without corpus and
+digest (pcov-100-s1, lead), and an item a record's id. Both must be of the same systems and items; --common takes those
+that both have, and says what it leaves out.
 """
 
 
@@ -60,10 +62,8 @@ def add_parser(verbs: Verbs) -> None:
     metrics = command.add_mutually_exclusive_group(required=True)
     metrics.add_argument("--scores", type=Path, metavar="CSV", help="the metrics' scores")
     metrics.add_argument("--corpus", help="of a study, whose scorers are taken")
-    for name in ("system", "item"):
-        command.add_argument(
-            f"--{name}", default=name, metavar="COLUMN", help=f"of the CSVs that is the {name} [{name}]"
-        )
+    for name, usual in (("system", SYSTEM), ("item", ITEM)):
+        command.add_argument(f"--{name}", metavar="COLUMN", help=f"of the tables' {name}s [{', '.join(usual[:3])}]")
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--results", type=Path, help="where that study's results lie [results]")
     command.add_argument("--metrics", help="of the metrics, separated by commas [all]")
@@ -71,20 +71,26 @@ def add_parser(verbs: Verbs) -> None:
     command.add_argument("--resamples", type=resamples, default=1000, help="of the bootstrap [1000]")
     command.add_argument("--permutations", type=natural, default=999, help="of two metrics, 0 for no test [999]")
     command.add_argument("--seed", type=natural, default=1, help="of the draws [1]")
-    add_printing(command)
+    add_options(command, Layout)
     command.set_defaults(run=run_correlate)
 
 
 def run_correlate(arguments: argparse.Namespace) -> None:
-    """Print the tables and write the file asked for."""
+    """Print the tables and write the requested file."""
     check_written([arguments.json], (arguments.manual, arguments.aesop, arguments.scores))
     for option in ("study", "results") if arguments.scores else ():
         if (value := getattr(arguments, option)) is not None:
             raise CommandError(f"--{option} {value}: beside --scores it changes nothing; leave it out, or say --corpus")
-    columns = arguments.system, arguments.item
-    people = read_scores(arguments.manual, *columns) if arguments.manual else of_aesop(arguments.aesop)
+    read = {
+        path: read_scores(path, arguments.system, arguments.item, Layout(**given(arguments, Layout)))
+        for path in (arguments.manual, arguments.scores)
+        if path
+    }
+    if not arguments.quiet:
+        print(*(sentence for _, taken in read.values() for sentence in taken), sep="\n")
+    people = read[arguments.manual][0] if arguments.manual else of_aesop(arguments.aesop)
     if arguments.scores:
-        metrics = read_scores(arguments.scores, *columns)
+        metrics = read[arguments.scores][0]
     else:
         metrics = of_study(arguments.study, arguments.corpus, arguments.results or Path("results"))
     if arguments.metrics:
@@ -109,52 +115,36 @@ def run_correlate(arguments: argparse.Namespace) -> None:
 # --- scores
 
 
-def read_scores(path: Path, system: str = "system", item: str = "item") -> Scores:
-    """The scores of a CSV with these columns of systems and items; CommandError with the line for what is not one."""
-    scores: Scores = {}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:  # spreadsheets begin with a byte order mark
-            reader = csv.DictReader(stream, strict=True)
-            columns = list(reader.fieldnames or [])
-            if twice := [name for name in columns if columns.count(name) > 1]:
-                raise CommandError(f"{path}:1: two columns are called {twice[0]!r}; rename one")
-            if lacking := [name for name in (system, item) if name not in columns]:
-                wanted = " and no column ".join(map(repr, lacking))
-                raise CommandError(
-                    f"{path}:1: no column {wanted}; a row is a system, an item and their scores, whose columns "
-                    f"--system and --item name; there are: {', '.join(columns)}"
-                )
-            names = [name for name in columns if name not in (system, item)]
-            if not names:
-                raise CommandError(f"{path}:1: no score beside system and item; add a column for each")
-            scores = {name: {} for name in names}
-            for row in reader:
-                where, key = f"{path}:{reader.line_num}", (row[system], row[item])
-                if None in row or None in row.values():
-                    raise CommandError(f"{where}: not {len(columns)} columns, as line 1 has")
-                for name in names:
-                    if key in scores[name]:
-                        raise CommandError(f"{where}: system {key[0]!r} and item {key[1]!r} come twice; remove one")
-                    scores[name][key] = _number(row[name], where, name)
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{path}: not UTF-8 ({error}); convert the file to UTF-8") from error
-    except (OSError, csv.Error) as error:
-        raise CommandError(f"{path}: {error}") from error
-    if not all(scores.values()):
-        raise CommandError(f"{path}: no row below its heads")
-    return scores
+def read_scores(
+    path: Path, system: str | None = None, item: str | None = None, layout: Layout | None = None
+) -> tuple[Scores, list[str]]:
+    """The scores of a table, every column but those of systems and items, and notes on the use of its columns.
 
-
-def _number(text: str, where: str, name: str) -> float:
-    value = finite(text)
-    if value is None:
-        raise CommandError(f"{where}: {name} is {text!r}, not a number; remove the row or correct it")
-    return value
+    FileError with file and line for a value that is no score.
+    """
+    sheet = read_sheet(path, layout)
+    systems = sheet.column(system, SYSTEM, "system", "--system")
+    items = sheet.column(item, ITEM, "item", "--item")
+    names = [name for name in sheet.columns if name not in (systems, items)]
+    if not names:
+        raise FileError(f"{path}: no score beside {systems} and {items}; add a column for each")
+    scores: Scores = {name: {} for name in names}
+    places: dict[tuple[str, str], str] = {}
+    for line in sheet.lines:
+        key = line.text(systems), line.text(items)
+        if (first := places.setdefault(key, line.place)) != line.place:
+            raise FileError(
+                f"{line.place}: system {key[0]!r} and item {key[1]!r} come twice, first in {first}; remove one"
+            )
+        for name in names:
+            scores[name][key] = float(line.number(name))
+    *guesses, taken = sheet.taken({"system": [systems], "item": [items], "scores": names})
+    return scores, [*guesses, f"{path}: {taken}"]
 
 
 def of_aesop(path: Path) -> Scores:
     """Pyramid and responsiveness of every system's summary of TAC 2011; an item is a topic's set, as D1103-A."""
-    from sumcurve.sources import aesop
+    from sumcurve.capabilities.people import aesop
     from sumcurve.store.errors import CorpusError
 
     try:
@@ -174,7 +164,7 @@ def of_aesop(path: Path) -> Scores:
 def of_study(study: str | None, corpus: str, results: Path) -> Scores:
     """The values of every scorer of a study of one corpus; CommandError where none is finished."""
     from sumcurve.store import manifest
-    from sumcurve.study.collect import items
+    from sumcurve.study.collect import scored_items
     from sumcurve.study.plan import Plan
 
     plan = Plan.read(Path("config"), study)
@@ -186,7 +176,7 @@ def of_study(study: str | None, corpus: str, results: Path) -> Scores:
         for key in row.scores.values():
             if manifest.read(results / key) is None:
                 continue
-            scored = items(results / key)
+            scored = scored_items(results / key)
             if scored.further:
                 continue  # its items are not records alone
             for metric, values in zip(scored.metrics, scored.values.tolist(), strict=True):
@@ -200,9 +190,9 @@ def of_study(study: str | None, corpus: str, results: Path) -> Scores:
 def shared(
     people: Scores, metrics: Scores, common: bool, files: Mapping[str, Path | None] = MappingProxyType({})
 ) -> tuple[list[str], list[str]]:
-    """Systems and items that every score has; CommandError where one lacks any, unless `common`.
+    """Systems and items that every score has; CommandError where some are missing, unless `common`.
 
-    `files` are those that the scores come from, where they are known.
+    `files` are the files of the scores, where known.
     """
     named = {**people, **metrics}
     keys = {name: set(of) for name, of in named.items()}
@@ -246,7 +236,7 @@ def shared(
 
 
 def _unequal(people: Scores, metrics: Scores) -> str:
-    """Which metrics score how many of the summaries that people judged, where that differs, and what to do."""
+    """Compare how many of the summaries judged by people each metric scores; empty where all score the same number."""
     judged = set.intersection(*(set(of) for of in people.values()))
     by_count: dict[int, list[str]] = {}
     for name, of in metrics.items():
@@ -259,7 +249,7 @@ def _unequal(people: Scores, metrics: Scores) -> str:
 
 
 def in_order(of: Mapping[tuple[str, str], float], systems: list[str], items: list[str]) -> "NDArray[Any]":
-    """``[systems, items]``"""
+    """Values as an array ``[systems, items]``."""
     import numpy as np
 
     return np.array([[of[system, item] for item in items] for system in systems])
@@ -338,7 +328,7 @@ def _permuted(
 
 
 def report(tables: Mapping[str, Any]) -> Iterator[str]:
-    """What people read."""
+    """Lines of the tables for people."""
     if alone := _alone(tables["systems"], tables["items"]):
         yield f"WARNING: {alone} says nothing of the spread over systems and items: no intervals; take at least 2"
     yield f"{tables['systems']} systems, {tables['items']} items. Brackets: 95 % intervals over systems and items."
@@ -373,7 +363,7 @@ def report(tables: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _alone(systems: int, items: int) -> str:
-    """Of what there is but one, so that nothing has an interval over both; empty where there are several."""
+    """The unit of which there is one only, so that no interval covers both units; empty where there are several."""
     return "one item" if items == 1 else "one system" if systems == 1 else ""
 
 

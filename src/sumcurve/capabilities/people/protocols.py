@@ -1,4 +1,4 @@
-"""What people are asked: the protocols of Wei et al. (2018) and of Kumar and Cheung (2019).
+"""Questions for annotators: the protocols of Wei et al. (2018) and of Kumar and Cheung (2019).
 
 A protocol is a chain of questions about one text. A question may follow from an answer to an earlier one; where it does
 not follow, it stays without an answer.
@@ -24,9 +24,9 @@ class PeopleError(CommandError):
 
 @dataclass(frozen=True)
 class Question:
-    """A question: `name` is its column, `answers` are all that may stand there.
+    """A question: `name` is its column, `answers` are all allowed values.
 
-    With `follows`, an earlier question and its answer, it is asked only there.
+    With `follows`, an earlier question and its answer, it is asked only after that answer.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Protocol:
-    """Questions about texts. `shown` names what is shown, and heads it; the last of these is what is judged.
+    """Questions about texts. `shown` has the headings of the texts shown; the last of these texts is judged.
 
     `by_source`: all texts of one source go to one annotator, one after another.
     """
@@ -55,23 +55,23 @@ class Protocol:
 
     @property
     def outcomes(self) -> tuple[str, ...]:
-        """All that can come of a complete row, in order; the last is the best."""
+        """All possible outcomes of a complete row, in order; the last is the best."""
         if len(self.questions) == 1:
             return self.questions[0].answers
         return (*(f"not {question.name}" for question in self.questions), GOOD)
 
     def outcome(self, answers: Mapping[str, str]) -> str:
-        """Of answers without a problem: the first check that failed, or "good"; of one question its answer."""
+        """Outcome of valid answers: the first check that failed, or "good"; of one question its answer."""
         if len(self.questions) == 1:
             return answers[self.questions[0].name]
         failed = (question.name for question in self.questions if answers.get(question.name) == NO)
         return next((f"not {name}" for name in failed), GOOD)
 
     def problem(self, answers: Mapping[str, str]) -> tuple[str, str] | None:
-        """Column and what is wrong in it, of a row whose answers ("" for none) are all of those that may stand there.
+        """Column and error of a row whose answers ("" for none) are all among those allowed; None for a valid row.
 
-        Wrong are a question without its answer, and an answer to what was not to be asked; the first of them counts,
-        since the others follow from it.
+        Errors are a question without its answer, and an answer to a question that was not to be asked; the first error
+        is returned, since the others follow from it.
         """
         for question in self.questions:
             given = answers.get(question.name, "")
@@ -92,7 +92,7 @@ def either(answers: Sequence[str]) -> str:
 
 
 def in_json(value: Any) -> str:
-    """A value that was read from JSON, as a message shows it: no more than its first 60 characters."""
+    """A value that was read from JSON, as shown in messages: at most its first 60 characters."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return f"{text[:60]}…" if len(text) > 60 else text
 

@@ -1,4 +1,4 @@
-"""What people's answers say: how far they agree, how good each system is, what contrasts are like.
+"""Results of human judgements: agreement, accuracy of each system, and properties of contrasts.
 
 Shares are in percent. Intervals and tests are those of the tables: groups of records are drawn together
 (`statistics.design`); of coefficients of agreement the bootstrap's over groups (`statistics.agreement`). Differences
@@ -28,7 +28,7 @@ ALL_RULES = "all rules"
 
 @dataclass(frozen=True)
 class Share:
-    """One system, or one rule: how often each outcome came, and what share is good, or has an issue, in percent."""
+    """Outcomes of one system, or one rule: their counts, and the share that is good, or has an issue, in percent."""
 
     name: str
     counts: Mapping[str, int]
@@ -51,7 +51,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Agreed:
-    """Agreement on the outcome: whose, and by which coefficient."""
+    """Agreement on the outcome: the annotators compared, and the coefficient."""
 
     whose: str
     coefficient: str
@@ -60,7 +60,7 @@ class Agreed:
 
 @dataclass(frozen=True)
 class Results:
-    """All of it, over so many records (or contrasts); `left_out` counts those where an answer is missing."""
+    """All results, over so many records (or contrasts); `left_out` counts those where an answer is missing."""
 
     records: int
     left_out: int
@@ -68,14 +68,9 @@ class Results:
     differences: Sequence[Difference]
     agreements: Sequence[Agreed]
 
-    @property
-    def of_all_rules(self) -> list[Share]:
-        """Of contrasts, the share of all rules together."""
-        return [share for share in self.shares if share.name == ALL_RULES]
-
 
 def results(answers: Answers, settings: Bootstrap) -> Results:
-    """Shares, differences and agreement of all that was answered."""
+    """Shares, differences and agreement of all answers."""
     if answers.key.protocol.by_source:
         whole, left_out = answers.complete()
         if whole:
@@ -117,9 +112,9 @@ def _systems(
 
 
 def _share(answers: Answers, rule: str, judged: Sequence[str], settings: Bootstrap) -> Share | None:
-    """What is wrong with the contrasts of a rule, or of all (""): the share of judgements that found an issue.
+    """Share of judgements that found an issue in the contrasts of a rule, or of all ("").
 
-    What several annotators judged counts with each judgement; those of one record are drawn together.
+    Contrasts judged by several annotators count with each judgement; those of one record are drawn together.
     """
     codes = [code for code in judged if rule in ("", answers.key.entries[code].of[0])]
     if not codes:
@@ -134,7 +129,7 @@ def _share(answers: Answers, rule: str, judged: Sequence[str], settings: Bootstr
 
 
 def agreements(answers: Answers, settings: Bootstrap) -> list[Agreed]:
-    """Of each annotator with themselves (pilot, judged twice), of every two, and of all, on texts that both judged."""
+    """Agreement of each annotator with themselves (pilot, judged twice), of every two, and of all, on shared texts."""
     annotators = sorted({entry.annotator for entry in answers.key.entries.values()})
     rows: list[Agreed] = []
     for annotator in annotators:
@@ -151,7 +146,7 @@ def agreements(answers: Answers, settings: Bootstrap) -> list[Agreed]:
 def _agreed(
     answers: Answers, whose: str, by_rater: Sequence[Mapping[str, tuple[str, str]]], settings: Bootstrap
 ) -> list[Agreed]:
-    """Kappa of two raters, and alpha, of their outcomes by text (`Answers.outcomes`); nothing where no text has two."""
+    """Kappa of two raters, and alpha, of outcomes by text (`Answers.outcomes`); empty where no text has two raters."""
     counts = Counter(unit for outcomes in by_rater for unit in outcomes)
     units = sorted(unit for unit, count in counts.items() if count > 1)
     if not units:

@@ -1,9 +1,9 @@
-"""The scorer `people`: what people judged of an output's summaries (Wei et al., 2018), over the records they judged.
+"""The scorer `people`: human judgements of an output's summaries (Wei et al., 2018), over the judged records.
 
-`sumcurve people sheet` and `read` make the two files that it reads: the key, which says what is behind every code, and
-the answers. A study names them, and the outputs that were judged, as `sumcurve people read --write` prints it. It has
-something to say of these outputs alone, and on the records whose every summary was judged, so that systems are compared
-on the same ones.
+`sumcurve people sheet` and `read` make the two files that it reads: the key, which maps codes to texts, and the
+answers. A study names them, and the outputs that were judged, as `sumcurve people read --write` prints it. It scores
+only these outputs, and only the records whose every summary was judged, so that systems are compared on the same
+records.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve.capabilities.people.settings import JudgedOutputs, PeopleSettings
+from sumcurve.machine.arguments import CommandError
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
 from sumcurve.store.records import Record, RecordError
@@ -22,6 +23,7 @@ PERCENT = 100.0
 class People(ReadsFiles):
     """Shares of summaries that pass the first check, the first two, and all three."""
 
+    version = "46eee03189c77ebc"
     Settings = PeopleSettings
     metrics = (
         Metric("people_good", "Judged good", "good", "percent", 1),
@@ -32,7 +34,7 @@ class People(ReadsFiles):
     def inputs(
         self, output: str, outputs: Sequence[str], specifications: Mapping[str, Mapping[str, Any]]
     ) -> Mapping[str, Any] | None:
-        """No further folder; None for an output that nobody judged."""
+        """No further folder; None for an output without judgements."""
         return {} if self._sheet(_name(output)) else None
 
     def files(self, output: str) -> Mapping[str, tuple[str, str]]:
@@ -58,7 +60,7 @@ class People(ReadsFiles):
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
         from sumcurve.capabilities.people.answers import read_answers
-        from sumcurve.capabilities.people.protocols import WEI, PeopleError
+        from sumcurve.capabilities.people.protocols import WEI
         from sumcurve.capabilities.people.sheets import MAIN, read_key, sha256_of
         from sumcurve.capabilities.people.texts import REFERENCE, words
 
@@ -66,7 +68,7 @@ class People(ReadsFiles):
         try:
             key = read_key(path_of[KEY])
             answers = read_answers([path_of[ANSWERS]], key, partial=True)
-        except PeopleError as error:
+        except CommandError as error:
             raise RecordError(str(error)) from error
         if key.protocol is not WEI:
             raise RecordError(f"{path_of[KEY]} is of protocol {key.protocol.name}, which judges no summaries")
@@ -111,5 +113,5 @@ class People(ReadsFiles):
 
 
 def _name(key: str) -> str:
-    """The name of a folder, of its key."""
+    """Folder name from a key."""
     return key.split("/")[-1]

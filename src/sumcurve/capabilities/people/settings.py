@@ -1,4 +1,4 @@
-"""What a study may say of the judgements of people."""
+"""Settings of the judgements of people."""
 
 from typing import Annotated
 
@@ -16,7 +16,7 @@ class JudgedOutputs(Judgements):
 
 
 class PeopleSettings(Settings):
-    """What people said of summaries. A score folder's name holds their content."""
+    """Human judgements of summaries. A score folder's name holds their content."""
 
     sheets: Annotated[tuple[JudgedOutputs, ...], Field(exclude=True)] = ()
     """One for each set of sheets; none: nobody has judged."""

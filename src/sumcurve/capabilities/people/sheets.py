@@ -1,8 +1,8 @@
-"""Which texts go out, to whom, in which order, under which codes; and the key that says what is behind a code.
+"""Sheets for annotators: texts, annotators, order and codes; and the key from codes to texts.
 
-Whoever judges sees a code, the source and the text. The codes are letters that no spreadsheet takes for a number, a
-date or a formula; systems, rules and ids stand in the key alone, a file that does not go out. They are drawn by all
-that is behind them, so that what was answered under the codes of one set of sheets is no answer to another's.
+Annotators see a code, the source and the text. The codes are letters that no spreadsheet reads as a number, a date or a
+formula; systems, rules and ids are in the key only, a file that is not sent out. Codes are drawn by a digest of the
+key's content, so that answers under the codes of one set of sheets do not fit another's.
 """
 
 import hashlib
@@ -25,14 +25,14 @@ CODE_LETTERS = 6
 MAIN, PILOT, AGAIN = "main", "pilot", "pilot-again"
 SHEETS = {PILOT: 1, MAIN: 2, AGAIN: 3}  # in this order; their files do not tell that the third is the first again
 NO_WORDS = "(no words)"
-CHECKED = 10_000  # signs of a text by which a row is known to belong to its code; a cell of Excel holds 32,767
+CHECKED = 10_000  # signs of a text that identify a row as its code's; a cell of Excel holds 32,767
 
 
 @dataclass(frozen=True)
 class Text:
-    """A text to be judged. `of` names what it is of: systems, by the names of their outputs, or the rule of a contrast.
+    """A text to be judged. `of` names its origins: systems, by the names of their outputs, or the rule of a contrast.
 
-    `id` and `group` are those of the record, `shown` has what is shown, by the names of `Protocol.shown`.
+    `id` and `group` are those of the record, `shown` has the texts to show, by the names of `Protocol.shown`.
     """
 
     id: str
@@ -53,9 +53,9 @@ class Task:
 
 @dataclass(frozen=True)
 class Entry:
-    """What the key says of a code. `unit` is the same for all tasks of one text; `sha256` is that of what is judged.
+    """Entry of a code in the key. `unit` is the same for all tasks of one text; `sha256` is that of the judged text.
 
-    By `checks`, of every text that is shown (`check_of`), a filled row is known to be the code's.
+    `checks`, of every text that is shown (`check_of`), identify a filled row as the code's.
     """
 
     id: str
@@ -70,7 +70,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class KeyFile:
-    """A key as its file holds it."""
+    """A key as in its file."""
 
     protocol: str
     corpus: str
@@ -81,7 +81,7 @@ class KeyFile:
 
 @dataclass(frozen=True)
 class Key:
-    """What is behind every code of a study's sheets; `system` is the one whose failures the contrasts are."""
+    """Key from the codes of a study's sheets to their texts; `system` is the one whose failures the contrasts are."""
 
     protocol: Protocol
     corpus: str
@@ -98,7 +98,7 @@ class Key:
         return [code for code, entry in self.entries.items() if entry.round in rounds]
 
     def check(self, code: str) -> str:
-        """By what an answer without its texts is known to be of this code of these sheets: all that is behind it."""
+        """Check that ties an answer without texts to this code of these sheets: a hash of the code's content."""
         behind = [self.protocol.name, self.corpus, self.seed, self.system, code, asdict(self.entries[code])]
         return sha256_of(json.dumps(behind, sort_keys=True))[:12]
 
@@ -108,9 +108,9 @@ def sha256_of(text: str) -> str:
 
 
 def check_of(text: str) -> str:
-    """What spreadsheets leave of a text, hashed: its first letters, with their marks, and digits, of any script.
+    """Check of a text that survives spreadsheets: a hash of its first letters, with marks, and digits, of any script.
 
-    Case, compatibility forms, blanks and punctuation do not count. Of a text without letters all other signs do.
+    Case, compatibility forms, blanks and punctuation do not count. In a text without letters all other signs count.
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     kept = [sign for sign in folded if sign.isalnum() or unicodedata.category(sign).startswith("M")]
@@ -119,7 +119,7 @@ def check_of(text: str) -> str:
 
 
 def merged(texts: Iterable[Text]) -> list[Text]:
-    """The texts with equal ones of a record as one, which is of all their systems."""
+    """The texts, with equal ones of a record merged into one that is of all their systems."""
     alike: dict[tuple[Any, ...], Text] = {}
     for text in texts:
         first = alike.setdefault((text.id, *text.shown.items()), text)
@@ -130,7 +130,7 @@ def merged(texts: Iterable[Text]) -> list[Text]:
 def drawn_ids(ids: Sequence[str], main: int, pilot: int, seed: int) -> tuple[list[str], list[str]]:
     """Records for the main sheets and, others, for the pilot, drawn without replacement.
 
-    PeopleError where there are not as many.
+    PeopleError where there are too few.
     """
     if main + pilot > len(ids):
         raise PeopleError(
@@ -141,7 +141,7 @@ def drawn_ids(ids: Sequence[str], main: int, pilot: int, seed: int) -> tuple[lis
 
 
 def drawn_by_rule(contrasts: Iterable[Text], each: int, seed: int) -> list[Text]:
-    """At most `each` contrasts of every rule, drawn without replacement; a rule that has fewer gives all."""
+    """Sample of at most `each` contrasts of every rule, drawn without replacement; fewer where a rule has fewer."""
     by_rule: dict[str, list[Text]] = {}
     for text in contrasts:
         by_rule.setdefault(text.of[0], []).append(text)
@@ -153,7 +153,7 @@ def drawn_by_rule(contrasts: Iterable[Text], each: int, seed: int) -> list[Text]
 
 
 def drawn_of_all(contrasts: Sequence[Text], count: int, seed: int) -> list[Text]:
-    """So many contrasts, as evenly over their rules as these allow; ValueError where there are not as many."""
+    """So many contrasts, as evenly over their rules as possible; ValueError where there are too few."""
     if count > len(contrasts):
         raise ValueError(f"{count} of {len(contrasts)} contrasts")
     each = math.ceil(count / max(1, len({text.of for text in contrasts})))
@@ -171,9 +171,9 @@ def tasks(
     corpus: str = "",
     system: str = "",
 ) -> list[Task]:
-    """All tasks, shuffled by `seed`, with codes that tell nothing.
+    """All tasks, shuffled by `seed`, with codes that reveal nothing about them.
 
-    Codes are drawn by a digest of all that the key says: other texts, systems or annotators have other codes. The pilot
+    Codes are drawn by a digest of the key's content: other texts, systems or annotators have other codes. The pilot
     goes to every annotator, twice, in another order under other codes. Of the main texts, those of a source go to one
     annotator, next to each other (`Protocol.by_source`), sources in turn; or all go to every annotator.
     """
@@ -197,7 +197,7 @@ def tasks(
 
 
 def _shuffled(protocol: Protocol, texts: Sequence[Text], generator: random.Random) -> list[Text]:
-    """In a random order; by source, where texts of a source stay together, sources and the texts of each."""
+    """Shuffle texts; by source, where texts of a source stay together, shuffle sources and the texts of each."""
     if not protocol.by_source:
         return generator.sample(list(texts), len(texts))
     by_source: dict[str, list[Text]] = {}
@@ -232,12 +232,12 @@ def key_of(protocol: Protocol, corpus: str, seed: int, made: Sequence[Task], sys
 
 
 def write_key(path: Path, key: Key) -> None:
-    """Write the key as JSON, sorted by code, which is no order of anything."""
+    """Write the key as JSON, sorted by code, so that the order reveals nothing."""
     write_json(path, asdict(KeyFile(key.protocol.name, key.corpus, key.seed, key.system, dict(key.entries))))
 
 
 def read_key(path: Path) -> Key:
-    """What `write_key` wrote; PeopleError for any other file, with code and value where one is damaged."""
+    """Read the file of `write_key`; PeopleError for any other file, with code and value where one is damaged."""
     try:
         data = path.read_bytes()
     except OSError as error:

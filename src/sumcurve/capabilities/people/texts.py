@@ -1,6 +1,6 @@
-"""What is judged: summaries that a study's outputs hold, or contrasts that a system failed to dodge.
+"""Texts to be judged: summaries in a study's outputs, or contrasts that a system failed to dodge.
 
-All texts of a source are shown as tokens, the reference's too: letter case and spacing would tell who wrote it. The
+All texts of a source are shown as tokens, the reference's too: letter case and spacing would reveal who wrote it. The
 source is shown as people wrote it.
 """
 
@@ -11,12 +11,13 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from sumcurve.capabilities.people.protocols import PeopleError, from_json
+from sumcurve.capabilities.people.protocols import PeopleError
 from sumcurve.capabilities.people.sheets import NO_WORDS, Text, merged
 from sumcurve.corpora.store import Corpus
+from sumcurve.files.models import read_models
 from sumcurve.scores.scorer import group_of, summaries_of
 from sumcurve.store import manifest
-from sumcurve.store.records import RecordError, open_bytes
+from sumcurve.store.records import RecordError
 
 REFERENCE = "reference"  # as a system
 FORM = "a line is {id, rule, gold, contrast}, with source and group where they are known"
@@ -43,7 +44,7 @@ Line = Annotated[str, BeforeValidator(_line)]
 
 @dataclass(frozen=True)
 class Failed:
-    """A contrast that a system failed to dodge, with its gold; without a group it is one of its own."""
+    """A contrast that a system failed to dodge, with its gold; without a group it forms a group of its own."""
 
     id: Name
     rule: Name
@@ -55,7 +56,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class Judgeable:
-    """The test records of outputs, and all texts of each: `texts` by id, equal ones as one."""
+    """The test records of outputs, and all texts of each: `texts` by id, equal ones merged."""
 
     corpus: str  # the name of its folder
     ids: list[str]
@@ -68,9 +69,9 @@ def words(sentences: Sequence[str]) -> str:
 
 
 def of_outputs(outputs: Sequence[Path], reference: bool = True) -> Judgeable:
-    """What the outputs' folders say of their test records, and with `reference` what people wrote.
+    """Texts of the test records in the outputs' folders, and with `reference` those that people wrote.
 
-    PeopleError for what is no finished output, outputs of different corpora, and one that is named twice.
+    PeopleError for a folder that is no finished output, outputs of different corpora, and one that is named twice.
     """
     names = [path.resolve().name for path in outputs]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -107,29 +108,24 @@ def of_outputs(outputs: Sequence[Path], reference: bool = True) -> Judgeable:
 def of_contrasts(path: Path) -> list[Text]:
     """Contrasts that a system failed to dodge: JSON lines {id, rule, gold, contrast}, and group and source if known.
 
-    Gold, contrast and source are lists of words, or strings; id and group may be numbers. PeopleError names line and
-    key of what is missing or of another kind, of a contrast that equals its gold, and of one that comes twice.
+    Gold, contrast and source are lists of words, or strings; id and group may be numbers. An error names line and key
+    of a value that is missing or of another kind, of a contrast that equals its gold, and of one that occurs twice.
     """
-    try:
-        with open_bytes(path) as stream:
-            lines = list(stream)
-    except OSError as error:
-        raise PeopleError(f"{path} cannot be read: {error}") from error
-    rows = (from_json(Failed, line, f"{path}:{number}", FORM) for number, line in enumerate(lines, start=1))
-    return _contrasts(path, rows)
+    return _contrasts(path, read_models(path, Failed, f"contrast ({FORM})"))
 
 
-def _contrasts(path: Path, rows: Iterable[Failed]) -> list[Text]:
+def _contrasts(path: Path, rows: Iterable[tuple[str, Failed]]) -> list[Text]:
+    """Texts of contrasts, each with its place."""
     texts: dict[tuple[str, str], Text] = {}
-    for number, row in enumerate(rows, start=1):
+    for place, row in rows:
         if row.gold.casefold().split() == row.contrast.casefold().split():
             raise PeopleError(
-                f"{path}:{number}: the contrast of {row.id} is its gold, case and blanks apart: nothing can be judged; "
+                f"{place}: the contrast of {row.id} is its gold, case and blanks apart, so that nothing can be judged; "
                 "remove it"
             )
         key = row.id, row.contrast
         if key in texts:
-            raise PeopleError(f"{path}:{number}: contrast {row.contrast[:60]!r} of {row.id} comes twice; remove one")
+            raise PeopleError(f"{place}: contrast {row.contrast[:60]!r} of {row.id} comes twice; remove one")
         shown = {"source": row.source, "gold": row.gold, "contrast": row.contrast}
         texts[key] = Text(row.id, row.group or row.id, (row.rule,), shown)
     if not texts:
@@ -138,13 +134,12 @@ def _contrasts(path: Path, rows: Iterable[Failed]) -> list[Text]:
 
 
 def of_judged(folder: Path, run: str) -> tuple[str, list[Text], int]:
-    """The contrasts that a run failed to dodge, of those that it tells from their golds: the name of their corpus's
-    folder, the contrasts, and how many the run tells.
+    """The contrasts that a run failed to dodge, of those that it can tell from their golds: the name of their corpus's
+    folder, the contrasts, and the number that the run can tell.
 
-    `folder` is one of results/outputs that holds what a method's runs find of contrasts. PeopleError where it is none,
-    where it has no such run, and where the run dodges all.
+    `folder` is one of results/outputs with the likelihoods of contrasts under a method's runs. PeopleError where it is
+    none, where it has no such run, and where the run dodges all.
     """
-    # Sheets about contrasts are drawn from what that capability's folders hold: nothing else knows their form.
     from sumcurve.capabilities.contrasts.judged import digest, margins, read_judged
     from sumcurve.capabilities.contrasts.sets import read
 
@@ -178,4 +173,8 @@ def of_judged(folder: Path, run: str) -> tuple[str, list[Text], int]:
             rows.append(Failed(gold.item, contrast.rule, *shown, group_of(record)))
     if not rows:
         raise PeopleError(f"{run} dodges every contrast of {folder.name} that it tells from its gold: none is left")
-    return corpus.name, _contrasts(folder, rows), int(told_apart.sum())
+    return (
+        corpus.name,
+        _contrasts(folder, ((f"{folder}:{number}", row) for number, row in enumerate(rows, start=1))),
+        int(told_apart.sum()),
+    )

@@ -1,1 +1,1 @@
-"""Pretrained models of subwords, and their pretraining."""
+"""Pretrained models of subwords: fine-tuned by a study, or without any training (zero shot)."""

@@ -1,4 +1,4 @@
-"""How pretrained models write: our search over subwords, under a corpus's limits in words."""
+"""Decoding of pretrained models: our search over subwords, under a corpus's limits in words."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from sumcurve.capabilities.pretrained.model import Pretrained
-from sumcurve.capabilities.pretrained.settings import SubwordSettings
+from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import TextExample
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import cut
@@ -18,7 +18,7 @@ from sumcurve.settings.search import Search
 BATCH = 32  # examples decoded together, and sources and targets scored together; results are those of any other number
 
 
-def in_subwords(search: Search, settings: SubwordSettings, model: Pretrained) -> Search:
+def in_subwords(search: Search, settings: TransformersSettings, model: Pretrained) -> Search:
     """The search with its longest summary in subwords: `tokens_a_word` for each word, as far as there are positions.
 
     The shortest summary stays as it is: a word has one subword or more. ValueError for a search that reads attention.
@@ -32,7 +32,7 @@ def in_subwords(search: Search, settings: SubwordSettings, model: Pretrained) ->
 
 
 def exempt_ids(model: Pretrained, words: Sequence[str]) -> tuple[int, ...]:
-    """The ids of those of `words` that are one subword, at the beginning of a text or behind a blank."""
+    """The ids of those of `words` that are one subword, at the beginning of a text or after a blank."""
     encoded = [
         model.subwords.tokenizer(text, add_special_tokens=False)["input_ids"]
         for word in words
@@ -43,7 +43,7 @@ def exempt_ids(model: Pretrained, words: Sequence[str]) -> tuple[int, ...]:
 
 @torch.no_grad()
 def write(model: Pretrained, examples: Sequence[TextExample], search: Search, device: torch.device | str) -> list[str]:
-    """What the model writes of each example, as text; `search` counts subwords. Leaves it in evaluation mode."""
+    """Decode a text for each example; `search` counts subwords. Leaves the model in evaluation mode."""
     model.eval()
     exempt = exempt_ids(model, search.exempt)
     decode = greedy if search.beam == 1 else generate
@@ -59,7 +59,7 @@ def write(model: Pretrained, examples: Sequence[TextExample], search: Search, de
 
 
 def in_words(text: str, lower: bool, most: int, name: str = "words") -> list[str]:
-    """A written text as a corpus has it, by its tokenizer's name: sentences of blank-separated words, `most` in all."""
+    """A written text in a corpus's form, by its tokenizer's name: sentences of blank-separated words, `most` in all."""
     words = tokenizer(name)
     return cut([sentence for sentence in words.tokens(words.sentences(text), lower) if sentence], most)
 
@@ -70,9 +70,9 @@ def target_logp(
 ) -> TargetLogp:
     """Log-probabilities of every example's target given its own source and given those of `sources` [K, N].
 
-    A word's is the sum over its subwords. One that a subword begins before has nothing of its own left, and 0; so has a
-    mark between sentences. Every word is known to a model of subwords. Every source is encoded once. The examples'
-    targets were cut to `most` words.
+    A word's is the sum over its subwords. A word without a subword that begins in it has 0; so has a mark between
+    sentences. No word is unknown to a model of subwords. Every source is encoded once. The examples' targets were cut
+    to `most` words.
     """
     model.eval()
     starts = np.cumsum([0, *(example.size for example in examples)], dtype=np.int32)
@@ -100,12 +100,12 @@ def target_logp(
 
 
 def truncated(examples: Sequence[TextExample]) -> int:
-    """How many sources the model has no positions for."""
+    """Count the sources that exceed the model's positions."""
     return sum(example.truncated for example in examples)
 
 
 def told_of(count: int, sources: int, model: Pretrained) -> str:
-    """What to say where `count` of the sources were truncated; empty where none was."""
+    """Note that `count` of the sources were truncated; empty where none was."""
     if not count:
         return ""
     return (

@@ -1,8 +1,8 @@
-"""The learner of pretrained models: text in, likelihood of subwords and greedy ROUGE of words out."""
+"""The learner of pretrained models: text in; likelihood of subwords and greedy ROUGE of words out."""
 
 import hashlib
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from sumcurve.capabilities.pretrained.decoding import BATCH, in_subwords, in_words, told_of, truncated, write
 from sumcurve.capabilities.pretrained.model import Pretrained
-from sumcurve.capabilities.pretrained.settings import SubwordSettings
+from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import TextExample, lengths
 from sumcurve.corpora.store import Part, take
 from sumcurve.models.batch import Batch
@@ -24,7 +24,7 @@ from sumcurve.training.validation import measured
 class PretrainedLearner(Learner):
     """Trains `model` on `train`; `references` belong to `valid`, each a list of summaries, each a list of sentences.
 
-    `search`, greedy, is what validation decodes with; its limits are in words. ValueError for missing examples.
+    Validation decodes with `search`, greedy; its limits are in words. ValueError for missing examples.
     """
 
     model: Pretrained
@@ -32,7 +32,7 @@ class PretrainedLearner(Learner):
     def __init__(
         self,
         model: Pretrained,
-        settings: SubwordSettings,
+        settings: TransformersSettings,
         train: Sequence[TextExample],
         valid: Sequence[TextExample],
         references: Sequence[list[list[str]]],
@@ -52,6 +52,14 @@ class PretrainedLearner(Learner):
         ordered = sorted(valid, key=lambda example: len(example.source))
         parts = (ordered[first : first + BATCH] for first in range(0, len(ordered), BATCH))
         self.batches = [model.collate(part).to(device) for part in parts]
+
+    @property
+    def words(self) -> int:
+        return len(self.model.subwords)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return {"truncated_sources": sum(example.truncated for example in self.train)}
 
     def prepare(self, phase: PhaseSettings) -> Sequence[TextExample]:
         return self.train
@@ -112,7 +120,7 @@ def with_texts(part: Part, drawn: Sequence[int]) -> list[tuple[Record, Text]]:
 
 def pretrained_learner(
     specification: dict[str, Any],
-    settings: SubwordSettings,
+    settings: TransformersSettings,
     model: Pretrained,
     train: Sequence[tuple[Record, Text]],
     valid: Sequence[tuple[Record, Text]],
@@ -120,7 +128,7 @@ def pretrained_learner(
     search: Search,
     note: Callable[[str], None],
 ) -> PretrainedLearner:
-    """A model that reads and writes text, and what it learns from. Raises PretrainedError."""
+    """Learner of a model that reads and writes text, with its training data. Raises PretrainedError."""
     most = specification["source_tokens"], specification["target_tokens"]
     room = in_subwords(search, settings, model).max_tokens
     trained_on, validated = (
@@ -128,5 +136,5 @@ def pretrained_learner(
     )
     if notice := told_of(truncated(trained_on), len(trained_on), model):
         note(notice)
-    references = [[record.target] for record, _ in valid]  # as `Lessons.valid`
+    references = [[record.target] for record, _ in valid]  # as `NewRun.valid`
     return PretrainedLearner(model, settings, trained_on, validated, references, search, device)

@@ -1,7 +1,8 @@
-"""Pretrained models of Hugging Face transformers behind the interface of our own: encode, step, teacher forcing.
+"""Pretrained models of Hugging Face transformers with the interface of our own: encode, step, teacher forcing.
 
-So the same search decodes them. Their computations are transformers' own; here are only what a search keeps of a
-hypothesis (the cache of keys and values, as [B, Q, ...] tensors) and what is written never (marks other than the end).
+So the same search decodes them. Their computations are transformers' own; this module adds only the state of a
+hypothesis (the cache of keys and values, as [B, Q, ...] tensors) and the subwords never written (marks other than the
+end).
 
 Keys and values of a source are computed once for an example, whatever the width of the beam, and are not moved when
 hypotheses change places; a decoder's prompt is computed once, too.
@@ -24,10 +25,11 @@ from torch.nn import functional
 from sumcurve.capabilities.pretrained.settings import Lora, TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import PretrainedError, Subwords, TextExample, collate
 from sumcurve.models.batch import Batch
-from sumcurve.models.emission import Emission, in_single
+from sumcurve.models.emission import Emission
 from sumcurve.models.summarizer import Marks, Memory, State, Summarizer
+from sumcurve.numerics.precision import in_single
 
-DROPOUT = ("dropout", "dropout_rate", "resid_pdrop", "embd_pdrop")  # what configurations of architectures call it
+DROPOUT = ("dropout", "dropout_rate", "resid_pdrop", "embd_pdrop")  # its names in configurations of architectures
 IGNORED = -100  # of cross-entropy
 WEIGHTS = {"single": torch.float32, "bf16": torch.bfloat16}
 
@@ -64,21 +66,20 @@ def _wide(tensor: Tensor, q: int) -> Tensor:
 
 
 class Pretrained(Summarizer):
-    """A network of transformers. `network` may be peft's wrapper of it; what is trained is what needs a gradient."""
+    """A network of transformers. `network` may be peft's wrapper of it; parameters with a gradient are trained."""
 
     network: Any
 
     def __init__(self, network: Any, subwords: Subwords) -> None:
         super().__init__()
         self.network, self.subwords = network, subwords
-        self.whole = False  # whether a run keeps what training leaves as it is, too, since nothing else keeps it
         self.vocabulary_size = int(network.config.get_text_config().vocab_size)
         tokenizer = subwords.tokenizer
         never = set(tokenizer.all_special_ids) - {subwords.end}
         never = {number for number in never if number < self.vocabulary_size}
         never |= set(range(len(tokenizer), self.vocabulary_size))  # rows of the output layer that stand for nothing
         pad = tokenizer.pad_token_id
-        # A mark of our own where the model has none: a column of probability 0 behind its vocabulary.
+        # A mark of our own where the model has none: a column of probability 0 after its vocabulary.
         self.own_pad = pad is None or pad not in never
         self.source_pad = subwords.end if pad is None else pad
         pad = self.vocabulary_size if self.own_pad else pad
@@ -91,7 +92,7 @@ class Pretrained(Summarizer):
     @property
     @abstractmethod
     def prefix(self) -> list[int]:
-        """What the decoder reads before the first subword of a target."""
+        """Ids that the decoder reads before the first subword of a target."""
 
     @abstractmethod
     def collate(self, examples: Sequence[TextExample]) -> Batch: ...
@@ -101,14 +102,14 @@ class Pretrained(Summarizer):
         """[B, T, V], each position given the true subwords before it; without memory in one pass, as training does."""
 
     def start(self, memory: Memory, q: int) -> State:
-        return {}  # the first step computes what all queries share
+        return {}  # the first step computes the part shared by all queries
 
     def _emission(self, logits: Tensor) -> Emission:
         logits = in_single(logits)
         return Emission(functional.pad(logits, (0, 1), value=-torch.inf) if self.own_pad else logits)
 
     def gold(self, batch: Batch, memory: Memory | None, label_smoothing: float = 0.0) -> tuple[Tensor, None]:
-        """As `Summarizer.gold`; without memory (None) the source is encoded in the same pass."""
+        """Log-probabilities as in `Summarizer.gold`; without memory (None) the source is encoded in the same pass."""
         logits = in_single(self.target_logits(batch, memory))
         labels = batch.tgt.masked_fill(batch.tgt == self.marks.pad, IGNORED)
         nll = functional.cross_entropy(
@@ -121,23 +122,20 @@ class Pretrained(Summarizer):
         return -nll.view_as(labels), None
 
     def nothing_attended(self, tok: Tensor) -> Tensor:
-        """The attention [B, Q, 1] of models that show none."""
+        """The attention [B, Q, 1] of models that expose none."""
         return torch.zeros(*tok.shape, 1, device=tok.device)
 
     def trained(self) -> dict[str, nn.Parameter]:
-        """What training changes, by name; a parameter that is used twice stands here once."""
+        """Parameters that training changes, by name; a shared parameter is listed once."""
         return {name: parameter for name, parameter in self.network.named_parameters() if parameter.requires_grad}
 
-    def _of_runs(self) -> dict[str, nn.Parameter]:
-        return dict(self.network.named_parameters()) if self.whole else self.trained()
-
     def weights(self) -> dict[str, Tensor]:
-        """The values of `trained`, as they are; of a model that is kept `whole` those of all."""
-        return {name: parameter.detach() for name, parameter in self._of_runs().items()}
+        """The current values of `trained`."""
+        return {name: parameter.detach() for name, parameter in self.trained().items()}
 
     def load(self, weights: dict[str, Tensor]) -> None:
-        """Take over what `weights` gave. PretrainedError for weights of another model."""
-        own = self._of_runs()
+        """Load the values of `weights`. PretrainedError for weights of another model."""
+        own = self.trained()
         if set(own) != set(weights):
             strange = sorted(set(own) ^ set(weights))
             raise PretrainedError(f"weights of another model: {', '.join(strange[:3])} are in one of both only")
@@ -156,7 +154,7 @@ class Pretrained(Summarizer):
 
 
 class EncoderDecoder(Pretrained):
-    """BART, T5, LED and their like."""
+    """BART, T5, LED and similar models."""
 
     def __init__(self, network: Any, subwords: Subwords) -> None:
         super().__init__(network, subwords)
@@ -230,7 +228,7 @@ class EncoderDecoder(Pretrained):
 
 
 class DecoderOnly(Pretrained):
-    """A language model that goes on with its prompt, which is no part of what it writes; padding stands before it."""
+    """A language model that continues its prompt, which is no part of its output; padding stands before the prompt."""
 
     def __init__(self, network: Any, subwords: Subwords) -> None:
         super().__init__(network, subwords)
@@ -244,7 +242,7 @@ class DecoderOnly(Pretrained):
         return collate(examples, self.marks.pad, self.source_pad, [], left=True)
 
     def _forward(self, ids: Tensor, mask: Tensor, last: int, cache: Any, use_cache: bool) -> Any:
-        """The network's output at the `last` columns of `ids`; `mask` covers what is cached, too."""
+        """The network's output at the `last` columns of `ids`; `mask` covers the cached columns, too."""
         places = (mask.long().cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1] :]
         limit = {"logits_to_keep": last} if self.keeps else {}
         return self.network(
@@ -262,14 +260,14 @@ class DecoderOnly(Pretrained):
         return torch.arange(width, device=batch.src.device).unsqueeze(0) >= (width - batch.src_len).unsqueeze(1)
 
     def encode(self, batch: Batch) -> Memory:
-        """Its `states` [B, 1, V] are the logits behind the prompt, its cache the prompt's keys and values."""
+        """Encode the prompt: `states` [B, 1, V] are the logits after it, the cache its keys and values."""
         mask = self._prompt(batch)
         output = self._forward(batch.src, mask, 1, _cache({}), use_cache=True)
         logits = output.logits[:, -1:]
         return Memory(logits, mask, _kept(output.past_key_values))
 
     def step(self, tok: Tensor, memory: Memory, state: State) -> tuple[Emission, Tensor, State]:
-        """The first step's logits are those behind the prompt, whatever `tok` is."""
+        """The first step's logits are those after the prompt, whatever `tok` is."""
         size, q = tok.shape
         if not state:
             state = {name: _wide(value, q) for name, value in memory.cache.items()}
@@ -304,7 +302,7 @@ def _inner(network: nn.Module) -> nn.Module:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """transformers and its progress bars say nothing; what matters is an error here."""
+    """Silence transformers and its progress bars; errors are still raised."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -319,7 +317,7 @@ def _quiet() -> Iterator[None]:
 
 
 def positions(config: Any, side: Literal["encoder", "decoder"]) -> int | None:
-    """How many subwords a model's encoder or decoder has positions for.
+    """Number of subwords that a model's encoder or decoder has positions for.
 
     None where the architecture sets no limit, as T5's relative positions do not.
     """
@@ -330,11 +328,13 @@ def positions(config: Any, side: Literal["encoder", "decoder"]) -> int | None:
     return None
 
 
-def load(folder: Path, settings: TransformersSettings, lower: bool, seed: int) -> Pretrained:
-    """The model of a folder, on the CPU, in training as `settings` say.
+def load(
+    folder: Path, settings: TransformersSettings, lower: bool, seed: int, tokenizer_name: str = "words"
+) -> Pretrained:
+    """The model of a folder, on the CPU, prepared for training by `settings`.
 
-    `seed` decides new weights (LoRA's). Nothing is fetched, no code of the folder is run, and no pickle is read.
-    `lower`: whether the corpus's words are in small letters.
+    `seed` determines new weights (LoRA's). Nothing is fetched, no code of the folder is run, and no pickle is read.
+    `lower`: whether the corpus's words are in small letters; `tokenizer_name` is its tokenizer's.
 
     Raises PretrainedError for a folder without safetensors, of another architecture, with weights missing, or with a
     tokenizer that cannot be used.
@@ -391,6 +391,7 @@ def load(folder: Path, settings: TransformersSettings, lower: bool, seed: int) -
     writes = positions(config, "decoder") if encoder else None  # a decoder alone writes where it reads
     template = chat_template(tokenizer, settings.template) if settings.chat else settings.template
     subwords = Subwords(tokenizer, template, read, writes, lower, encoder)
+    subwords.words = tokenizer_name
     if settings.chat:
         subwords.opening = []  # the chat template has it
     return EncoderDecoder(network, subwords) if encoder else DecoderOnly(network, subwords)

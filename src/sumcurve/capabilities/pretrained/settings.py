@@ -1,4 +1,4 @@
-"""Settings of models that read and write texts, in subwords: pretrained ones, and BART made here."""
+"""Settings of pretrained models, which read and write texts in subwords."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -12,46 +12,28 @@ from sumcurve.settings.training import PhaseSettings
 
 
 class Lora(Settings):
-    """Low-rank adaptation (Hu et al. 2022) by `peft`: small matrices are trained beside the model's, which stay."""
+    """Low-rank adaptation (Hu et al. 2022) by `peft`: small added matrices are trained, the model's weights are not."""
 
     rank: Positive = 8
-    """Of the matrices."""
+    """Rank of the matrices."""
     alpha: Annotated[float, Field(gt=0.0)] = 16.0
-    """What they add is scaled by alpha / rank."""
+    """Scale of their product: it is multiplied by alpha / rank."""
     dropout: Dropout = 0.0
     """Share of what enters them that training sets to zero."""
     modules: tuple[str, ...] | None = None
     """Endings of the names of the layers that get them; null: those that peft has for the architecture."""
 
 
-class SubwordSettings(ModelSettings):
-    """What models share that read and write text in subwords of their own."""
-
-    tokens_a_word: Annotated[float, Field(ge=1.0)] = 2.0
-    """Subwords that a search may write for each word of the corpus's longest summary, which is cut to that afterwards.
-    """
-
-    def phase_refusal(self, phase: PhaseSettings) -> str:
-        if phase.loss != "nll" or phase.own_words or phase.coverage:
-            return f"a model of kind {self.kind} is trained on loss nll, without own_words and coverage"
-        return super().phase_refusal(phase)
-
-    def search_refusal(self, search: Decoding) -> str:
-        if search.coverage_penalty or search.entity_penalty:
-            return f"a model of kind {self.kind} shows no attention; set its penalties to 0"
-        return super().search_refusal(search)
-
-
-class TransformersSettings(SubwordSettings):
+class TransformersSettings(ModelSettings):
     """A pretrained model of Hugging Face transformers (capabilities.pretrained.model), a local folder's or the hub's.
 
-    It reads and writes text as people do, in subwords of its own. Its identity is the sha256 of the lines `sha256sum`
-    prints of its files (those of `MODEL_FILES`), in the order of their names; where it lies is no part of any name.
+    It reads and writes plain text, in subwords of its own. Its identity is the sha256 of the lines `sha256sum` prints
+    of its files (those of `MODEL_FILES`), in the order of their names; its path is no part of any name.
     """
 
     kind: Literal["transformers"]
     sha256: Sha256 | None
-    """Of the model's files: its identity; null: not known yet, `sumcurve add --models` writes it here."""
+    """sha256 of the model's files: its identity; null: not known yet, `sumcurve add --models` writes it here."""
     path: str | None = None
     """The folder of the model; or `hub`."""
     hub: HubName | None = None
@@ -59,26 +41,27 @@ class TransformersSettings(SubwordSettings):
     revision: Annotated[str, StringConstraints(to_lower=True)] | None = None
     """The commit on the hub, 40 hex digits: branches and tags move. null: as `sha256`."""
     architecture: Literal["encoder-decoder", "decoder"] = "encoder-decoder"
-    """By which of transformers' auto classes it is read: AutoModelForSeq2SeqLM or AutoModelForCausalLM."""
+    """Class of transformers that opens it: AutoModelForSeq2SeqLM or AutoModelForCausalLM."""
     template: str = "{source}"
-    """What the model reads: `{source}` is the source, and stands in it once."""
+    """Input of the model: `{source}` is the source, and stands in it once."""
     chat: Annotated[Boolean, Field(exclude_if=lambda chat: not chat)] = False
-    """Whether the template is a user's message to a model of architecture decoder, in its tokenizer's chat template."""
+    """True where the template is a user's message to a model of architecture decoder, in its tokenizer's chat template.
+    """
     seen: tuple[str, ...] | None = ()
     """Data sets of summaries that its weights were trained on before, by the names of corpora here or of the hub's
     repositories: a corpus of such a name is refused. null: not published.
     """
     weights: Annotated[Literal["single", "bf16"], Field(exclude_if=lambda weights: weights == "single")] = "single"
-    """How its own weights are kept, which `lora` leaves as they are; bf16 takes half the memory."""
+    """Precision of the pretrained weights, which `lora` leaves as they are; bf16 takes half the memory."""
     lora: Lora | None = None
-    """What is trained: low-rank matrices beside the weights; null: all weights."""
+    """Trained weights: low-rank matrices beside the weights; null: all weights."""
     zero_shot: Boolean = False
-    """Whether the model's summaries before any training are a row of the tables, at 0 records."""
+    """True where the model's summaries before any training are a row of the tables, at 0 records."""
     tokens_a_word: Annotated[float, Field(ge=1.0)] = 2.0
     """Subwords that a search may write for each word of the corpus's longest summary, which is cut to that afterwards.
     """
     gradient_checkpointing: Boolean = False
-    """Whether activations are computed again in the backward pass, which takes less memory and more time."""
+    """True where activations are computed again in the backward pass, which takes less memory and more time."""
     dropout: Dropout | None = None
     """Share of values that training sets to zero; null: the model's own."""
 
@@ -111,37 +94,20 @@ class TransformersSettings(SubwordSettings):
             )
         return self
 
-    def decides(self) -> dict[str, Any]:
-        """What decides the outcome of a training, as plain values: not where the model lies, nor what else is asked.
+    def phase_refusal(self, phase: PhaseSettings) -> str:
+        if phase.loss != "nll" or phase.own_words or phase.coverage:
+            return f"a model of kind {self.kind} is trained on loss nll, without own_words and coverage"
+        return super().phase_refusal(phase)
 
-        Its name on the hub stands for its files where these are not known yet.
+    def search_refusal(self, search: Decoding) -> str:
+        if search.coverage_penalty or search.entity_penalty:
+            return f"a model of kind {self.kind} shows no attention; set its penalties to 0"
+        return super().search_refusal(search)
+
+    def decides(self) -> dict[str, Any]:
+        """Settings that determine the outcome of a training, as plain values: without the model's path and other uses.
+
+        Its name on the hub replaces its files where these are not known yet.
         """
         apart = {"path", "revision", "zero_shot", "seen"} | ({"hub"} if self.sha256 else set())
         return self.model_dump(mode="json", exclude=apart)
-
-
-class BartSettings(SubwordSettings):
-    """BART (Lewis et al. 2020), made here: its architecture and subwords are those of the study's `pretraining`.
-
-    It differs from others of its kind by what it has learned of the pretraining's packages, and by nothing else.
-    """
-
-    kind: Literal["bart"]
-    outside: Literal["nothing", "bodies", "pairs"]
-    """What it learns of the packages outside of the study's: nothing (weights are drawn from the seed alone); bodies
-    (its weights are the pretraining's); pairs (weights as for nothing, and it is trained on their sources and targets,
-    too, all of them among the fraction's).
-    """
-    dropout: Dropout = 0.1
-    """Share of values that training sets to zero."""
-    lora: Annotated[Lora | None, Field(exclude_if=lambda lora: lora is None)] = None
-    """What is trained: low-rank matrices beside the pretraining's weights; null: all weights."""
-    tokens_a_word: Annotated[float, Field(ge=1.0)] = 2.0
-    """Subwords that a search may write for each word of the corpus's longest summary, which is cut to that afterwards.
-    """
-
-    @model_validator(mode="after")
-    def adapts_what_is_pretrained(self) -> "BartSettings":
-        if self.lora is not None and self.outside != "bodies":
-            raise ValueError(f"`lora` trains no weights, and those of outside {self.outside!r} are new: leave it out")
-        return self

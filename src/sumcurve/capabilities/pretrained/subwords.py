@@ -1,7 +1,8 @@
-"""What a pretrained model reads and writes: text as people do, in the subwords of its own tokenizer.
+"""Input and output of a pretrained model: plain text, in the subwords of its own tokenizer.
 
-A corpus counts in its own tokens, here called words. What a model may read of a source and is trained to write of a
-target are the same first words for every method; here they are the text up to the end of the last of them.
+A corpus counts in its own tokens, here called words. The words of a source that a model may read and those of a target
+that it is trained to write are the same first words for every method; here they are the text up to the end of the last
+of them.
 """
 
 from bisect import bisect_right
@@ -30,10 +31,10 @@ class Span:
 
 
 def first_words(sentences: Sequence[str], lower: bool, most: int) -> tuple[str, list[Span], bool]:
-    """The text of the sentences up to their first `most` words, the spans of these in it, and whether that is all.
+    """The text of the sentences up to their first `most` words, the spans of these in it, and True if nothing was cut.
 
     Sentences are joined by a blank, and between two of them a mark is counted as a word, as `Vocabulary.target` does.
-    `lower` says whether the corpus's tokenizer reads small letters. A character that is longer in small letters
+    `lower`: True where the corpus's tokenizer reads small letters. A character that is longer in small letters
     (Turkish İ) is in small letters here, so that words and text stay aligned.
     """
     text, spans = "", list[Span]()
@@ -60,7 +61,7 @@ MOST_BACK = 40  # characters; no token of a text is longer than a few dozen
 
 
 def first_sentences(sentences: Sequence[str], words: Tokenizer, lower: bool, most: int) -> tuple[list[str], bool]:
-    """The text of the sentences up to their first `most` tokens by any tokenizer, and whether that is all.
+    """The text of the sentences up to their first `most` tokens by any tokenizer, and True if nothing was cut.
 
     Marks between sentences are counted as `first_words` counts them.
     """
@@ -79,7 +80,7 @@ def first_sentences(sentences: Sequence[str], words: Tokenizer, lower: bool, mos
 
 
 def _beginning(sentence: str, first: Sequence[str], words: Tokenizer, lower: bool) -> str:
-    """The longest beginning of a sentence that has these tokens, its first ones; else as many."""
+    """The longest beginning of a sentence whose tokens are these, its first ones; else one with as many."""
 
     def tokens(length: int) -> list[str]:
         return words.tokens([sentence[:length]], lower)[0].split()
@@ -96,8 +97,8 @@ def _beginning(sentence: str, first: Sequence[str], words: Tokenizer, lower: boo
 class TextExample:
     """One record in subwords. `target` ends with the end mark, unless the record's target was cut.
 
-    `words` says of each subword of the target which of the target's words (or marks) it belongs to, `size` how many
-    these are, the end mark counted. `truncated`: the model has no positions for all that it was to read.
+    `words` holds for each subword of the target the number of the target's word (or mark) that it belongs to, `size`
+    their number, the end mark counted. `truncated`: the source exceeds the model's positions.
     """
 
     record: Record
@@ -109,10 +110,10 @@ class TextExample:
 
 
 class Subwords:
-    """A tokenizer with what a model needs beside it.
+    """A tokenizer with further data that a model needs.
 
-    `template` holds `{source}`; `positions` are those of what the model reads, None: any number. `writes` is how many
-    subwords a decoder has positions for behind its prefix; None: any number, or those that reading leaves.
+    `template` holds `{source}`; `positions` are those of the model's input, None: no limit. `writes` is the number of
+    subwords that a decoder has positions for after its prefix; None: no limit, or those that the input leaves.
     """
 
     def __init__(
@@ -124,9 +125,9 @@ class Subwords:
         lower: bool,
         encoder: bool,
     ) -> None:
-        """`encoder`: whether what is read is a text of its own, with the marks that the tokenizer puts around one.
+        """`encoder`: True where the input is a text of its own, with the marks that the tokenizer puts around one.
 
-        Raises PretrainedError for a tokenizer without an end mark, and one that does not say where its subwords stand.
+        Raises PretrainedError for a tokenizer without an end mark, and one without offsets of its subwords.
         """
         if tokenizer.eos_token_id is None:
             raise PretrainedError(
@@ -143,9 +144,9 @@ class Subwords:
         self.words = "words"  # the corpus's tokenizer, by name
         self.end: int = tokenizer.eos_token_id
         around = list(tokenizer("")["input_ids"])
-        # What a target begins with: all that the tokenizer puts before the end mark of an empty text.
+        # Beginning of targets: all marks that the tokenizer puts before the end mark of an empty text.
         self.before = around[: around.index(self.end)] if encoder and self.end in around else []
-        # What a prompt begins with: what the tokenizer puts before any text; what it puts behind one would end it.
+        # Beginning of prompts: the marks that the tokenizer puts before any text; those after a text would end it.
         self.opening = [] if encoder else self._before_text()
         self.writes = None if positions_written is None else positions_written - 1 - len(self.before)
 
@@ -153,13 +154,13 @@ class Subwords:
         return len(self.tokenizer)
 
     def as_text(self, sentences: Sequence[str]) -> list[str]:
-        """A corpus's tokens as text: the Penn Treebank's brackets and quotation marks as people write them."""
+        """A corpus's tokens as text: the Penn Treebank's brackets and quotation marks become ordinary ones."""
         if self.words != "ptb":
             return [*sentences]
         return [" ".join(NO_TEXT.get(word.upper(), word) for word in sentence.split(" ")) for sentence in sentences]
 
     def _first_words(self, sentences: Sequence[str], most: int) -> tuple[str, list[Span], bool]:
-        """As `first_words`, of text whose tokens the corpus's tokenizer counts; spans are of its words all the same."""
+        """Apply `first_words` to text whose tokens the corpus's tokenizer counts; spans are of its words, too."""
         if self.words == "words":
             return first_words(sentences, self.lower, most)
         kept, whole = first_sentences(sentences, tokenizer(self.words), self.lower, most)
@@ -181,9 +182,9 @@ class Subwords:
         return [*self.opening, *ids]
 
     def source(self, sentences: Sequence[str], most_words: int, room: int = 0) -> tuple[list[int], bool]:
-        """What the model reads of a source, and whether it had no positions for all of it.
+        """Ids that the model reads of a source, and True where it exceeds the model's positions.
 
-        `room` are positions to be left free. The source's end is cut away, never the template. Raises PretrainedError
+        `room` are positions to be left free. The source's end is cut, never the template. Raises PretrainedError
         for a source without a word, and where the template alone is too long.
         """
         text, spans, _ = self._first_words(sentences, most_words)
@@ -204,9 +205,9 @@ class Subwords:
         return ids, truncated
 
     def target(self, sentences: Sequence[str], most_words: int) -> tuple[list[int], list[int], int]:
-        """A target's subwords, the word that each belongs to, and how many words these are (see `TextExample`).
+        """A target's subwords, the word that each belongs to, and the number of these words (see `TextExample`).
 
-        A subword belongs to the first word that ends behind the subword's start. Of a target with more than
+        A subword belongs to the first word that ends after the subword's start. Of a target with more than
         `most_words` words, marks counted, the first ones are kept, and no end mark.
         """
         text, spans, whole = self._first_words(sentences, most_words)
@@ -220,7 +221,7 @@ class Subwords:
         return ids, words, len(spans)
 
     def example(self, record: Record, text: Text, source_words: int, target_words: int, room: int = 0) -> TextExample:
-        """The record as the model reads it. A decoder alone has `room` positions left to write in, and for its target.
+        """The record as the model's input. A decoder-only model has `room` positions left to write in and for targets.
 
         PretrainedError, naming the record, for an empty source and a target that the decoder has no positions for.
         """
@@ -237,7 +238,7 @@ class Subwords:
         return TextExample(record, source, ids, words, size, truncated)
 
     def text(self, ids: Sequence[int]) -> str:
-        """What was written, up to the end mark."""
+        """Text written, up to the end mark."""
         ids = list(ids)
         if self.end in ids:
             ids = ids[: ids.index(self.end)]
@@ -274,5 +275,5 @@ def collate(
 
 
 def lengths(example: TextExample) -> tuple[int, int]:
-    """What training batches are bucketed by."""
+    """Lengths by which training batches are bucketed."""
     return len(example.target), len(example.source)

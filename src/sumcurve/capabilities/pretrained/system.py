@@ -1,4 +1,4 @@
-"""Systems that are pretrained models: fine-tuned by the study, or as they come (zero shot)."""
+"""Systems that are pretrained models: fine-tuned by the study, or without any training (zero shot)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from sumcurve.capabilities.pretrained.decoding import (
     write,
 )
 from sumcurve.capabilities.pretrained.model import Pretrained
-from sumcurve.capabilities.pretrained.settings import SubwordSettings
+from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.capabilities.pretrained.subwords import TextExample
 from sumcurve.corpora.derangement import derangements
 from sumcurve.decoding.logp import TargetLogp
@@ -27,12 +27,12 @@ from sumcurve.systems.system import Alternatives, Item, Likelihoods
 
 
 class PretrainedSystem:
-    """A model with a search, and what it may read of a source and was trained to write of a target, in words."""
+    """A model with a search, and its limits on sources and targets, in words."""
 
     def __init__(
         self,
         model: Pretrained,
-        settings: SubwordSettings,
+        settings: TransformersSettings,
         search: Search,
         source_tokens: int,
         target_tokens: int,
@@ -44,16 +44,16 @@ class PretrainedSystem:
         self.read = self.truncated = 0  # sources, and those that the model had no positions for, of texts for people
 
     def examples(self, items: Sequence[Item], room: int = 0) -> list[TextExample]:
-        """The items as the model reads them; a decoder alone has positions for `room` subwords behind each."""
+        """The items as the model's inputs; a decoder-only model has positions for `room` subwords after each."""
         lengths = self.source_tokens, self.target_tokens, max(room, self.decoding.max_tokens)
         return [self.model.subwords.example(item.record, item.text, *lengths) for item in items]
 
     def written(self, examples: Sequence[TextExample]) -> list[str]:
-        """What the model writes of each example, as text."""
+        """Decode a text for each example."""
         return write(self.model, examples, self.decoding, self.device)
 
     def words(self, text: str) -> list[str]:
-        """A written text as the corpus's tokenizer gives it, cut at its longest summary."""
+        """A written text in the corpus's tokens, cut at its longest summary."""
         subwords = self.model.subwords
         return in_words(text, subwords.lower, self.search.max_tokens, subwords.words)
 
@@ -62,7 +62,7 @@ class PretrainedSystem:
 
     @torch.no_grad()
     def logp(self, items: Sequence[Item], targets: Sequence[list[str]]) -> list[float]:
-        """As far as `target_tokens` reach. Sentences of targets are read as the texts that they are."""
+        """Log-probabilities of targets up to `target_tokens`. Sentences of targets are read as plain text."""
         records = [
             Item(
                 replace(item.record, target=target, references=[]),
@@ -83,9 +83,10 @@ class PretrainedSystem:
 
     @torch.no_grad()
     def weigh(self, alternatives: Sequence[Alternatives]) -> list[Likelihoods]:
-        """As far as `target_tokens` reach. Targets are read as texts of words and blanks, also where people wrote one.
+        """Log-probabilities of targets up to `target_tokens`.
 
-        Every source is read once, and distinct targets of it in batches.
+        Targets are read as texts of words and blanks, also where the original text exists. Every source is read once,
+        and distinct targets of it in batches.
         """
         model, subwords = self.model, self.model.subwords
         likelihoods = []
@@ -113,9 +114,9 @@ class PretrainedSystem:
         return likelihoods
 
     def reading(self, items: Sequence[Item], settings: Reading) -> TargetLogp:
-        """Log-probabilities of targets word by word, given the own and other groups' sources.
+        """Log-probabilities of targets word by word, given each item's source and those of other groups.
 
-        A decoder alone reads of every source what leaves positions for the longest target: any may follow it.
+        A decoder-only model truncates every source to leave positions for the longest target, since any may follow it.
         Raises GroupError where all records are of one group.
         """
         others = derangements([item.record for item in items], settings)
@@ -126,7 +127,7 @@ class PretrainedSystem:
 
 
 def write_output(system: PretrainedSystem, items: Sequence[Item], stage: Stage) -> None:
-    """Write summaries.jsonl and summaries.text.jsonl: what was written, whole, as text."""
+    """Write summaries.jsonl and summaries.text.jsonl: the complete texts as written."""
     examples = system.examples(items)
     stage.facts["truncated_sources"] = truncated(examples)
     if notice := told_of(stage.facts["truncated_sources"], len(examples), system.model):

@@ -1,1 +1,1 @@
-"""Somebody's program as a system: trained, asked and kept by commands."""
+"""A user's program as a system: trained and run by commands."""

@@ -1,31 +1,27 @@
-"""The capability `programs`: somebody's programs as systems, trained ones, too."""
+"""The capability `programs`: users' programs as systems, trained ones, too."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sumcurve.capabilities.capability import Capability
 from sumcurve.capabilities.programs.command import Command, CommandSettings
 from sumcurve.capabilities.programs.folders import KINDS, DecodeProgramSpecification, TrainProgramSpecification
-from sumcurve.settings.config import PlanError
+from sumcurve.planning.folder import PlannedCorpus
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.study import Reading
 from sumcurve.sources.pinned import File
 from sumcurve.systems.rows import Scored
 
-if TYPE_CHECKING:
-    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
-    from sumcurve.watch.costs import Cost, Costs
-    from sumcurve.watch.estimate import Sizes
-
-# What of its fraction's words an outside program is asked about: all, as far as the study's methods know them.
+# Words of its fraction for which an outside program gives log-probabilities: all in the methods' vocabularies.
 EVERY_WORD = {"vocabulary": 10**9, "least_count": 1}
 
 
 class Programs(Capability):
+    item_seconds = None
     kinds = KINDS
     systems = trainables = {"command": Command}
 
-    def plan_curve(self, plan: "Plan", corpus: "PlannedCorpus", row: Scored) -> None:
-        """A training of an outside program, and what it says then."""
+    def plan_curve(self, plan: PlannedStudy, corpus: PlannedCorpus, row: Scored) -> None:
+        """Add a training of an outside program, and its output."""
         _, settings = plan.systems[row.method]
         if not isinstance(settings, CommandSettings):
             return
@@ -45,7 +41,7 @@ class Programs(Capability):
         run = plan.add("train_program", specification, [corpus.prepared, row.fraction], files, **named)
         self.plan_output(plan, corpus, replace(row, run=run), KINDS["train_program"].stem.format(**named), "")
 
-    def plan_output(self, plan: "Plan", corpus: "PlannedCorpus", row: Scored, stem: str, variant: str) -> None:
+    def plan_output(self, plan: PlannedStudy, corpus: PlannedCorpus, row: Scored, stem: str, variant: str) -> None:
         kind, settings = plan.systems[row.method]
         if not isinstance(settings, CommandSettings):
             return
@@ -64,12 +60,6 @@ class Programs(Capability):
         files = [File(sha256, path) for sha256, path in kind.files(settings).items()]
         inputs = [str(row.run), corpus.prepared]
         plan.decoded(row, plan.add("decode_program", specification, inputs, files, run=stem, variant=variant))
-
-    def cost(self, plan: "Plan", folder: "Folder", costs: "Costs", sizes: "Sizes") -> "Cost | None":
-        """PlanError: nobody but their authors knows."""
-        if folder.kind in KINDS or folder.specification.get("system") in self.systems:
-            raise PlanError(costs.of_programs)
-        return None
 
 
 CAPABILITY = Programs()

@@ -1,8 +1,8 @@
 """An outside program, by its commands: JSON lines in, JSON lines out.
 
 `summarize` writes summaries; `train`, where there is one, learns from training records before; `logp`, where there is
-one, says how probable targets are. A shell runs each where the study is run. What they are told by environment
-variables is in `ENVIRONMENT`, beside the `settings` of the study, each a variable of its own.
+one, returns log-probabilities of targets. A shell runs each where the study is run. Their environment variables are in
+`ENVIRONMENT`, and the `settings` of the study are further variables.
 """
 
 import json
@@ -19,11 +19,12 @@ from sumcurve.capabilities.programs.process import MODEL, Limits, environment_of
 from sumcurve.capabilities.programs.targets import tokens_of
 from sumcurve.settings.base import Positive
 from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.store.kind import Version
 from sumcurve.store.records import RecordError, write_jsonl
 from sumcurve.systems.outside import LearningSettings, read_summaries, tokenized, tokenizing
 from sumcurve.systems.system import LOG_OF, Alternatives, Item, Likelihoods, Role, SystemSettings
 
-# What a program is told, by the variable that tells it. Paths are absolute.
+# Information for a program, by environment variable. Paths are absolute.
 ENVIRONMENT = {
     "SUMCURVE_TRAIN": "train: the training records, JSON lines {id, source, target}",
     "SUMCURVE_VALID": "train: the validation records, as those",
@@ -40,7 +41,7 @@ SETTING = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
 def _shell_line(line: str) -> str:
-    """The line; ValueError for one that runs nothing."""
+    """Check the line; ValueError for one that runs nothing."""
     if not line.strip():
         raise ValueError("must be a shell line that runs a program; write one")
     return line
@@ -52,10 +53,10 @@ Line = Annotated[str, AfterValidator(_shell_line)]
 class CommandSettings(LearningSettings):
     summarize: Line  # a shell line, run where the study is run
     train: Line | None = None  # a shell line that learns; then there is a curve, as of a method
-    logp: Line | None = None  # a shell line that says how probable targets are
+    logp: Line | None = None  # a shell line that returns log-probabilities of targets
     timeout: Positive = 3600  # seconds for all test items, of summarize and of logp
     train_timeout: Positive = 86_400  # seconds for one training
-    max_gigabytes: Annotated[float, Field(gt=0)] = 20.0  # of what a training leaves
+    max_gigabytes: Annotated[float, Field(gt=0)] = 20.0  # of a training's files
     environment: Annotated[list[str], Field(default_factory=list)]  # of this machine, beside `process.MACHINE`
 
     light: ClassVar[bool] = False
@@ -101,32 +102,33 @@ class CommandSettings(LearningSettings):
 
 
 class Command:
-    """Gets a JSON object a line, `id` and `source` (the sentences as people wrote them), and never a reference.
+    """Reads a JSON object a line, `id` and `source` (the sentences as people wrote them), and never a reference.
 
     It writes a summary a line in that order, or JSON lines {id, summary} in any (`outside.read_summaries`). Its command
-    line and the content of the files that this names decide the output's name; a program that is found by PATH, and
-    what programs read without being told, are not known.
+    line and the content of the files named in it determine the output's name; a program that is found by PATH, and
+    files that programs read without being named, are not part of it.
     """
 
+    version: ClassVar[Version] = "6acd2fb554a5547a"
     Settings: ClassVar[type[SystemSettings]] = CommandSettings
     title: ClassVar[str] = "an outside program"
     role: ClassVar[Role] = "outside"
     needs: ClassVar[Mapping[str, str]] = {}
-    recipe: ClassVar[bool] = False
+    is_baseline: ClassVar[bool] = False
 
     def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        """`inputs` hold a file to log to, and may hold the folder of what was learned."""
+        """`inputs` hold a file to log to, and may hold the folder of the trained model."""
         self.settings, self.log = settings, inputs[LOG_OF]
         self.environment = environment_of(settings)
         if MODEL in inputs:
             self.environment["SUMCURVE_MODEL"] = str(inputs[MODEL].resolve())
-        self.target_tokens = 0  # of a target, that `weigh` asks it for
+        self.target_tokens = 0  # of a target, that `weigh` requests
 
     @classmethod
     def of_run(
         cls, settings: Mapping[str, Any], run: Path, inputs: Mapping[str, Path], device: str, target_tokens: int
     ) -> "Command":
-        """The program with what it has learned, which the folder `run` holds."""
+        """The program with the model that it has trained, in the folder `run`."""
         system = cls(settings, {**inputs, MODEL: run / MODEL})
         system.environment["SUMCURVE_DEVICE"] = device
         system.target_tokens = target_tokens
@@ -162,8 +164,8 @@ class Command:
     def word_logp(self, sources: Sequence[Item], targets: Sequence[list[str]]) -> list[list[float]]:
         """Log-probabilities, in nats, of each target's words in their order given the source of the same place.
 
-        Targets are sentences of blank-separated words. Behind the last word the program may have said how probable it
-        is that the target ends there. RecordError where it says anything else, and where there is no such command.
+        Targets are sentences of blank-separated words. After the last word the program may give the log-probability of
+        the target's end. RecordError for any other output, and where there is no such command.
         """
         if "logp" not in self.settings:
             raise RecordError(
@@ -180,11 +182,11 @@ class Command:
             return read_logp(written, counts, f"the output of `{command}`")
 
     def logp(self, items: Sequence[Item], targets: Sequence[list[str]]) -> list[float]:
-        """The sum over a target's words, and its end where the program speaks of it."""
+        """The sum over a target's words, and its end where the program gives it."""
         return [math.fsum(values) for values in self.word_logp(items, targets)]
 
     def weigh(self, alternatives: Sequence[Alternatives]) -> list[Likelihoods]:
-        """All targets are asked for at once, each as far as `target_tokens` reach."""
+        """Likelihoods of all targets, in a single call of the program, each up to `target_tokens`."""
         targets = [[tokens_of(target, self.target_tokens)[0] for target in each.targets] for each in alternatives]
         pairs = [(each.item, target) for each, row in zip(alternatives, targets, strict=True) for target in row]
         values = iter(self.word_logp([item for item, _ in pairs], [target for _, target in pairs]))
@@ -195,7 +197,7 @@ class Command:
         return likelihoods
 
     def _run(self, command: str, rows: Sequence[dict[str, Any]], folder: Path, what: str) -> Path:
-        """The file of what a command wrote when it was given these rows."""
+        """Run a command with these rows as input; returns the file of its output."""
         given, written = folder / "items.jsonl", folder / "written"
         write_jsonl(given, rows)
         log = self.log.with_suffix(f"{what}{self.log.suffix}")
@@ -212,13 +214,13 @@ class Command:
 
 
 def variables_of(settings: CommandSettings) -> dict[str, Any]:
-    """What a specification says of variables; nothing of what the settings do not name."""
+    """Variables in a specification; empty where the settings name none."""
     named = {"settings": settings.settings, "environment": sorted(settings.environment)}
     return {key: value for key, value in named.items() if value}
 
 
 def files_of_all(*commands: str | None) -> dict[str, str]:
-    """`process.files_of` of all commands that there are."""
+    """Files of all given commands, as in `process.files_of`."""
     return {name: sha256 for command in commands if command is not None for name, sha256 in files_of(command).items()}
 
 
@@ -229,7 +231,7 @@ def _state(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def read_logp(path: Path, counts: Sequence[int], named: str) -> list[list[float]]:
-    """The log-probabilities of every target, by its place; `counts` are its words, which a number for its end follows.
+    """The log-probabilities of every target, by its place; `counts` are its words, and one for its end may follow.
 
     JSON lines {id, logp} in any order. Raises RecordError that names line, id and remedy.
     """

@@ -1,4 +1,4 @@
-"""Folders of what outside programs learn and say: how each kind is made."""
+"""Folders of models and outputs of outside programs, and how each kind is made."""
 
 from typing import Literal, NotRequired, TypedDict
 
@@ -21,7 +21,7 @@ class TrainProgramSpecification(TypedDict):
 
 
 def train_program(specification: TrainProgramSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write what an outside program learns from a fraction; what it says is kept among the logs."""
+    """Write the model that an outside program learns from a fraction; its messages are kept among the logs."""
     from sumcurve.capabilities.programs.training import train_program as learn
 
     fraction = inputs[specification["fraction"]]
@@ -49,12 +49,12 @@ class DecodeProgramSpecification(TypedDict):
     system: str  # a kind of `sumcurve.systems.SYSTEMS`
     told: Block
     reading: NotRequired[Block]  # of a program that gives log-probabilities
-    target_tokens: NotRequired[int]  # words of a target that are asked of it, with `reading`
+    target_tokens: NotRequired[int]  # words of a target with log-probabilities, with `reading`
     part: NotRequired[Literal["valid"]]  # of the corpus, where settings are tried; without it the test part
 
 
 def decode_program(specification: DecodeProgramSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write what an outside program that was trained says of the test set, or of the validation records."""
+    """Write a trained outside program's summaries of the test set, or of the validation records."""
     from sumcurve.capabilities.programs.command import Command
     from sumcurve.capabilities.programs.program import decode_program as decode
     from sumcurve.systems.system import LOG_OF
@@ -76,7 +76,7 @@ KINDS: dict[str, Kind] = {
         stem="{corpus}-{method}-{size}-s{seed}",
         specification=TrainProgramSpecification,
         builder=train_program,
-        modules=("sumcurve.capabilities.programs.training",),
+        version=1,
         mem_mb=3000,
         model_mb=PRETRAINED_MB,
         minutes=240,
@@ -87,9 +87,7 @@ KINDS: dict[str, Kind] = {
         stem="{run}{variant}",
         specification=DecodeProgramSpecification,
         builder=decode_program,
-        modules=("sumcurve.capabilities.programs.program", "sumcurve.capabilities.programs.command"),
-        part="system",
-        parts=("command",),
+        version="df7cdd2d35f4602d",
         version_key="fingerprint",
         mem_mb=3000,
         model_mb=PRETRAINED_MB,

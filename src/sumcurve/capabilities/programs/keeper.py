@@ -1,8 +1,8 @@
-"""Runs a shell line for `process` and ends all that it has started: when it ends, when asked to, or alone.
+"""Runs a shell line for `process` and ends all processes that it started: at its end, on request, or if orphaned.
 
-A process of its own, started by this file's name: on Linux whatever the line starts, daemons too, becomes its child
-when their parents end (prctl(2), PR_SET_CHILD_SUBREAPER), so that none is lost sight of and each is waited for. It ends
-as the shell does. Elsewhere what has left the shell's process group is not known.
+It is a separate process, started by this file's name: on Linux all processes that the line starts, daemons too, become
+its children when their parents end (prctl(2), PR_SET_CHILD_SUBREAPER), so that each is tracked and waited for. It ends
+with the shell's status. Elsewhere processes that have left the shell's process group are not tracked.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ TICK = 0.01  # seconds
 
 
 def adopting(parent: int) -> bool:
-    """Become the parent of orphans, and be asked to end when `parent` ends; whether this system can."""
+    """Become the parent of orphans, and receive a signal when `parent` ends; False where the system cannot."""
     if sys.platform != "linux":
         return False
     prctl = ctypes.CDLL(None).prctl
@@ -56,7 +56,7 @@ def reaped() -> dict[int, int] | None:
 
 
 def children() -> list[int]:
-    """Process ids of our children, those that have ended too."""
+    """Process ids of our children, including those that have ended."""
     pids = []
     for name in os.listdir("/proc"):
         if name.isdecimal():
@@ -67,7 +67,7 @@ def children() -> list[int]:
 
 
 def end(pid: int, adopts: bool) -> dict[int, int]:
-    """Kill the shell's session and all our children, of whom there are new ones as long as parents are killed."""
+    """Kill the shell's session and all our children; new ones appear as long as parents are killed."""
     gone: dict[int, int] = {}
     limit = time.monotonic() + PATIENCE
     while time.monotonic() < limit:

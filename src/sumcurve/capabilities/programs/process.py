@@ -1,4 +1,4 @@
-"""Outside programs: a shell line, run to its end under limits of time and size; what it says is kept."""
+"""Outside programs: a shell line, run to its end under limits of time and size; its messages are kept."""
 
 import os
 import selectors
@@ -14,19 +14,19 @@ from typing import IO, Any
 
 from sumcurve.capabilities.programs.keeper import PATIENCE
 from sumcurve.machine.ending import ended_by_sigterm
-from sumcurve.machine.sums import DECIDING
+from sumcurve.numerics.sums import DECIDING
 from sumcurve.store.records import RecordError
 from sumcurve.systems.outside import sha256_of
 
-MODEL = "model"  # the folder, of a run, of what a program has learned; and its key among a system's inputs
-SAID = 2000  # characters of what a failed program said last that are shown
-LOG = 16 << 20  # bytes of a log; what a program says after that is dropped
+MODEL = "model"  # the folder, in a run, of a program's model; and its key among a system's inputs
+SAID = 2000  # last characters of a failed program's messages that are shown
+LOG = 16 << 20  # bytes of a log; later messages are dropped
 TICK = 0.2  # seconds
 KEEPER = Path(__file__).with_name("keeper.py")
 LOOK = 2.0  # seconds between two looks at how large a folder has become
 
-# The variables of this machine that every program gets: where it finds programs, libraries and a place to write, its
-# language, its GPU, and what decides threads and floating-point sums. Others, tokens among them, are named by a study.
+# The variables of this machine for every program: paths of programs, libraries and temporary files, its language, its
+# GPU, and those that determine threads and floating-point sums. A study names others, tokens among them.
 MACHINE = frozenset(
     {
         *("PATH", "LD_LIBRARY_PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LANG", "LANGUAGE"),
@@ -38,7 +38,7 @@ FAMILIES = ("LC_", *DECIDING)
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one program: seconds, bytes of its standard output, and bytes of the folder that it writes to, if any."""
+    """Limits of one program: seconds, bytes of standard output, and bytes of the folder that it writes to, if any."""
 
     seconds: int
     output: int = LOG
@@ -48,7 +48,7 @@ class Limits:
 
 
 def environment_of(settings: Mapping[str, Any]) -> dict[str, str]:
-    """The variables that a program gets: of this machine those of `MACHINE`, `FAMILIES` and its own list, and settings.
+    """The variables for a program: this machine's variables in `MACHINE`, `FAMILIES` and its own list, and settings.
 
     RecordError where its list names one that is not set here.
     """
@@ -68,9 +68,9 @@ def environment_of(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def files_of(command: str) -> dict[str, str]:
-    """The sha256 of every file that a shell line names by its path, as a word or behind a word's first `=`.
+    """The sha256 of every file that a shell line names by its path, as a word or after a word's first `=`.
 
-    RecordError for a line that is no shell line.
+    RecordError for an invalid shell line.
     """
     try:
         words = shlex.split(command)
@@ -106,18 +106,18 @@ def run(
 ) -> None:
     """Run a shell line to its end, with `source` as its standard input and `target` as its standard output.
 
-    `log` gets its standard error, and its standard output where there is no `target`; it has the variables of
-    `environment` and no others. Raises RecordError, which names the command and the remedy, where it fails, is
-    killed, takes longer or writes more than the limits allow. Whatever ends it, or us, what it has started is
-    stopped (`capabilities.programs.keeper`): on Linux all that descends from it, elsewhere, and where we are not killed
-    ourselves, what did not leave its process group.
+    `log` receives its standard error, and its standard output where there is no `target`; its only variables are those
+    of `environment`. Raises RecordError, which names the command and the remedy, where it fails, is killed, takes
+    longer or writes more than the limits allow. However it or this process ends, the processes that it started are
+    stopped (`capabilities.programs.keeper`): on Linux all its descendants; elsewhere, unless this process is killed,
+    those that did not leave its process group.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
         sink = _Log(held.enter_context(log.open("wb")))
         written = _Written(held.enter_context(target.open("wb")), command, limits.output) if target else sink
         given = held.enter_context(source.open("rb")) if source else subprocess.DEVNULL
-        # A shell, since the line is what the study's author would type, pipes and all; nothing of the data is in it.
+        # A shell, since the line is as the study's author would type it, with pipes; nothing of the data is in it.
         held.enter_context(ended_by_sigterm())
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", str(KEEPER), str(os.getpid()), command],
@@ -140,7 +140,7 @@ def run(
 
 
 class _Log:
-    """What a program says: the first bytes in a file, the last ones in memory."""
+    """Messages of a program: the first bytes in a file, the last ones in memory."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream, self.room, self.last = stream, LOG, b""
@@ -156,7 +156,7 @@ class _Log:
 
 
 class _Written:
-    """What a program writes, up to a limit."""
+    """Output of a program, up to a limit."""
 
     def __init__(self, stream: IO[bytes], command: str, most: int) -> None:
         self.stream, self.command, self.most, self.count = stream, command, most, 0
@@ -174,13 +174,13 @@ class _Written:
 def _follow(
     process: subprocess.Popen[bytes], command: str, sinks: Mapping[str, Callable[[bytes], None]], limits: Limits
 ) -> int:
-    """The exit status of a process, once it has ended and all that it wrote is read."""
+    """The exit status of a process, after it has ended and all its output is read."""
     end, next_look = monotonic() + limits.seconds, monotonic() + LOOK
     with selectors.DefaultSelector() as pipes:
         for name, sink in sinks.items():
             pipes.register(getattr(process, name), selectors.EVENT_READ, sink)
         while True:
-            ended = process.poll() is not None  # asked first: what it has written is in the pipes then
+            ended = process.poll() is not None  # polled first: then all its output is in the pipes
             if not ended and not pipes.get_map():
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(TICK)
@@ -203,7 +203,7 @@ def _follow(
 
 
 def check_size(command: str, limits: Limits) -> None:
-    """RecordError where the folder that a program writes to has become larger than its limit."""
+    """Raise RecordError where the folder that a program writes to exceeds its limit."""
     if limits.folder is not None and (size := size_of(limits.folder)) > limits.folder_bytes:
         raise RecordError(
             f"`{command}` has written {size:,} bytes to $SUMCURVE_MODEL, more than the {limits.folder_bytes:,} that "
@@ -212,7 +212,7 @@ def check_size(command: str, limits: Limits) -> None:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Let the keeper end all that was started; its own end is waited for."""
+    """Let the keeper end all processes started; wait for its own end."""
     process.terminate()
     try:
         process.wait(2 * PATIENCE)

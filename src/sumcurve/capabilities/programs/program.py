@@ -1,4 +1,4 @@
-"""What an outside program that the study has trained says of the test items."""
+"""Outputs for the test items of an outside program that the study has trained."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +14,9 @@ from sumcurve.systems.system import Item, write_summaries
 
 
 def reading(system: Command, items: Sequence[Item], settings: Reading, most: int) -> TargetLogp:
-    """Log-probabilities of targets word by word, given the own and other groups' sources.
+    """Log-probabilities of targets word by word, given each item's source and those of other groups.
 
-    A mark between sentences has none, and 0; so has an end that the program does not speak of. Every word is known.
+    A mark between sentences has 0; so has an end without a value from the program. No word is unknown.
     Raises GroupError where all records are of one group.
     """
     others = derangements([item.record for item in items], settings)
@@ -41,12 +41,12 @@ def reading(system: Command, items: Sequence[Item], settings: Reading, most: int
 def decode_program(
     system: Command, items: Sequence[Item], settings: Reading | None, target_tokens: int, stage: Path
 ) -> None:
-    """Write summaries.jsonl, and logp.safetensors where log-probabilities are `asked` for and there are two groups."""
+    """Write summaries.jsonl, and logp.safetensors where log-probabilities are requested and there are two groups."""
     write_summaries(system, items, stage)
     if settings is None:
         return
     try:
         logp = reading(system, items, settings, target_tokens)
     except GroupError:
-        return  # the scorer that would read the file says why there is none
+        return  # the scorer that would read the file states why there is none
     write_logp(stage, logp, [item.record.id for item in items])

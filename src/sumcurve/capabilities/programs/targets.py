@@ -1,4 +1,4 @@
-"""What an outside program is asked of a target."""
+"""Words of a target for which an outside program returns log-probabilities."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ WORD, MARK, END = 0, 1, 2
 
 
 def tokens_of(target: Sequence[str], most: int) -> tuple[list[str], list[int]]:
-    """A target's first `most` words and marks, as sentences of words; and what each of its tokens is.
+    """A target's first `most` words and marks, as sentences of words; and the kind of each of its tokens.
 
-    Counted as `Vocabulary.target` does: a mark stands between two sentences, and an end follows what is not cut.
+    Counted as in `Vocabulary.target`: a mark stands between two sentences, and an end follows a target that is not cut.
     """
     kept: list[list[str]] = []
     kinds: list[int] = []

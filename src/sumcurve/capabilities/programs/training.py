@@ -1,4 +1,4 @@
-"""A training by an outside program: the records of a fraction in, whatever it leaves in its folder out."""
+"""A training by an outside program, from the records of a fraction to the files in its folder."""
 
 import resource
 import tempfile
@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any
 
 from sumcurve.capabilities.programs.process import MODEL, Limits, check_size, environment_of, run
-from sumcurve.corpora.sizes import positions
+from sumcurve.corpora.sizes import drawn_positions
 from sumcurve.corpora.store import Corpus, rows_of
 from sumcurve.store.records import RecordError, write_csv, write_json, write_jsonl
 
@@ -24,10 +24,10 @@ def learn(
     scratch: Path,
     log: Path,
 ) -> float:
-    """Let a program learn from these rows; returns what that cost.
+    """Let a program learn from these rows; returns the cost.
 
-    `settings` is what `CommandSettings.training` gave. The cost are CPU seconds of all its processes on a CPU, seconds
-    that went by on a GPU. Raises RecordError where it fails, leaves nothing in `model`, or leaves links.
+    `settings` is the result of `CommandSettings.training`. The cost is CPU seconds of all its processes on a CPU,
+    elapsed seconds on a GPU. Raises RecordError where it fails, leaves nothing in `model`, or leaves links.
     """
     scratch.mkdir(parents=True, exist_ok=True)
     model.mkdir()
@@ -69,7 +69,7 @@ def learn(
 
 
 def _cpu_seconds() -> float:
-    """Of all children that have ended."""
+    """CPU seconds of all children that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -86,9 +86,9 @@ def train_program(
     device: str,
     note: Callable[[str], None],
 ) -> None:
-    """Write model/ (what the program leaves), training.json and timings.csv. Raises RecordError."""
+    """Write model/ (the program's files), training.json and timings.csv. Raises RecordError."""
     train, valid = (Corpus(corpus).part(name) for name in ("train", "valid"))
-    drawn = positions(fraction, train.ids, seed)
+    drawn = drawn_positions(fraction, train.ids, seed)
     note(f"{len(drawn)} records, seed {seed}: `{settings['train']}`, log in {log}")
     rows = rows_of(train, drawn), rows_of(valid, range(len(valid)))
     seconds = learn(settings, *rows, seed, threads, device, stage / MODEL, scratch, log)

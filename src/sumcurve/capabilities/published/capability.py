@@ -5,33 +5,33 @@ from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.capability import Capability, Folders
 from sumcurve.capabilities.published.settings import CorpusKeys, PublishedResult
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.study import StudySettings
 from sumcurve.tables import Listing
 
 if TYPE_CHECKING:
-    from sumcurve.capabilities.published.evidence import Published
-    from sumcurve.study.plan import Plan
+    from sumcurve.capabilities.published.table import Published
     from sumcurve.tables.report.facts import Corpus
     from sumcurve.tables.report.leaderboard import Printed
 
 
 class PublishedResults(Capability):
     corpus_settings = CorpusKeys
-    listings = (Listing("published", "sumcurve.capabilities.published.table", after="questions", outputs=False),)
+    listings = (Listing("published", "sumcurve.capabilities.published.table", after="references", outputs=False),)
 
-    def digest(self, plan: "Plan") -> Mapping[str, Any]:
+    def digest(self, plan: PlannedStudy) -> Mapping[str, Any]:
         results = {
             name: [result.model_dump(mode="json") for result in rows] for name, rows in _results(plan.settings).items()
         }
         return {"published": results} if results else {}
 
     def leaderboard_rows(self, corpus: "Corpus") -> "Iterable[Printed]":
-        from sumcurve.capabilities.published.leaderboard import rows
+        from sumcurve.capabilities.published.table import leaderboard_rows
 
-        return rows(corpus)
+        return leaderboard_rows(corpus)
 
     def evidence(self, folders: Folders) -> "Published":
-        from sumcurve.capabilities.published.evidence import Published
+        from sumcurve.capabilities.published.table import Published
 
         return Published(_results(folders.plan.settings))
 

@@ -1,4 +1,4 @@
-"""What a study may say of printed results."""
+"""Settings of printed results."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -11,7 +11,7 @@ MOST = 100.0  # points
 
 
 def _as_printed(number: Any) -> Any:
-    """The text of a score; ValueError for a number, which would lose its last zeros, and for what is no score."""
+    """The text of a score; ValueError for a number, which would lose its last zeros, and for other text."""
     if isinstance(number, int | float):
         raise ValueError("put the number into quotes, as printed, so that 47.30 keeps its decimals")
     if isinstance(number, str) and not (re.fullmatch(r"\d+(\.\d+)?", number, re.ASCII) and float(number) <= MOST):
@@ -41,21 +41,21 @@ class PublishedResult(Settings):
     """A result as a paper prints it. It is neither ranked nor compared."""
 
     system: Text
-    """Its name, as printed."""
+    """Name of the system, as printed."""
     source: Text
     """Paper, and table or page."""
     url: Annotated[str, AfterValidator(_address)]
-    """Of the source."""
+    """Address of the source."""
     scores: Annotated[dict[Metric, Printed], Field(min_length=1)]
     """In points, in quotes, with the decimals that are printed."""
     rouge: Text | None
     """Scorer and its mode; null: not said."""
     references: Literal["mean", "best", "first"] | None
-    """How several references are scored; null: not said, or there is one."""
+    """Rule for several references; null: not said, or there is one."""
     seen: Boolean
-    """Whether who wrote this row has read the printed page; false: quoted at second hand, and marked so."""
+    """True where the printed page was read for this row; false: quoted at second hand, and marked so."""
     parameters: Positive | None = None
-    """Of the model; null: not said."""
+    """Number of the model's parameters; null: not stated."""
     records: Positive | None = None
     """Training records; null: all, or none needed."""
     comparable: Text

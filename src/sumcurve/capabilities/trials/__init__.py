@@ -1,1 +1,1 @@
-"""How settings are chosen: the same budget of trials for every method, on validation records alone."""
+"""Choice of settings: the same budget of trials for every method, on validation records only."""

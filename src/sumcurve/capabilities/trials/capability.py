@@ -1,18 +1,15 @@
 """The capability `trials`: studies that choose settings on validation records, the same budget for every method."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from sumcurve.capabilities.capability import Capability, Verbs
 from sumcurve.capabilities.trials import command
 from sumcurve.capabilities.trials.grid import Trials, asked_for
 from sumcurve.capabilities.trials.settings import StudyKeys
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.config import Block, PlanError, read_study
 from sumcurve.settings.forms import Form
 from sumcurve.settings.study import StudySettings
-
-if TYPE_CHECKING:
-    from sumcurve.study.plan import Plan
 
 
 class TrialsOfSettings(Capability):
@@ -22,7 +19,7 @@ class TrialsOfSettings(Capability):
         command.add_parser(verbs)
 
     def check(self, block: Block, settings: StudySettings, methods: Mapping[str, Form]) -> None:
-        """PlanError for a size that no corpus can have, too few seeds, and a method tried in another grid."""
+        """Raise PlanError for a size that no corpus can have, too few seeds, and a method tried in another grid."""
         if not isinstance(settings, StudyKeys) or settings.grid is None:
             return
         grid = settings.grid
@@ -45,7 +42,7 @@ class TrialsOfSettings(Capability):
         if strange := sorted({*grid.tuned_with} - files):
             where = block.where("grid", "tuned_with", strange[0])
             raise PlanError(f"{where}: no method {strange[0]!r}; there are: {', '.join(sorted(files))}")
-        largest = max(*grid.sizes.values(), *grid.method_sizes.values(), grid.again.size if grid.again else 0)
+        largest = max([*grid.sizes.values(), *grid.method_sizes.values()])
         if percents and largest > 100:
             raise PlanError(f"{block.where('grid')}: {largest}: sizes are percents, as the corpora's: at most 100")
         if percents and len(settings.seeds) < 2:
@@ -56,8 +53,8 @@ class TrialsOfSettings(Capability):
                 where = block.where("grid", "studies", method)
                 raise PlanError(f"{where}: study {study} has a grid itself; name one that trains the method")
 
-    def plan_study(self, plan: "Plan") -> None:
-        """Of a study with a grid the trainings that its table lacks are left, and what they are made from."""
+    def plan_study(self, plan: PlannedStudy) -> None:
+        """Reduce a study with a grid to the trainings missing from its table and their inputs."""
         if isinstance(plan.settings, StudyKeys) and plan.settings.grid is not None:
             plan.folders = asked_for(Trials(plan))
             plan.rows.clear()

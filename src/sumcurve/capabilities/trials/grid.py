@@ -1,19 +1,21 @@
-"""Which trainings a study's grid asks for, stage by stage, and which settings their validations choose.
+"""Trainings of a study's grid, stage by stage, and the settings that their validations choose.
 
 The first stage trains the phases before the last (all, of a method of one phase) with each pair of rate and dropout;
-`again` trains the best pairs on more records, which then decide among these; `last` trains the last phase with each of
-its rates behind the best pair. All are ordinary runs, which the plan names by their settings. A later stage is planned
-when the table has every row of the stages before: the table is configuration, and no plan depends on which folders are
-finished. What the table has is not trained again. Programs that say `trials` are tried in the first stage alone.
+`last` trains the last phase with each of its rates after the best pair. All are ordinary runs, which the plan names by
+their settings. The last stage is planned when the table has every row of the first: the table is configuration, and no
+plan depends on which folders are finished. Trainings in the table are not repeated. Programs with `trials` are
+tried in the first stage alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from sumcurve.capabilities.trials.settings import StudyKeys
 from sumcurve.capabilities.trials.table import KEY, SETTING, Choice, in_words, read_rows, table_of
+from sumcurve.planning.folder import Folder, PlannedCorpus
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.config import PlanError, read, read_mapping
 from sumcurve.settings.forms import Form, MethodFile
 from sumcurve.settings.training import Training as TrainingSettings
@@ -21,20 +23,16 @@ from sumcurve.store.manifest import digest
 from sumcurve.store.records import RecordError
 from sumcurve.systems.outside import LearningSettings
 
-if TYPE_CHECKING:
-    from sumcurve.study.plan import Folder, Plan, PlannedCorpus
-
-Stage = Literal["first", "again", "last"]
-MADE_OF = ("architecture", "subwords", "pretrained", "outside")  # keys of a training: what a BART is made of
+Stage = Literal["first", "last"]
 
 
 @dataclass(frozen=True)
 class Training:
-    """One training of a trial with one seed: a table's row, as far as it is known before."""
+    """One training of a trial with one seed: a row of the table, without its results."""
 
     row: Mapping[str, Any]  # `KEY` and the corpus
-    folders: "Sequence[Folder]"  # the run, and of a program its summaries of the validation records
-    plan: "Plan"  # that has these
+    folders: Sequence[Folder]  # the run, and of a program its summaries of the validation records
+    plan: PlannedStudy  # that has these
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -42,14 +40,16 @@ class Training:
 
 
 def tuned(form: Form) -> dict[str, list[tuple[str | int, ...]]]:
-    """Where a form has the `rate` of its first phase (and extractor), `dropout` and its last phase's rate, `last`."""
-    places: dict[str, list[tuple[str | int, ...]]] = {"rate": [], "dropout": [("model", "dropout")]}
-    if form.model.kind == "extract-rewrite":
-        places["dropout"].append(("model", "abstractor", "dropout"))
-    for index, phase in enumerate(form.training.phases):
-        last = index and index == len(form.training.phases) - 1
-        if last or not index or phase.loss == "extraction":
-            places.setdefault("last" if last else "rate", []).append(("training", "phases", index, "optimizer", "rate"))
+    """Paths in a form of the `rate` of the phases before the last, `dropout` and the last phase's rate, `last`.
+
+    The only phase of a form is not a last one.
+    """
+    rates: list[tuple[str | int, ...]] = [
+        ("training", "phases", index, "optimizer", "rate") for index in range(len(form.training.phases))
+    ]
+    places: dict[str, list[tuple[str | int, ...]]] = {"rate": rates[:-1] or rates, "dropout": [("model", "dropout")]}
+    if len(rates) > 1:
+        places["last"] = rates[-1:]
     return places
 
 
@@ -60,13 +60,13 @@ def _inner(block: Any, way: Iterable[str | int]) -> Any:
 
 
 def settings_of(form: Form) -> Choice:
-    """The values of what is tuned; of a pretrained model's own dropout None."""
+    """The values of the tuned settings; of a pretrained model's own dropout None."""
     block = form.model_dump(mode="json")
     return {name: _inner(block, places[0]) for name, places in tuned(form).items()}
 
 
 def form_with(form: Form, values: Choice) -> Form:
-    """`form` with these values of what is tuned, and all else as it is."""
+    """A copy of `form` with these values of the tuned settings."""
     block = {"training": form.training.model_dump(mode="json")}
     for name, value in values.items():
         for *way, key in tuned(form)[name] if name != "dropout" else ():
@@ -78,8 +78,8 @@ def form_with(form: Form, values: Choice) -> Form:
 class Trials:
     """The grid of a study, with the rows that its table has."""
 
-    def __init__(self, plan: "Plan", rows: Iterable[Mapping[str, str]] | None = None) -> None:
-        """`rows` stand for those of the table. PlanError for a study without a grid."""
+    def __init__(self, plan: PlannedStudy, rows: Iterable[Mapping[str, str]] | None = None) -> None:
+        """`rows` replace those of the table. PlanError for a study without a grid."""
         settings = plan.settings
         if not isinstance(settings, StudyKeys) or settings.grid is None:
             raise PlanError(f"study {plan.study} has no trials: write a `grid`, as config/studies/trials.yaml does")
@@ -92,13 +92,13 @@ class Trials:
 
     @property
     def methods(self) -> list[str]:
-        """Those that are tried: of twins their base."""
+        """Methods that are tried; an ablation is replaced by its base."""
         named = (*self.plan.settings.methods, *self.grid.studies)
         return list(dict.fromkeys(self.grid.tuned_with.get(method, method) for method in named))
 
     @property
     def programs(self) -> dict[str, LearningSettings]:
-        """The outside programs of the study that say what to try."""
+        """The outside programs of the study with settings to try."""
         return {
             name: settings
             for name, (_, settings) in self.plan.systems.items()
@@ -106,7 +106,7 @@ class Trials:
         }
 
     def form(self, method: str) -> Form:
-        """What is tried of a method. PlanError where its study has none of it, or begins it as another."""
+        """Form of a method to try. PlanError where its study does not have it, or starts it from another."""
         plan, where = self._plan_of(method), self.plan.where("grid")
         if method not in plan.methods or plan.settings.form != self.plan.settings.form:
             raise PlanError(
@@ -119,27 +119,20 @@ class Trials:
         return plan.methods[method]
 
     def stages(self, name: str) -> list[list[Training]]:
-        """The trainings of a method or program by stage, as far as the table's rows have decided what they are."""
+        """The trainings of a method or program by stage, as far as the table's rows determine them."""
         if name in self.programs:
             return [self._of_program(name, self.programs[name])]
         form = self.form(name)
         several = "last" in tuned(form)
-
-        def stage(called: Stage, pairs: Iterable[Choice]) -> list[Training]:
-            whole = [(pair, form_with(form, pair)) for pair in pairs]
-            return self._of_method(name, called, [(pair, form.before() if several else form) for pair, form in whole])
-
-        stages = [stage("first", self._first(name))]
-        best = self.ranked(stages[0])[: self.grid.again.best if self.grid.again else 1]
-        if len(best) > 1:
-            stages.append(stage("again", best))
-            best = self.ranked(stages[-1])[:1]
-        if several and best:
-            # One training of the phases before serves all rates: that of the first rate, as which the others begin.
-            whole = [form_with(form, {**best[0], "last": rate}) for rate in self.grid.last]
-            pairs = [{**best[0], "rate": rate} for rate in self.grid.last]
-            stages.append(self._of_method(name, "last", list(zip(pairs, whole, strict=True)), whole[0]))
-        return stages
+        whole = [(pair, form_with(form, pair)) for pair in self._first(name)]
+        first = self._of_method(name, "first", [(pair, of.before() if several else of) for pair, of in whole])
+        ranked = self.ranked(first)
+        if not several or not ranked:
+            return [first]
+        # One training of the phases before serves all rates: that of the first rate, as which the others begin.
+        behind = [form_with(form, {**ranked[0], "last": rate}) for rate in self.grid.last]
+        pairs = [{**ranked[0], "rate": rate} for rate in self.grid.last]
+        return [first, self._of_method(name, "last", list(zip(pairs, behind, strict=True)), behind[0])]
 
     def ranked(self, trainings: Sequence[Training]) -> list[Choice]:
         """The settings of one stage, by falling mean selection score, then rising mean NLL; none if a row is missing.
@@ -161,7 +154,7 @@ class Trials:
         return [{name: value for name, value in setting.items() if value != ""} for setting in whole]
 
     def chosen(self, name: str) -> Choice | None:
-        """What the trials of a method or program choose; None where a row is missing."""
+        """Settings chosen by the trials of a method or program; None where a row is missing."""
         best = [self.ranked(stage)[:1] for stage in self.stages(name)]
         if not all(best):
             return None
@@ -171,17 +164,17 @@ class Trials:
         return {**best[-2][0], "last": choice["rate"]} if "last" in tuned(self.form(name)) else choice
 
     def missing(self, names: Iterable[str] = ()) -> Iterator[Training]:
-        """The trainings that the table lacks: of these methods and programs, or of all."""
+        """The trainings missing from the table: of these methods and programs, or of all."""
         for name in names or (*self.methods, *self.programs):
             for stage in self.stages(name):
                 yield from (training for training in stage if training.key not in self.rows)
 
-    def _plan_of(self, method: str) -> "Plan":
+    def _plan_of(self, method: str) -> PlannedStudy:
         study = self.grid.studies.get(method)
         return self.plan if study is None else self.plan.others[study]
 
     def _first(self, method: str) -> list[Choice]:
-        """The rates and dropouts that a method is tried with."""
+        """The rates and dropouts to try for a method."""
         path = self.plan.config / "methods" / f"{method}.yaml"
         own = read_mapping(path).validated(MethodFile).trials
         trials = self.grid.first if own is None else own
@@ -189,39 +182,37 @@ class Trials:
         return [trial.model_dump() for trial in trials]
 
     def _check_budget(self, where: str, trials: Sequence[Any]) -> None:
-        """PlanError for more trials than every method gets."""
+        """PlanError for more trials than the budget of every method."""
         if not 0 < len(trials) <= len(self.grid.first):
             raise PlanError(
                 f"{where}: {len(trials)} trials, but every method gets {len(self.grid.first)} (`first` of study "
                 f"{self.plan.study}'s grid); leave some out, or give all more"
             )
 
-    def _sized(self, name: str, plan: "Plan", serves: Iterable[str], stage: Stage) -> "tuple[PlannedCorpus, int]":
-        """The first corpus of the grid among those that a method or program is trained on, and what of it."""
+    def _sized(self, name: str, plan: PlannedStudy, serves: Iterable[str]) -> tuple[PlannedCorpus, int]:
+        """The first corpus of the grid among those that a method or program is trained on, and its training size."""
         corpus = next((corpus for corpus in self.grid.sizes if corpus in serves and corpus in plan.planned), None)
         if corpus is None:
             there = ", ".join(self.grid.sizes)
             where = self.plan.where("grid", "sizes")
             raise PlanError(f"{where}: study {plan.study} trains {name} on none of {there}; name another corpus")
-        again = self.grid.again.size if self.grid.again and stage == "again" else None
-        return plan.planned[corpus], again or self.grid.method_sizes.get(name, self.grid.sizes[corpus])
+        return plan.planned[corpus], self.grid.method_sizes.get(name, self.grid.sizes[corpus])
 
     def _of_method(
         self, method: str, stage: Stage, tried: Sequence[tuple[Choice, Form]], begins: Form | None = None
     ) -> list[Training]:
-        """A stage of a method: forms, by the values that rows say, which share the phases before with `begins`."""
+        """A stage of a method: forms, by the values of rows, which share the earlier phases with `begins`."""
         plan, sums = self._plan_of(method), self.plan.settings.sums
         corpora = plan.settings.corpora.items()
         serves = [name for name, corpus in corpora if corpus.methods is None or method in corpus.methods]
-        corpus, size = self._sized(method, plan, serves, stage)
+        corpus, size = self._sized(method, plan, serves)
         twin = None if begins is None else (method, begins)
         trainings = []
         for values, form in tried:
             for seed in self.plan.settings.seeds:
                 _, run = plan.plan_run(corpus, method, form, size, seed, twin=twin, sums=sums)
                 decides = plan.folders[run].specification
-                made = {key: decides[key] for key in MADE_OF if key in decides}
-                learned = {key: decides[key] for key in ("model", "training")} | ({"made_of": made} if made else {})
+                learned = {key: decides[key] for key in ("model", "training")}
                 row = {"method": method, "stage": stage, **values, "settings": "", "seed": seed}
                 trainings.append(self._training(row, learned, corpus, size, plan, run))
         return trainings
@@ -231,7 +222,7 @@ class Trials:
         plan, kind = self.plan, self.plan.systems[name][0]
         where = plan.where("systems", name)
         self._check_budget(where, settings.trials)
-        corpus, size = self._sized(name, plan, settings.corpora or plan.planned, "first")
+        corpus, size = self._sized(name, plan, settings.corpora or plan.planned)
         trainings = []
         try:
             for trial in settings.trials:
@@ -250,9 +241,15 @@ class Trials:
         return trainings
 
     def _training(
-        self, row: dict[str, Any], learned: dict[str, Any], corpus: "PlannedCorpus", size: int, plan: "Plan", *keys: str
+        self,
+        row: dict[str, Any],
+        learned: dict[str, Any],
+        corpus: PlannedCorpus,
+        size: int,
+        plan: PlannedStudy,
+        *keys: str,
     ) -> Training:
-        """A training whose row says by a digest all that decides the outcome but the seed and the code."""
+        """A training whose row holds a digest of all that determines the outcome except the seed and the code."""
         settings = corpus.settings
         decides = {
             "corpus": corpus.name,
@@ -270,8 +267,8 @@ class Trials:
         return Training(whole, [plan.folders[key] for key in keys], plan)
 
 
-def asked_for(trials: Trials) -> "dict[str, Folder]":
-    """The folders of the trainings that the table lacks, and of all that they are made from, in the plan's order."""
+def asked_for(trials: Trials) -> dict[str, Folder]:
+    """The folders of the trainings missing from the table, and of all their inputs, in the plan's order."""
     keys: set[str] = set()
     for training in trials.missing():
         waiting = list(training.folders)

@@ -1,4 +1,4 @@
-"""The table of a study's trials, `config/STUDY.csv`: a row for every training that has ended, and how noisy it is."""
+"""The table of a study's trials, `config/STUDY.csv`: a row for every finished training, and its noise."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -7,15 +7,15 @@ from pathlib import Path
 from statistics import fmean, variance
 from typing import TYPE_CHECKING, Any
 
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.store.manifest import verify
 from sumcurve.store.records import read_csv, read_jsonl, write_csv
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.trials.grid import Training
-    from sumcurve.study.plan import Plan
 
-# `settings` are a program's, in place of rate and dropout. `worth` is what training selects by (`history.Row.worth`),
-# in percent; `mean` and `difference`, between best and worst, are over the seeds of a setting; `standard_error` is that
+# `settings` are a program's, in place of rate and dropout. `worth` is the selection score (`history.Row.worth`), in
+# percent; `mean` and `difference`, between best and worst, are over the seeds of a setting; `standard_error` is that
 # of the mean, by the variance between seeds of all settings of the stage.
 KEY = ("method", "stage", "rate", "dropout", "settings", "seed", "digest")
 COLUMNS = (
@@ -23,7 +23,7 @@ COLUMNS = (
     *("worth", "mean", "difference", "standard_error", "corpus", "records", "rouge1", "rouge2", "rougeLsum"),
     *("nll", "phase", "updates", "examples", "seconds", "digest"),
 )
-STAGES = ("first", "again", "last")
+STAGES = ("first", "last")
 SETTING = ("rate", "dropout", "settings")
 Choice = dict[str, Any]  # of a method rate, dropout and the last phase's rate, `last`; of a program its settings
 
@@ -33,8 +33,8 @@ def in_words(choice: Choice) -> str:
     return "; ".join(f"{name}={value}" for name, value in sorted(choice.items()))
 
 
-def table_of(plan: "Plan") -> Path:
-    """Where a study's table lies."""
+def table_of(plan: PlannedStudy) -> Path:
+    """Path of a study's table."""
     return plan.config / f"{plan.study}.csv"
 
 
@@ -44,7 +44,7 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 
 def write_rows(path: Path, new: Iterable[Mapping[str, Any]]) -> None:
-    """Put rows into a table, in place of those of the same trial and seed under older settings."""
+    """Add rows to a table, in place of those of the same trial and seed under older settings."""
     texts = [{name: str(value) for name, value in row.items()} for row in new]
     rows = {tuple(row[name] for name in KEY[:-1]): row for row in (*read_rows(path), *texts)}
     write_csv(path, COLUMNS, with_noise(rows.values()))
@@ -91,7 +91,7 @@ def row_of(training: "Training", results: Path) -> dict[str, Any] | None:
 
 
 def _of_run(run: Path) -> dict[str, Any]:
-    """What a run cost, and of a run with a History what its selected row says."""
+    """Cost of a run, and the values of its selected row if it has a History."""
     from sumcurve.training.history import METRICS, History, Row
 
     times = read_csv(run / "timings.csv")
@@ -109,7 +109,7 @@ def _of_run(run: Path) -> dict[str, Any]:
 
 
 def _of_summaries(output: Path, corpus: Path) -> dict[str, Any]:
-    """What summaries of the validation records score, as those of every training do; their likelihood is not known."""
+    """Scores of summaries of the validation records, as in every training; their likelihood is not available."""
     from sumcurve.corpora.store import Corpus
     from sumcurve.training.history import METRICS
     from sumcurve.training.validation import measured

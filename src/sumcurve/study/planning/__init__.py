@@ -1,1 +1,1 @@
-"""How a study is planned, step by step: checks, then the folders of corpora, runs, outputs and scores."""
+"""Steps of planning a study: checks, then the folders of corpora, runs, outputs and scores."""

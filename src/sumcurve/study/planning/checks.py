@@ -1,20 +1,18 @@
-"""What a study says, read and checked: its settings, and the methods in the form that it asks for.
+"""Studies read and checked: the settings, and the methods in the form that a study names.
 
-Every check raises PlanError with the file, the line, the key, the value and what to do.
+Every check raises PlanError with the file, the line, the key, the value and the remedy.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from sumcurve.machine.spelling import there_are
 from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.settings.config import Block, PlanError, read, read_study
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.forms import Form, MethodSettings
-from sumcurve.settings.study import REFERENCE_SYSTEMS, Equivalence, VarianceTable
+from sumcurve.settings.study import REFERENCE_SYSTEMS
 from sumcurve.study.doors import CAPABILITIES, MODELS, SCORERS, SYSTEMS, StudySettings
 from sumcurve.study.methods import read_method
 
@@ -28,8 +26,8 @@ STUDY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{,63}")  # it becomes a folder
 class Study:
     """A study whose settings were checked.
 
-    By name: `methods` in its form, `titles` of them, `about` with what each is, in a clause, and `twins` of those that
-    begin as another: that one and its form.
+    By name: `methods` in its form, `titles` of them, `about` with a description of each, in a clause, and `twins` of
+    those that begin as another: that one and its form.
     """
 
     name: str
@@ -41,7 +39,7 @@ class Study:
 
 
 def read_checked(config: Path, study: str | None) -> Study:
-    """A study of `config/studies/`; without a name, the one that config.yaml names. PlanError for what cannot be."""
+    """A study of `config/studies/`; without a name, the one that config.yaml names. PlanError for invalid settings."""
     default = _default(config)
     name = study or default
     if not STUDY_NAME.fullmatch(name):
@@ -58,13 +56,8 @@ def read_checked(config: Path, study: str | None) -> Study:
         _check_corpus(block, corpus, settings)
     _read_methods(config, block, checked)
     _check_methods(block, settings, methods)
-    if settings.variance is not None:
-        _check_variance(block, settings, settings.variance, methods)
-    if settings.equivalence is not None:
-        _check_equivalence(block, settings.equivalence, methods, settings.scores)
     for capability in CAPABILITIES.values():
         capability.check(block, settings, methods)
-    _check_questions(block, settings)
     return checked
 
 
@@ -79,7 +72,7 @@ def _default(config: Path) -> str:
 
 
 def _read_methods(config: Path, block: Block, study: Study) -> None:
-    """Read the study's methods into it; PlanError for a name that is none, and for one that lacks the study's form."""
+    """Read the study's methods into it; PlanError for an unknown name, and for a method that lacks the study's form."""
     form = study.settings.form
     for method in study.settings.methods:
         if not NAME.fullmatch(method):
@@ -99,7 +92,7 @@ def _read_methods(config: Path, block: Block, study: Study) -> None:
 
 
 def _check_corpus(block: Block, name: str, settings: StudySettings) -> None:
-    """PlanError for a name that is none, sizes and parts that cannot be, and methods that are not the study's."""
+    """Raise PlanError for an invalid name, impossible sizes and parts, and methods that are not the study's."""
     where, corpus = block.where("corpora", name), settings.corpora[name]
     if not NAME.fullmatch(name):
         raise PlanError(f"{where}: a corpus's name holds small letters, digits and underscores only, 64 at most")
@@ -112,7 +105,7 @@ def _check_corpus(block: Block, name: str, settings: StudySettings) -> None:
 
 
 def _check_scorers(block: Block, settings: StudySettings) -> None:
-    """PlanError for no scorer, one that does not exist, and one that is told what it does not know."""
+    """Raise PlanError for no scorer, one that does not exist, and one with a setting that it does not have."""
     if not settings.scores:
         raise PlanError(f"{block.where('scores')}: name at least one of {', '.join(SCORERS)}")
     for name in settings.scores:
@@ -127,7 +120,7 @@ def _check_scorers(block: Block, settings: StudySettings) -> None:
 
 
 def _check_systems(block: Block, settings: StudySettings) -> None:
-    """PlanError for a system of no kind or no corpus, one that is told what its kind does not know, and one twice."""
+    """Raise PlanError for a system of no kind or no corpus, one with a setting that its kind lacks, and one twice."""
     given = block.deepest(("systems",))[0].mapping if "systems" in block.mapping else {}
     for name, entry in given.items():
         if entry.value is None and name not in REFERENCE_SYSTEMS:
@@ -157,7 +150,7 @@ def _check_systems(block: Block, settings: StudySettings) -> None:
 
 
 def _check_methods(block: Block, settings: StudySettings, methods: dict[str, Form]) -> None:
-    """PlanError for a method that a corpus cannot serve, which nobody then finds in a table."""
+    """Raise PlanError for a method that a corpus cannot serve, which would be missing from its tables."""
     problems = []
     for name, corpus in settings.corpora.items():
         trained = settings.methods if corpus.methods is None else corpus.methods
@@ -173,50 +166,8 @@ def _check_methods(block: Block, settings: StudySettings, methods: dict[str, For
         raise PlanError("\n".join(problems))
 
 
-def _check_variance(block: Block, settings: StudySettings, table: VarianceTable, methods: dict[str, Form]) -> None:
-    """PlanError where the study does not have what is to be trained anew."""
-
-    def where(key: str) -> str:
-        return block.where("variance", key)
-
-    if table.corpus not in settings.corpora:
-        raise PlanError(f"{where('corpus')}: no corpus {table.corpus!r}; {there_are(table.corpus, settings.corpora)}")
-    corpus = settings.corpora[table.corpus]
-    if corpus.percents is None:
-        raise PlanError(
-            f"{where('corpus')}: {table.corpus} has `sizes`; draws are compared at a percent: choose another"
-        )
-    if table.percent not in corpus.percents:
-        raise PlanError(f"{where('percent')}: {table.percent} is none of {table.corpus}'s percents {corpus.percents}")
-    trained = [method for method in methods if corpus.methods is None or method in corpus.methods]
-    if strange := [method for method in table.methods if method not in trained]:
-        raise PlanError(
-            f"{where('methods')}: {', '.join(strange)}: not trained on {table.corpus}; "
-            f"choose among {', '.join(trained)}"
-        )
-    for key, values in (("methods", table.methods), ("draws", table.draws), ("seeds", table.seeds)):
-        if len(set(map(str, values))) < len(values):
-            raise PlanError(f"{where(key)}: {values} names one twice")
-
-
-def _check_equivalence(block: Block, table: Equivalence, methods: dict[str, Form], scorers: Iterable[str]) -> None:
-    """PlanError where a method or the metric is not the study's, or a method is to equal itself."""
-    known = [metric.name for name in scorers for metric in SCORERS[name].metrics]
-    if table.metric not in known:
-        where = block.where("equivalence", "metric")
-        raise PlanError(f"{where}: no metric {table.metric!r} in the study; {there_are(table.metric, known)}")
-    for method, other in table.methods.items():
-        where = block.where("equivalence", "methods", method)
-        if strange := [name for name in (method, other) if name not in methods]:
-            raise PlanError(f"{where}: no method {strange[0]!r} in the study; {there_are(strange[0], methods)}")
-        if method == other:
-            raise PlanError(f"{where}: {method} equals itself; name another method")
-        if table.methods.get(other) == method:
-            raise PlanError(f"{where}: {method} and {other} are compared twice; leave one out")
-
-
 def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
-    """PlanError for sizes that do not rise, and for sizes and seeds of a method that its study does not have."""
+    """Raise PlanError for sizes that do not rise, and for sizes and seeds of a method that its study does not have."""
 
     def where(*keys: str) -> str:
         return block.where("corpora", name, *keys)
@@ -237,23 +188,14 @@ def _check_sizes(block: Block, name: str, settings: StudySettings) -> None:
             raise PlanError(
                 f"{where('trainings', method, 'sizes')}: {training.sizes}: name some of {key} {sizes}, rising"
             )
-    if strange := sorted(set(corpus.seeds_at) - set(sizes)):
-        raise PlanError(f"{where('seeds_at')}: {strange[0]} is none of {key} {sizes}")
-    given: dict[tuple[str, ...], list[int]] = {
-        ("trainings", method, "seeds"): training.seeds or [] for method, training in trainings.items()
-    }
-    given |= {("seeds_at", str(size)): seeds for size, seeds in corpus.seeds_at.items()}
-    for keys, seeds in given.items():
-        if strange := sorted(set(seeds) - set(settings.seeds)):
-            raise PlanError(f"{where(*keys)}: {strange[0]} is none of the study's seeds {settings.seeds}")
-    for method in settings.methods:
-        for size in corpus.sizes_of(method):
-            if not corpus.seeds_of(method, size, settings.seeds):
-                raise PlanError(f"{where('seeds_at')}: no seed is left of {method} at {size}; name one that it has")
+        if strange := sorted(set(training.seeds or []) - set(settings.seeds)):
+            raise PlanError(
+                f"{where('trainings', method, 'seeds')}: {strange[0]} is none of the study's seeds {settings.seeds}"
+            )
 
 
 def _check_published(block: Block, name: str, corpus: CorpusSettings) -> None:
-    """PlanError for parts and sizes of more records than their content is known to have."""
+    """Raise PlanError for parts and sizes of more records than their content is known to have."""
     split, published = corpus.split, corpus.published
     most = max(corpus.sizes or [1])
     counts = {"train": split.train, "valid": split.valid, "test": split.test}
@@ -278,33 +220,6 @@ def _check_published(block: Block, name: str, corpus: CorpusSettings) -> None:
                 f"{block.where('corpora', name, 'sizes')}: {most:,} training records of the {train:,} of "
                 f"`{key}`; lower it, or correct `{key}`"
             )
-
-
-def _check_questions(block: Block, settings: StudySettings) -> None:
-    """PlanError for a question about a metric, corpus, method or size that the study does not have."""
-    ranking = [metric.name for name in settings.scores for metric in SCORERS[name].metrics if metric.ranks]
-    for place, question in enumerate(settings.questions):
-        if question in settings.questions[:place]:
-            raise PlanError(f"{block.where('questions', place)}: {question.question!r} is asked twice; leave one out")
-        known: dict[str, tuple[Collection[Any], Sequence[Any]]] = {
-            "corpus": (settings.corpora, [question.corpus] if question.corpus else []),
-            "methods": (settings.methods, question.methods or []),
-            "metric": (ranking, [question.metric]),
-        }
-        corpora = [corpus for name, corpus in settings.corpora.items() if question.corpus in (None, name)]
-        known["sizes"] = ({size for corpus in corpora for size in corpus.all_sizes}, question.sizes or [])
-        for name, corpus in settings.corpora.items():
-            if question.sizes and corpus in corpora and corpus.sizes is None:
-                raise PlanError(
-                    f"{block.where('questions', place, 'sizes')}: {question.sizes} are numbers of records, and corpus "
-                    f"{name} has percents; leave them out, or give the corpus `sizes`"
-                )
-        for key, (there, values) in known.items():
-            if strange := [value for value in values if value not in there]:
-                raise PlanError(
-                    f"{block.where('questions', place, key)}: {strange[0]!r} is none of the study's "
-                    f"({', '.join(map(str, sorted(there)))})"
-                )
 
 
 def _twin(config: Path, path: Path, content: MethodSettings, name: str) -> Form:

@@ -1,28 +1,23 @@
 """Folders of a corpus: prepared records, fractions, extraction labels, entities, and the part that is held out."""
 
-from typing import TYPE_CHECKING
-
-from sumcurve.corpora.entities import RULE_SETS
+from sumcurve.corpora import tokenizers
 from sumcurve.corpora.folders import (
     AnnotateSpecification,
     CorpusSpecification,
-    EntitiesSpecification,
     FractionSpecification,
     UnseenSpecification,
 )
+from sumcurve.planning.folder import PlannedCorpus, raw_file
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.base import HELD_OUT
+from sumcurve.settings.config import PlanError
 from sumcurve.settings.content import Raw
 from sumcurve.settings.corpus import CorpusSettings, Preparation
-from sumcurve.store.provenance import versions
-from sumcurve.study.doors import CAPABILITIES
-from sumcurve.study.kinds import CORPUS_PARTS
-from sumcurve.study.planning.folder import PlannedCorpus, raw_file
-
-if TYPE_CHECKING:
-    from sumcurve.study.plan import Plan
+from sumcurve.sources import cleaning
+from sumcurve.study.doors import CAPABILITIES, SOURCES
 
 
-def plan_prepared(plan: "Plan", name: str, settings: Preparation, raw: Raw) -> str:
+def plan_prepared(plan: PlannedStudy, name: str, settings: Preparation, raw: Raw) -> str:
     """The key of a prepared corpus."""
     specification: CorpusSpecification = {
         "raw": raw.identity or f"unknown, of {raw_file(raw, settings.split).path}",
@@ -32,26 +27,24 @@ def plan_prepared(plan: "Plan", name: str, settings: Preparation, raw: Raw) -> s
         "split": settings.split.model_dump(mode="json"),
     }
     used = (settings.prepare.tokenizer, *settings.prepare.clean, raw.format_in_force())
-    in_force = {part: plan.version(f"corpus/{part}") for part in used if part in CORPUS_PARTS}
-    if revisions := {part: version for part, version in in_force.items() if version != 1}:
+    in_force = {name: source.version for name, source in SOURCES.items()} | cleaning.VERSIONS | tokenizers.VERSIONS
+    if revisions := {part: in_force[part] for part in used if in_force.get(part, 1) != 1}:
         specification["revisions"] = revisions
     key = plan.add("corpus", specification, [], [raw_file(raw, settings.split)], corpus=name)
     plan.prepared[key] = name, settings
     return key
 
 
-def plan_corpus(plan: "Plan", name: str, settings: CorpusSettings) -> PlannedCorpus:
-    """A corpus with what is known of it without any model."""
+def plan_corpus(plan: PlannedStudy, name: str, settings: CorpusSettings) -> PlannedCorpus:
+    """A corpus with the folders that need no model."""
     plan.corpora[name] = settings
     prepared = plan_prepared(plan, name, settings, settings.raw)
-    if settings.shards is not None:
-        plan.shards[plan.folder(prepared).name] = settings.shards
     corpus = PlannedCorpus(name, settings, prepared)
     _plan_annotations(plan, corpus)
     return corpus
 
 
-def plan_held_out(plan: "Plan", corpus: PlannedCorpus, groups: tuple[str, ...]) -> PlannedCorpus:
+def plan_held_out(plan: PlannedStudy, corpus: PlannedCorpus, groups: tuple[str, ...]) -> PlannedCorpus:
     """The part of these groups that the corpus holds out, as a corpus of its own."""
     title = f"{corpus.settings.title} No training has seen {', '.join(groups)}.".lstrip()
     settings = corpus.settings.model_copy(update={"title": title})
@@ -64,31 +57,25 @@ def plan_held_out(plan: "Plan", corpus: PlannedCorpus, groups: tuple[str, ...]) 
     return unseen
 
 
-def _plan_annotations(plan: "Plan", corpus: PlannedCorpus) -> None:
-    """Extraction labels, and what capabilities say of a corpus alone."""
+def _plan_annotations(plan: PlannedStudy, corpus: PlannedCorpus) -> None:
+    """Plan extraction labels, and capabilities' annotations of a corpus alone."""
     extraction: AnnotateSpecification = {"corpus": corpus.prepared}
     plan.add("annotate", extraction, [corpus.prepared], corpus=corpus.name)
     for capability in CAPABILITIES.values():
         capability.plan_annotations(plan, corpus)
 
 
-def plan_entities(plan: "Plan", corpus: PlannedCorpus) -> str:
-    """The key of what is salient: the entities of references, or what a capability has in their place."""
+def plan_entities(plan: PlannedStudy, corpus: PlannedCorpus) -> str:
+    """The key of the salient tokens that methods learn; PlanError where no capability finds any."""
     for capability in CAPABILITIES.values():
         if (salient := capability.salient(plan, corpus)) is not None:
             return salient
-    pipeline = corpus.settings.entities
-    specification: EntitiesSpecification = {
-        "corpus": corpus.prepared,
-        "pipeline": pipeline,
-        "versions": versions("spacy", *([pipeline] if pipeline not in RULE_SETS else [])),
-    }
-    if corpus.settings.hyphenated != "whole":
-        specification["hyphenated"] = corpus.settings.hyphenated
-    return plan.add("entities", specification, [corpus.prepared], corpus=corpus.name)
+    raise PlanError(
+        f"corpora.{corpus.name}: a method or a search reads salient entities, which no capability finds: leave it out"
+    )
 
 
-def plan_fraction(plan: "Plan", corpus: PlannedCorpus, size: int, seed: int) -> str:
+def plan_fraction(plan: PlannedStudy, corpus: PlannedCorpus, size: int, seed: int) -> str:
     """The key of the records that a training of this size and seed learns from."""
     specification: FractionSpecification = {"corpus": corpus.prepared, **corpus.sized(size)}
     variant = ""

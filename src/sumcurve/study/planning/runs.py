@@ -1,24 +1,19 @@
-"""Folders of trainings, and the rows of what each is decoded with."""
+"""Folders of trainings, and the rows of their decodings."""
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sumcurve.machine.sums import Sums
+from sumcurve.numerics.sums import Sums
+from sumcurve.planning.folder import PlannedCorpus
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
-from sumcurve.settings.study import VarianceTable
-from sumcurve.study.doors import CAPABILITIES
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.planning.corpora import plan_fraction
-from sumcurve.study.planning.folder import PlannedCorpus
 from sumcurve.study.planning.outputs import plan_output
-from sumcurve.systems.rows import Scored
-from sumcurve.training.folders import TrainSpecification
-
-if TYPE_CHECKING:
-    from sumcurve.study.plan import Plan
+from sumcurve.systems.folders import TrainSpecification
 
 
 def paper_search(method: Form, corpus: CorpusSettings) -> Search | None:
@@ -27,25 +22,23 @@ def paper_search(method: Form, corpus: CorpusSettings) -> Search | None:
     return search if search != corpus.search else None
 
 
-def plan_trainings(plan: "Plan", corpus: PlannedCorpus, methods: Mapping[str, Form]) -> None:
-    """Fractions of every size and seed, and each method's trainings on them, with all that is decoded of these."""
+def plan_trainings(plan: PlannedStudy, corpus: PlannedCorpus, methods: Mapping[str, Form]) -> None:
+    """Plan fractions of every size and seed, and each method's trainings on them, with their outputs."""
     settings, seeds = corpus.settings, plan.settings.seeds
     for size in settings.all_sizes:
         for seed in seeds:
             plan_fraction(plan, corpus, size, seed)
         for method, form in methods.items():
             if size in settings.sizes_of(method):
-                for seed in settings.seeds_of(method, size, seeds):
+                for seed in settings.seeds_of(method, seeds):
                     _plan_row(plan, corpus, method, form, size, seed)
     for method, form in methods.items():
         if len(form.training.phases) > 1:
             _plan_phases(plan, corpus, method, form)
-    if plan.settings.variance is not None and plan.settings.variance.corpus == corpus.name:
-        _plan_variance(plan, corpus, methods, plan.settings.variance)
 
 
-def _plan_row(plan: "Plan", corpus: PlannedCorpus, method: str, form: Form, size: int, seed: int) -> None:
-    """A training, decoded with the common search, and at the method's largest size with its paper's, too."""
+def _plan_row(plan: PlannedStudy, corpus: PlannedCorpus, method: str, form: Form, size: int, seed: int) -> None:
+    """Plan a training, decoded with the common search, and at the method's largest size with its paper's, too."""
     stem, run = plan_run(plan, corpus, method, form, size, seed)
     row = corpus.row(method, size, seed, "common", run)
     plan_output(plan, corpus, row, stem, corpus.settings.search)
@@ -54,10 +47,10 @@ def _plan_row(plan: "Plan", corpus: PlannedCorpus, method: str, form: Form, size
         plan_output(plan, corpus, replace(row, search="paper"), stem, paper, variant="-paper")
 
 
-def _plan_phases(plan: "Plan", corpus: PlannedCorpus, method: str, form: Form) -> None:
-    """What shows the effect of the method's last phase, at its largest size (see `Scored`)."""
+def _plan_phases(plan: PlannedStudy, corpus: PlannedCorpus, method: str, form: Form) -> None:
+    """Plan the ablation of the method's last phase, at its largest size (see `Scored`)."""
     size, search = corpus.settings.sizes_of(method)[-1], corpus.settings.search
-    own = corpus.settings.seeds_of(method, size, plan.settings.seeds)
+    own = corpus.settings.seeds_of(method, plan.settings.seeds)
     more = plan.settings.phases.seeds if plan.settings.phases else []
     control = form.control()
     for seed in [*own, *(seed for seed in more if seed not in own)]:
@@ -71,37 +64,24 @@ def _plan_phases(plan: "Plan", corpus: PlannedCorpus, method: str, form: Form) -
             plan_output(plan, corpus, replace(row, run=spent, part="control"), other, search)
 
 
-def _plan_variance(plan: "Plan", corpus: PlannedCorpus, methods: Mapping[str, Form], table: VarianceTable) -> None:
-    """Every draw with every seed; a draw's own seed of the study is there already."""
-    for method in table.methods:
-        for draw in table.draws:
-            for seed in table.seeds:
-                if draw == seed and seed in plan.settings.seeds:
-                    continue
-                stem, run = plan_run(plan, corpus, method, methods[method], table.percent, seed, draw=draw)
-                row = Scored(corpus.name, method, table.percent, seed, "common", run, "", part="variance", draw=draw)
-                plan_output(plan, corpus, row, stem, corpus.settings.search)
-
-
 def plan_run(
-    plan: "Plan",
+    plan: PlannedStudy,
     corpus: PlannedCorpus,
     method: str,
     form: Form,
     size: int,
     seed: int,
     parent: str | None = None,
-    draw: int | None = None,
     twin: tuple[str, Form] | None = None,
     sums: Sums | None = None,
 ) -> tuple[str, str]:
     """Stem and key of a training; with `parent`, of the control that starts from that run's checkpoint before.
 
     A method that begins as another starts from that one's checkpoint before; `twin`, a method and its form, stands
-    for that. The seed draws the records, too, unless `draw` is another; `sums` stand for the study's.
+    for that. The seed draws the records, too; `sums` stand for the study's.
     """
     settings = corpus.settings
-    fraction = plan_fraction(plan, corpus, size, draw if draw is not None else seed)
+    fraction = plan_fraction(plan, corpus, size, seed)
     specification: TrainSpecification = {
         "fraction": fraction,
         "method": method,
@@ -118,12 +98,7 @@ def plan_run(
     if form.model.learns_entities and corpus.entities:
         specification["entities"] = corpus.entities
         inputs.append(corpus.entities)
-    for capability in CAPABILITIES.values():
-        inputs += capability.plan_training(plan, corpus, form, specification)
     variant = ""
-    if draw is not None and draw != seed:
-        specification["draw"] = draw
-        variant += f"-d{draw}"
     if parent is not None:
         specification["parent"] = parent
         specification["method"] = plan.folders[parent].specification["method"]  # twins may share the parent
@@ -135,7 +110,7 @@ def plan_run(
     twin = twin or plan.twins.get(method)
     if parent is None and twin is not None:
         other, base = twin
-        _, begins = plan_run(plan, corpus, other, base, size, seed, draw=draw, sums=sums)
+        _, begins = plan_run(plan, corpus, other, base, size, seed, sums=sums)
         if (base.model, base.training) == (form.model, form.training):  # they differ by their search alone
             return stem, begins
         specification["begins"] = begins

@@ -1,9 +1,11 @@
-"""Folders of scores: one for every output of a corpus and every scorer that has something to say of it."""
+"""Folders of scores: one for every output of a corpus and every scorer that applies to it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from sumcurve.planning.folder import PlannedCorpus
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.needs import Needing
 from sumcurve.scores.references import NAME
@@ -12,15 +14,11 @@ from sumcurve.settings.config import PlanError
 from sumcurve.sources.pinned import File
 from sumcurve.store.records import RecordError
 from sumcurve.study.folders import ScoreSpecification
-from sumcurve.study.planning.folder import PlannedCorpus
 from sumcurve.systems.rows import Scored
 
-if TYPE_CHECKING:
-    from sumcurve.study.plan import Plan
 
-
-def plan_scores(plan: "Plan", corpus: PlannedCorpus) -> None:
-    """Plan them for all rows of the corpus, and put their keys into these."""
+def plan_scores(plan: PlannedStudy, corpus: PlannedCorpus) -> None:
+    """Plan scores for all rows of the corpus, and put their keys into the rows."""
     needed = {name: _plan_needs(plan, corpus, name, scorer) for name, scorer in plan.scorers.items()}
     outputs = [row.output for row in plan.rows if row.corpus == corpus.name]
     specifications = {key: folder.specification for key, folder in plan.folders.items()}
@@ -41,9 +39,9 @@ def plan_scores(plan: "Plan", corpus: PlannedCorpus) -> None:
 
 
 def _plan_score(
-    plan: "Plan", corpus: PlannedCorpus, output: str, name: str, scorer: Scorer, inputs: Mapping[str, Any]
+    plan: PlannedStudy, corpus: PlannedCorpus, output: str, name: str, scorer: Scorer, inputs: Mapping[str, Any]
 ) -> str:
-    """The key of one output's scores; `inputs` are folders, with what the scorer is told of each."""
+    """The key of one output's scores; `inputs` are folders, with the scorer's parameters for each."""
     given = scorer.files(plan.folders[output].name) if isinstance(scorer, ReadsFiles) else {}
     specification: ScoreSpecification = {
         "output": output,
@@ -59,16 +57,16 @@ def _plan_score(
 
 
 def _group(row: Scored, name: str, scorer: Scorer) -> tuple[str, Literal["method", "scorer"], str]:
-    """With which others one process makes the scores of a row: all of the scorer, or all of the method at its size."""
+    """Group of scores that one process makes with a row's: all of the scorer, or all of the method at its size."""
     if isinstance(scorer, Needing) and scorer.together:
         return row.corpus, "scorer", name
     return row.corpus, "method", row.method if row.size is None else f"{row.method} {row.size}"
 
 
-def _plan_needs(plan: "Plan", corpus: PlannedCorpus, name: str, scorer: Scorer) -> dict[str, Any] | None:
-    """What a scorer reads of a corpus beside outputs, by key, and what it is told; None where it says nothing.
+def _plan_needs(plan: PlannedStudy, corpus: PlannedCorpus, name: str, scorer: Scorer) -> dict[str, Any] | None:
+    """Inputs of a scorer from a corpus beside outputs, by key, with their parameters; None where it does not apply.
 
-    Of a part that is held out it reads the questions about it, and what was trained on the corpus.
+    Of a part that is held out it reads the questions about it, and the systems trained on the corpus.
     """
     if not isinstance(scorer, Needing):
         return {}
@@ -95,8 +93,8 @@ def _plan_needs(plan: "Plan", corpus: PlannedCorpus, name: str, scorer: Scorer) 
     return inputs
 
 
-def check_files(plan: "Plan") -> None:
-    """PlanError where a scorer's files are of outputs that the study does not have."""
+def check_files(plan: PlannedStudy) -> None:
+    """Raise PlanError where a scorer's files are of outputs that the study does not have."""
     outputs = {plan.folders[row.output].name for row in plan.rows}
     for name, scorer in plan.scorers.items():
         if isinstance(scorer, ReadsFiles):
@@ -106,8 +104,8 @@ def check_files(plan: "Plan") -> None:
                 raise PlanError(f"{plan.where('scores', name)}: {error}") from None
 
 
-def check_scorers(plan: "Plan") -> None:
-    """PlanError for a scorer that scores nothing of the study, and a human whom nothing compares."""
+def check_scorers(plan: PlannedStudy) -> None:
+    """Raise PlanError for a scorer without any output of the study, and for a human without any comparison."""
     for name in plan.scorers:
         if plan.rows and not any(name in row.scores for row in plan.rows):
             raise PlanError(

@@ -1,7 +1,6 @@
 """Families of models by the `kind` of a method's model: how each is trained, and put to use (`systems.family`)."""
 
 from importlib import import_module
-from typing import Any
 
 from sumcurve.systems.families.words import OfWords
 
@@ -11,11 +10,5 @@ MODELS: dict[str, OfWords] = {  # by `kind`, a class of a module or package besi
         "recurrent": ("words", "Recurrent"),
         "transformer": ("words", "Transformer"),
         "ngram": ("words", "Ngram"),
-        "extract-rewrite": ("extract_rewrite", "ExtractRewrite"),
     }.items()
 }
-
-
-def build(settings: Any, words: int, seed: int) -> Any:
-    """A new model of the family of its settings, for a vocabulary of this size."""
-    return MODELS[settings.kind].build(settings, words, seed)

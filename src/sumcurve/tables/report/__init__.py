@@ -1,1 +1,1 @@
-"""What people read of a study: what came out, in sentences, and the summaries themselves."""
+"""Reports of a study: its findings in sentences, and the summaries themselves."""

@@ -1,7 +1,7 @@
-"""What came out of a study, a sentence a question, the most important first; every number is a cell of its tables.
+"""Findings of a study, a sentence a question, the most important first; every number is a cell of its tables.
 
-Facts (`tables.report.facts`) of one question become one sentence with one interval at most. A page shows `SHOWN`
-sentences; what has no significant difference is counted and stands in the tables.
+A sentence has one interval at most. A page shows `SHOWN` sentences; comparisons without a significant difference are
+counted and stand in the tables.
 """
 
 import math
@@ -12,15 +12,20 @@ from types import MappingProxyType
 
 from sumcurve.scores.reading import READS
 from sumcurve.settings.base import HELD_OUT
-from sumcurve.tables.report import facts
-from sumcurve.tables.report.facts import Corpus, Effect, Fact, Outcome, Records
-from sumcurve.tables.table import listed, number, span
+from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
+from sumcurve.tables.pairs import SINGLE_RUN
+from sumcurve.tables.ranking import Effect, Ranking, effect, recorded
+from sumcurve.tables.report.facts import Corpus, Record, Records, corpora_of, learned
+from sumcurve.tables.table import listed, number
 
 SHOWN = 7  # sentences on a first page
 NAMED = 4  # methods that a sentence names
-NOT_READING = "Not shown to read its source (†)"  # the head of a finding
+BETTER, WORSE, EQUAL, NOT_TESTED = "better", "worse", "no significant difference", "not tested"  # of a test
+AGAINST = "Against"  # how the head of a finding on baselines begins
+FINAL_STAGE = "Final training stage"  # the head of a finding, as is the next
+NOT_READING = "No significant source sensitivity (†)"  # the head of a finding
 UNSEEN = "groups, such as packages, unseen in training"
-ELSEWHERE = 4  # what a corpus that is not the study's first adds to the rank of its sentences
+ELSEWHERE = 4  # addition to the rank of sentences on a corpus that is not the study's first
 BASELINES = {  # titles of systems of the core that are not trained
     "lead": "Lead",
     "lexrank": "LexRank",
@@ -38,7 +43,7 @@ BASELINES = {  # titles of systems of the core that are not trained
 class Finding:
     """A sentence on one question about a corpus: `head` in bold, then `text`; `table` is where the numbers stand.
 
-    `rank` orders findings, the most important lowest. `facts` are those that it says.
+    `rank` orders findings, the most important lowest. `outcomes` are those of the comparisons that it is about.
     """
 
     corpus: str
@@ -46,7 +51,7 @@ class Finding:
     text: str
     table: str
     rank: float
-    facts: tuple[Fact, ...] = ()
+    outcomes: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -54,9 +59,9 @@ class Finding:
 
 
 class Titles(dict[str, str]):
-    """How pages call methods and systems, by name; a name without a title stands for itself.
+    """Titles of methods and systems on pages, by name; a name without a title stands for itself.
 
-    `about` says in a clause what each is: neither its title nor where it was published.
+    `about` describes each in a clause, without its title and where it was published.
     """
 
     def __init__(self, titles: Mapping[str, str], about: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -81,31 +86,25 @@ def findings(tables: Records, titles: Mapping[str, str], brought: Sequence[Broug
     """The findings of a study, the most important first; `brought` are those of capabilities."""
     names = Titles(titles)
     all_findings = []
-    order = sorted(
-        dict.fromkeys(row["corpus"] for row in tables["scores"]),
-        key=lambda name: -len(Corpus(name, tables).sizes),
-    )
-    for place, name in enumerate(order):
-        corpus = Corpus(name, tables)
-        here = [*_own(corpus, names), *(finding for more in brought for finding in more(corpus, names))]
+    for place, corpus in enumerate(corpora_of(tables)):
+        here = [*_of_core(corpus, names), *(finding for more in brought for finding in more(corpus, names))]
         all_findings += [(finding.rank + (place and _elsewhere(finding)), place, finding) for finding in here]
     return [finding for *_, finding in sorted(all_findings, key=lambda ranked: ranked[:2])]
 
 
 def _elsewhere(finding: Finding) -> float:
-    """What a finding on another corpus than the first adds to its rank: who is best there stands on a first page."""
+    """Addition to the rank of a finding on another corpus than the first: who is best there stands on a first page."""
     return ELSEWHERE if finding.rank > 1 else 1.2
 
 
 def counted(every: Sequence[Finding], shown: int = SHOWN) -> str:
-    """How many findings a page leaves out, and how many comparisons of the study's facts are open."""
+    """State how many findings a page leaves out, and how many comparisons are open."""
     left_out = len(every) - shown
-    facts_of = [fact for finding in every for fact in finding.facts]
-    outcomes = [fact.outcome for fact in facts_of if fact.outcome not in ("measured", "alone", "not tested")]
+    outcomes = [outcome for finding in every for outcome in finding.outcomes if outcome not in ("alone", NOT_TESTED)]
     parts = []
     if left_out > 0:
         parts.append(f"{left_out} more {'finding stands' if left_out == 1 else 'findings stand'} in the report.")
-    ended = {"no significant difference": "show no significant difference", "single run": "are single runs, not tested"}
+    ended = {EQUAL: f"show {EQUAL}", SINGLE_RUN: "are single runs, not tested"}
     counts = [f"{outcomes.count(outcome)} {words}" for outcome, words in ended.items() if outcome in outcomes]
     if counts:
         parts.append(f"Of {len(outcomes)} outcomes {' and '.join(counts)}.")
@@ -124,366 +123,371 @@ def headed(every: Sequence[Finding]) -> list[Finding]:
     return shown
 
 
-def _own(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
-    """Those of the core."""
-    unit = corpus.metric
-    every_best, every_baseline = [*facts.best(corpus)], [*facts.baseline(corpus)]
-    best = [fact for fact in every_best if fact.metric == unit]
+def _of_core(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
+    """The findings of the core."""
+    rankings = {metric: corpus.rankings(metric) for metric in corpus.metrics}
+    of_first = rankings.get(corpus.metric, {})
     says = (
-        ("best", 1.0, "answers", _best(best, titles, bool(corpus.rows("own_searches")))),
-        ("sizes", 3.0, "answers", _sizes(best, corpus, titles)),
-        ("baseline", 2.0, "comparisons", _baseline(every_baseline, unit, titles)),
-        ("metric", 2.2, "answers", _by_others([*every_best, *every_baseline], corpus.metrics, titles)),
-        ("doubling", 4.0, "answers", _doubling([*facts.doubling(corpus)], unit, titles)),
-        ("needed", 5.0, "answers", _needed([*facts.needed(corpus)], unit, titles)),
-        ("source", 3.5, "scores", _source([*facts.source(corpus)], titles)),
-        ("template", 4.5, "descriptions", _template([*facts.template(corpus)], titles)),
-        ("beyond", 2.7, "verdicts", _beyond([*facts.beyond(corpus)], titles)),
-        ("searches", 6.8, "own_searches", _own_searches([*facts.own_searches(corpus)], titles)),
-        ("phases", 7.0, "phases", _phases([*facts.phases(corpus)], unit, titles)),
-        ("equivalence", 0.5, "equivalence", _equivalence([*facts.equivalence(corpus)], titles)),
-        ("untrained", 8.0, "scores", _untrained([*facts.untrained(corpus)], titles)),
+        (1.0, "answers", _best(of_first, corpus, titles)),
+        (3.0, "answers", _sizes(of_first, titles)),
+        (2.0, "comparisons", _baseline(corpus, titles)),
+        (2.2, "answers", _by_others(rankings, corpus, titles)),
+        (4.0, "answers", _doubling(corpus, titles)),
+        (5.0, "answers", _needed(corpus, titles)),
+        (3.5, "scores", _source(corpus, titles)),
+        (4.5, "descriptions", _template(corpus, titles)),
+        (2.7, "verdicts", _beyond(corpus, titles)),
+        (6.8, "own_searches", _own_searches(corpus, titles)),
+        (7.0, "phases", _phases(corpus, titles)),
+        (8.0, "scores", _untrained(corpus, titles)),
     )
-    for _, rank, table, sentence in says:
-        if sentence is not None:
-            head, text, behind = sentence
-            yield Finding(corpus.name, head, text, table, rank, tuple(behind))
+    for rank, table, said in says:
+        if said is not None:
+            head, text, outcomes = said
+            yield Finding(corpus.name, head, text, table, rank, tuple(outcomes))
 
 
 def about_baselines(finding: Finding) -> bool:
-    """Whether it says how methods stand against the best untrained baseline."""
-    return bool(finding.facts) and finding.facts[0].question == "baseline"
+    """Tell whether a finding compares methods with the best untrained baseline."""
+    return finding.head.startswith(AGAINST)
 
 
-Said = tuple[str, str, Sequence[Fact]]  # head, text and the facts that they say
+Said = tuple[str, str, Iterable[str]]  # head, text and the outcomes of comparisons that they are about
 
 
 def interval(effect: Effect | None, decimals: int = 1) -> str:
     """A number with its interval for a sentence."""
-    return "–" if effect is None else span(effect.value, effect.low, effect.high, decimals)
+    return "–" if effect is None else effect.text(decimals)
 
 
-def _best(best: Sequence[Fact], titles: Titles, own_searches: bool) -> Said | None:
-    """The largest size; `own_searches`: another table compares methods each by its paper's search."""
-    if not best:
+def _best(rankings: Mapping[int, Ranking], corpus: Corpus, titles: Titles) -> Said | None:
+    """The largest size; where another table compares methods each by its paper's search, that this is by one search."""
+    if not rankings:
         return None
-    head, text = leader(best[-1], titles)
-    return head, f"{text.removesuffix('.')}; all by one search." if own_searches else text, best
+    size = max(rankings)
+    head, text = best_at(size, rankings[size], corpus.metric, titles)
+    text += "; all by one search." if corpus.rows("own_searches") else "."
+    return head, text, [ranking.outcome for ranking in rankings.values()]
 
 
-def leader(fact: Fact, titles: Titles) -> tuple[str, str]:
-    """Head and text of a fact of `facts.best`: who is best at a size, and how sure that is."""
-    first = titles.all(fact.methods)
-    runner_up, single = "", fact.single
-    if fact.next_single is not None:
-        lead = f"{number(fact.next_single.value, 1)} {fact.metric}"
-        runner_up, single = f", {lead} ahead of {titles[single[0]]} (a single run, not tested)", single[1:]
-    untested = f"; {titles.all(single)} {_single_runs(single)}, not tested" if single else ""
-    if fact.outcome == "better":
-        nearest = titles[fact.against[0]]
-        others = titles.all(fact.against).removeprefix(nearest)
-        joined = f"{runner_up}, and" if runner_up else ","
-        lead = f"by {interval(fact.effect)} {fact.metric}"
-        text = f"{first}{joined} significantly better than {nearest} ({lead}){others}{untested}."
-    elif fact.outcome == "alone":
-        text = f"{first}, the only method that is ranked." if first else "no method is ranked."
-    elif fact.outcome == "single run":
-        text = f"{first} in the mean; a single run, not tested."
-    else:
-        level = titles.all(fact.against or fact.methods)
-        if fact.against and fact.effect is not None:
-            nearest = titles[fact.against[0]]
-            level = f"{nearest} (lead {interval(fact.effect)} {fact.metric}){level.removeprefix(nearest)}"
-        text = f"{first} in the mean{runner_up}, with no significant difference from {level}{untested}."
-    return f"Best with {number(fact.records[0])} records", text
+def best_at(records: int, ranking: Ranking, metric: str, titles: Titles) -> tuple[str, str]:
+    """Head and text, without a full stop, of who is best at a size."""
+    return f"Best with {number(records)} records", ranking.sentence(metric, titles.all)
 
 
-def _sizes(best: Sequence[Fact], corpus: Corpus, titles: Titles) -> Said | None:
+def _sizes(rankings: Mapping[int, Ranking], titles: Titles) -> Said | None:
     """The smaller sizes; where fewer methods are ranked than at the largest, how many."""
-    smaller = best[:-1]
+    *smaller, largest = rankings.values() or [Ranking()]
     if not smaller:
         return None
     ranked: list[int] = []
     by_leader: dict[str, list[str]] = {}
     alone: dict[tuple[str, ...], list[str]] = {}
-    for fact in smaller:
-        size = number(fact.records[0])
-        if fact.outcome == "alone":
-            alone.setdefault(fact.methods, []).append(size)
+    single: dict[tuple[str, ...], list[str]] = {}
+    for records, ranking in [*rankings.items()][:-1]:
+        size = number(records)
+        if ranking.outcome == "alone":
+            alone.setdefault((*ranking.best,), []).append(size)
+        elif ranking.outcome not in (BETTER, EQUAL):
+            single.setdefault((*ranking.best,), []).append(size)
         else:
-            ranked.append(len(corpus.at(corpus.metric, fact.records[0])))
-            by_leader.setdefault(titles.all(fact.methods) if fact.outcome == "better" else "", []).append(size)
+            ranked.append(len(ranking.standings))
+            by_leader.setdefault(titles.all(ranking.best) if ranking.outcome == BETTER else "", []).append(size)
     undecided = by_leader.pop("", [])
-    single = sorted({name for fact in smaller for name in fact.single})
+    tested = [ranking for ranking in smaller if ranking.outcome in (BETTER, EQUAL)]
+    untested = sorted({standing.name for ranking in tested for standing in ranking.of("untested")})
     leaders = [f"{leader} with {listed(sizes)}" for leader, sizes in by_leader.items()]
     parts = [f"significantly best is {', '.join(leaders)}"] if leaders else []
     if undecided and leaders:
         parts.append(f"with {listed(undecided)} none is")
     elif undecided:
-        parts.append("no method is significantly best" + (f" with {listed(undecided)}" if alone else ""))
-    if single and parts:
-        parts[0] = f"of methods with repeated runs ({titles.all(single)}: single runs, not tested), {parts[0]}"
-    most = len(corpus.at(corpus.metric, best[-1].records[0]))
-    if parts and ranked and min(ranked) < most:
+        parts.append("no method is significantly best" + (f" with {listed(undecided)}" if alone or single else ""))
+    if untested and parts:
+        parts[0] = f"without {titles.all(untested)}, which {_is(untested)} not tested, {parts[0]}"
+    if parts and ranked and min(ranked) < len(largest.standings):
         ends = " to ".join(str(count) for count in sorted({min(ranked), max(ranked)}))
         parts[-1] += f" ({ends} methods ranked)"
+    for methods, sizes in single.items():
+        parts.append(f"with {listed(sizes)} {titles.all(methods)} {_has(methods)} the best mean, not tested")
     for methods, sizes in alone.items():
         parts.append(f"with {listed(sizes)} {f'only {titles.all(methods)}' if methods else 'none'} is ranked")
-    return "With fewer records", f"{'; '.join(parts)}.", smaller
+    return "With fewer records", f"{'; '.join(parts)}.", []
 
 
-def _baseline(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
+def _outcome(row: Record) -> str:
+    """Outcome of a test of two systems, for the first."""
+    ahead = row["ahead"]
+    outcomes = {row["first"]: BETTER, row["second"]: WORSE, NOT_SHOWN: EQUAL, SINGLE_RUN: SINGLE_RUN}
+    return outcomes.get(ahead, NOT_TESTED)
+
+
+def _against_baseline(corpus: Corpus) -> list[Record]:
+    """The tests of every method at the largest size, by every metric, against the best untrained baseline."""
+    if corpus.blind is None or not corpus.sizes:
+        return []
+    cells = {"first_records": corpus.largest, "second": corpus.blind[0], "second_records": None}
+    return corpus.rows("comparisons", question=SIZE, **cells)
+
+
+def _baseline(corpus: Corpus, titles: Titles) -> Said | None:
     """The methods that beat the best untrained baseline, and those that do not."""
-    here = sorted((fact for fact in outcomes if fact.metric == metric), key=lambda fact: -fact.effect.value)  # type: ignore[union-attr]
-    if not here:
+    every, metric = _against_baseline(corpus), corpus.metric
+    rows = sorted((row for row in every if row["metric"] == metric), key=lambda row: -row["difference"])
+    if not rows:
         return None
-    name = titles[here[0].against[0]]
-    head = f"Against {name}, the best baseline mean"
-    groups = {outcome: [fact for fact in here if fact.outcome == outcome] for outcome in _OUTCOMES}
-    better = groups["better"]
+    outcomes = [_outcome(row) for row in every]
+    head = f"{AGAINST} {titles[rows[0]['second']]}, the best baseline mean"
+
+    def methods(outcome: str) -> list[str]:
+        return [row["first"] for row in rows if _outcome(row) == outcome]
+
+    better = methods(BETTER)
     if better:
-        first = f"{titles.all([fact.methods[0] for fact in better])} {_is(better)} significantly better"
-        whose = f"{titles[better[0].methods[0]]} " if len(better) > 1 else ""
-        first += f" ({whose}by {interval(better[0].effect)} {metric})"
-    elif not (groups["no significant difference"] or groups["worse"]):
+        first = f"{titles.all(better)} {_is(better)} significantly better"
+        whose = f"{titles[better[0]]} " if len(better) > 1 else ""
+        nearest = next(row for row in rows if row["first"] == better[0])
+        first += f" ({whose}by {interval(effect(nearest, 'difference'))} {metric})"
+    elif not (methods(EQUAL) or methods(WORSE)):
         return head, "single runs, not tested.", outcomes
     else:
         first = "no trained method is significantly better"
-    words = {"no significant difference": "no significant difference for", "worse": "significantly worse: "}
     parts = [first]
-    for outcome, say in words.items():
-        if groups[outcome]:
-            parts.append(f"{say} {titles.all([fact.methods[0] for fact in groups[outcome]])}".replace("  ", " "))
+    for outcome, say in {EQUAL: "no significant difference for", WORSE: "significantly worse:"}.items():
+        if names := methods(outcome):
+            parts.append(f"{say} {titles.all(names)}")
     return head, f"{'; '.join(parts)}.", outcomes
 
 
-def _by_others(outcomes: Sequence[Fact], metrics: Sequence[str], titles: Titles) -> Said | None:
-    """Which outcomes of the first metric others do not have: who is best at a size, and turns at a baseline."""
-    if not metrics:
-        return None
-    best, behind = _best_by_others([fact for fact in outcomes if fact.question == "best"], metrics, titles)
-    turns, turned = _turned_at_baseline([fact for fact in outcomes if fact.question == "baseline"], metrics, titles)
-    parts = [*best, *turns]
-    return ("Depends on the metric", f"{'; '.join(parts)}.", [*behind, *turned]) if parts else None
+def _by_others(rankings: Mapping[str, Mapping[int, Ranking]], corpus: Corpus, titles: Titles) -> Said | None:
+    """Outcomes of the first metric that other metrics do not share: the best at a size, and sides of the baseline."""
+    best, outcomes = _best_by_others(rankings, titles)
+    parts = [*best, *_turned_at_baseline(corpus, titles)]
+    return ("Depends on the metric", f"{'; '.join(parts)}.", outcomes) if parts else None
 
 
-def _best_by_others(outcomes: Sequence[Fact], metrics: Sequence[str], titles: Titles) -> tuple[list[str], list[Fact]]:
-    """A part for every size at which other metrics find another best, at the largest also none; and their facts."""
+def _best_by_others(rankings: Mapping[str, Mapping[int, Ranking]], titles: Titles) -> tuple[list[str], list[str]]:
+    """A part for every size at which other metrics find another best, at the largest also none; and their outcomes."""
 
-    def best(fact: Fact) -> str:
-        """Who is significantly best; empty where that was not tested."""
-        if fact.outcome == "better":
-            return titles.all(fact.methods)
-        return "none" if fact.outcome == "no significant difference" else ""
+    def best(ranking: Ranking) -> str:
+        """Name of the significantly best method; empty where that was not tested."""
+        return {BETTER: titles.all(ranking.best), EQUAL: "none"}.get(ranking.outcome, "")
 
-    parts, behind = list[str](), list[Fact]()
-    largest = max((fact.records for fact in outcomes), default=())
-    for own in (fact for fact in outcomes if fact.metric == metrics[0]):
-        others: dict[str, list[str]] = {}  # metrics, by whom they find best
-        for fact in outcomes:
-            other = fact.metric in metrics[1:] and fact.records == own.records and best(fact) != best(own)
-            if other and best(own) and best(fact) and (best(fact) != "none" or own.records == largest):
-                others.setdefault(best(fact), []).append(fact.metric)
-                behind.append(fact)
-        if others:
-            theirs = ", ".join(f"{method} by {listed(names)}" for method, names in others.items())
+    parts, outcomes = list[str](), list[str]()
+    largest = max((size for of_metric in rankings.values() for size in of_metric), default=0)
+    first, *others = [*rankings] or [""]
+    for size, ranking in rankings.get(first, {}).items():
+        differing: dict[str, list[str]] = {}  # metrics, by their best method
+        for metric in others:
+            other = rankings[metric].get(size)
+            if other is None or not best(ranking) or best(other) in ("", best(ranking)):
+                continue
+            if best(other) != "none" or size == largest:
+                differing.setdefault(best(other), []).append(metric)
+                outcomes.append(other.outcome)
+        if differing:
+            theirs = ", ".join(f"{method} by {listed(names)}" for method, names in differing.items())
             records, is_best = ("", "") if parts else (" records", " is significantly best")
-            parts.append(f"with {number(own.records[0])}{records} {best(own)}{is_best} by {own.metric}, {theirs}")
-    return parts, behind
+            parts.append(f"with {number(size)}{records} {best(ranking)}{is_best} by {first}, {theirs}")
+    return parts, outcomes
 
 
-def _turned_at_baseline(
-    outcomes: Sequence[Fact], metrics: Sequence[str], titles: Titles
-) -> tuple[list[str], list[Fact]]:
+def _turned_at_baseline(corpus: Corpus, titles: Titles) -> list[str]:
     """A part for methods that the first metric has significantly on one side of the baseline, others on the other."""
-    by_first = {(fact.methods, fact.records): fact for fact in outcomes if fact.metric == metrics[0]}
-    turned, behind = dict[Fact, list[str]](), list[Fact]()
-    for fact in outcomes:
-        own = by_first.get((fact.methods, fact.records))
-        if own and fact.metric in metrics[1:] and {fact.outcome, own.outcome} == {"better", "worse"}:
-            turned.setdefault(own, []).append(fact.metric)
-            behind.append(fact)
-    by_methods: dict[tuple[str, Outcome, str], list[str]] = {}
-    for own, names in turned.items():
-        by_methods.setdefault((titles[own.against[0]], own.outcome, listed(names)), []).append(own.methods[0])
+    every = _against_baseline(corpus)
+    by_first = {row["first"]: _outcome(row) for row in every if row["metric"] == corpus.metric}
+    turned: dict[str, list[str]] = {}  # metrics by method
+    for row in every:
+        if row["metric"] in corpus.metrics[1:] and {_outcome(row), by_first.get(row["first"])} == {BETTER, WORSE}:
+            turned.setdefault(row["first"], []).append(row["metric"])
+    groups: dict[tuple[str, str], list[str]] = {}
+    for method, metrics in turned.items():
+        groups.setdefault((by_first[method], listed(metrics)), []).append(method)
     parts = []
-    for (baseline, outcome, others), methods in by_methods.items():
-        ours = f"{titles.all(methods)} {_is(methods)} significantly {outcome} by {metrics[0]}"
-        parts.append(f"against {baseline} {ours}, {'worse' if outcome == 'better' else 'better'} by {others}")
-    return parts, behind
-
-
-_OUTCOMES = ("better", "no significant difference", "worse", "single run", "not tested")
+    for (outcome, metrics_named), methods in groups.items():
+        ours = f"{titles.all(methods)} {_is(methods)} significantly {outcome} by {corpus.metric}"
+        turn = WORSE if outcome == BETTER else BETTER
+        parts.append(f"against {titles[every[0]['second']]} {ours}, {turn} by {metrics_named}")
+    return parts
 
 
 def _is(several: Sequence[object]) -> str:
     return "are" if len(several) > 1 else "is"
 
 
-def _single_runs(methods: Sequence[str]) -> str:
-    return "are single runs" if len(methods) > 1 else "is a single run"
+def _has(several: Sequence[object]) -> str:
+    return "have" if len(several) > 1 else "has"
 
 
-def _doubling(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
-    if not outcomes:
-        return None
-    if outcomes[0].outcome == "measured":
-        ordered = sorted(outcomes, key=lambda fact: -fact.effect.value)  # type: ignore[union-attr]
-        shown = [fact for fact in ordered if fact.effect and (fact.effect.low is None or fact.effect.low > 0)]
-        unshown = [titles[fact.methods[0]] for fact in ordered if fact not in shown]
-        least = min(fact.records[0] for fact in ordered)
-        gains = [
-            f"{number(fact.effect.value, 1)} for {titles[fact.methods[0]]}"  # type: ignore[union-attr]
-            + (f" (from {number(fact.records[0])})" if fact.records[0] > least else "")
-            for fact in shown
-        ]
-        rise = f"{metric} rises by {listed(gains[: NAMED + 1])}" if gains else f"{metric} is not shown to rise"
-        text = f"{rise}, on average from {number(least)} to {number(ordered[0].records[1])} records"
-        text += f"; not shown for {listed(unshown)}." if gains and unshown else "."
-        return "Twice the records", text, outcomes
-    shown = [fact for fact in outcomes if fact.outcome == "better"]
-    cases = [
-        f"{titles[fact.methods[0]]} ({number(fact.records[0])} to {number(2 * fact.records[0])})" for fact in shown
+def _doubling(corpus: Corpus, titles: Titles) -> Said | None:
+    """Gain of each method from twice the records, over its sizes."""
+    gains = [
+        (row["method"], gain)
+        for row in corpus.at(corpus.metric, corpus.largest)
+        if (gain := effect(row, "per_doubling")) is not None
     ]
-    worth = outcomes[0].note
-    if not cases:
-        return "Twice the records", f"in none of {len(outcomes)} cases shown to add {worth} {metric}.", outcomes
-    cases_left = f"not shown in {len(outcomes) - len(shown)} other cases"
-    text = f"shown to add {worth} {metric} or more to {listed(cases)}; {cases_left}."
-    return "Twice the records", text, outcomes
-
-
-def _needed(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
-    """The nearest method that is behind."""
-    if not outcomes:
+    if not gains:
         return None
-    fact = outcomes[0]
-    few, size = fact.records
-    effect = fact.effect
-    percent = Effect(100 * effect.value, *(end and 100 * end for end in (effect.low, effect.high))) if effect else None
-    with_few = f"{'at most ' if fact.note else ''}{number(few)} records"
-    text = (
-        f"{titles[fact.methods[0]]} reaches with {with_few} the {metric} that "
-        f"{titles[fact.against[0]]} has with {number(size)} ({interval(percent, 0)} % of them)."
+    gains.sort(key=lambda pair: -pair[1].value)
+    rows = corpus.rows("answers", metric=corpus.metric, basis="measured")
+    start = {name: min(row["records"] for row in rows if row["method"] == name) for name, _ in gains}
+    least = min(start.values())
+    rising = [(name, gain) for name, gain in gains if gain.low is None or gain.low > 0]
+    others = [titles[name] for name, gain in gains if (name, gain) not in rising]
+    parts = [
+        f"{number(gain.value, 1)} for {titles[name]}"
+        + (f" (from {number(start[name])})" if start[name] > least else "")
+        for name, gain in rising
+    ]
+    rise = (
+        f"{corpus.metric} rises by {listed(parts[: NAMED + 1])}" if parts else f"{corpus.metric} is not shown to rise"
     )
-    return "Records needed", text, outcomes
+    text = f"{rise}, on average from {number(least)} to {number(corpus.largest)} records"
+    text += f"; not shown for {listed(others)}." if parts and others else "."
+    return "Twice the records", text, []
 
 
-def _source(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
-    if not outcomes:
+def _needed(corpus: Corpus, titles: Titles) -> Said | None:
+    """Records with which the best method reaches the score that the nearest method behind it has with all of them."""
+    rows = corpus.at(corpus.metric, corpus.largest)
+    behind = {standing.name for standing in recorded(rows).of("behind")}
+    row = next((row for row in rows if row["method"] in behind and row["records_needed"] is not None), None)
+    if row is None:
         return None
-    always = [fact.methods[0] for fact in outcomes if fact.note]
+    share = effect({name: cell and 100 * cell for name, cell in row.items() if name.startswith("ratio")}, "ratio")
+    with_few = f"{'at most ' if row['bound'] else ''}{number(row['records_needed'])} records"
+    text = (
+        f"{titles[rows[0]['method']]} trained on {with_few} matches the {corpus.metric} of "
+        f"{titles[row['method']]} trained on {number(corpus.largest)} ({interval(share, 0)} % of them)."
+    )
+    return "Records needed", text, []
+
+
+def _source(corpus: Corpus, titles: Titles) -> Said | None:
+    """Methods without significant source sensitivity, with the sizes."""
+    if not corpus.ignoring:
+        return None
+    sizes: dict[str, list[int]] = {}
+    for row in corpus.ignoring:
+        sizes.setdefault(row["method"], []).append(row["records"])
+    always = [
+        name for name, of in sizes.items() if len(of) == len([*filter(learned, corpus.rows("scores", method=name))])
+    ]
     parts = [f"{titles.all(always)} at every size"] if always else []
     by_sizes: dict[tuple[int, ...], list[str]] = {}
-    for fact in outcomes:
-        if not fact.note:
-            by_sizes.setdefault(fact.records, []).append(fact.methods[0])
-    for sizes, methods in by_sizes.items():
-        parts.append(f"{titles.all(methods)} with {listed([number(size) for size in sizes])} records")
-    return NOT_READING, f"{unshown(outcomes)}: {'; '.join(parts)}. Not ranked there.", outcomes
+    for name, of in sizes.items():
+        if name not in always:
+            by_sizes.setdefault((*of,), []).append(name)
+    for some, methods in by_sizes.items():
+        parts.append(f"{titles.all(methods)} with {listed([number(size) for size in some])} records")
+    return NOT_READING, f"{unshown(corpus)}: {'; '.join(parts)}. Not ranked there.", []
 
 
-def unshown(outcomes: Sequence[Fact]) -> str:
-    """What it means that a method is not shown to read its source, by the facts of `facts.source`."""
-    if all(fact.effect for fact in outcomes):
+def unshown(corpus: Corpus) -> str:
+    """Explain by which measure a method has no significant source sensitivity."""
+    if all(row.get("gap") is not None for row in corpus.ignoring):
         return (
-            f"references are not shown to be likelier, by {READS:g} nats a word, with their source than with another's"
+            f"references are not significantly likelier, by {READS:g} nats a word, given their source than given "
+            "another's"
         )
-    return "summaries are not shown to be nearer to their reference than to another's"
+    return "summaries are not significantly nearer to their reference than to another's"
 
 
-def _template(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
-    if not outcomes:
+def _template(corpus: Corpus, titles: Titles) -> Said | None:
+    """Methods that write most of their summaries by one sentence template, beside the references' share."""
+    rows = corpus.rows("descriptions")
+    references = next((row.get("commonest_frame") for row in rows if row["method"] == "references"), None)
+    framed = [row for row in rows if row.get("one_frame") == "yes" and learned(row)]
+    if not framed:
         return None
-    worst = max(outcomes, key=lambda fact: (fact.records, fact.effect.value if fact.effect else 0))
-    others = [fact.methods[0] for fact in outcomes if fact.methods != worst.methods]
+    worst = max(framed, key=lambda row: (row["records"], row["commonest_frame"]))
+    others = [row["method"] for row in framed if row["method"] != worst["method"]]
     text = (
-        f"{titles[worst.methods[0]]} with {number(worst.records[0])} records fills a single one in "
-        f"{interval(worst.effect, 0)} % of its summaries"
+        f"{titles[worst['method']]} with {number(worst['records'])} records fills a single one in "
+        f"{interval(effect(worst, 'commonest_frame'), 0)} % of its summaries"
     )
-    text += f" (references: {number(float(worst.note), 0)} %)" if worst.note else ""
+    text += f" (references: {number(references, 0)} %)" if references is not None else ""
     text += f"; {titles.all(others)} in most of theirs at some size" if others else ""
-    return "Sentence template", f"{text}.", outcomes
+    return "Sentence template", f"{text}.", []
 
 
-def _beyond(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
-    decided = [fact for fact in outcomes if fact.outcome == "better"]
-    if not decided:
+def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
+    """Forecast beyond the data: which method is expected to stay ahead of which, up to how many records."""
+    rows = corpus.rows("verdicts", metric=corpus.metric)
+    ahead = [row for row in rows if row["verdict"] == "ahead throughout"]
+    if not ahead:
         return None
-    pairs = [f"{titles[fact.methods[0]]} ahead of {titles[fact.against[0]]}" for fact in decided]
-    least = min(fact.effect.value for fact in decided if fact.effect)
+    pairs = [f"{titles[row['first']]} is ahead of {titles[row['second']]}" for row in ahead]
+    least = min(row["probability"] for row in ahead)
     text = (
-        f"by extrapolation to {number(decided[0].records[1])} records {listed(pairs[:NAMED])} "
+        f"with up to {number(ahead[0]['up_to_records'])} records {listed(pairs[:NAMED])} "
         f"(probability {min(round(least, 2), 0.99) if len(pairs) == 1 else math.floor(100 * least) / 100:.2f}"
         f"{'' if len(pairs) == 1 else ' or more'})"
     )
-    unknown = [titles[name] for name in decided[0].note.split()]
-    text += f"; no fit: {listed(unknown)}." if unknown else "."
-    return "Beyond the data", text, outcomes
+    fitted = {row[name] for row in rows for name in ("first", "second")}
+    ranked = [row["method"] for row in corpus.at(corpus.metric, corpus.largest)]
+    without = [titles[name] for name in ranked if name not in fitted]
+    text += f"; no fit: {listed(without)}." if without else "."
+    return "Forecast beyond the data", text, [BETTER if row in ahead else EQUAL for row in rows]
 
 
-def _own_searches(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
-    """The largest difference between methods that are each decoded by their papers' search."""
-    tested = [fact for fact in outcomes if fact.outcome not in ("single run", "not tested") and fact.effect]
+def _own_searches(corpus: Corpus, titles: Titles) -> Said | None:
+    """The largest difference by the first metric between methods that are each decoded by their papers' search."""
+    rows = corpus.rows("own_searches", metric=corpus.metric)
+    tested = [row for row in rows if _outcome(row) not in (SINGLE_RUN, NOT_TESTED)]
     if not tested:
         return None
-    shown = [fact for fact in tested if fact.outcome != "no significant difference"]
-    fact = max(shown or tested, key=lambda fact: abs(fact.effect.value) if fact.effect else 0)
-    pair = f"{titles[fact.methods[0]]} minus {titles[fact.against[0]]} is {interval(fact.effect)} {fact.metric}"
+    shown = [row for row in tested if _outcome(row) != EQUAL]
+    most = max(shown or tested, key=lambda row: abs(row["difference"]))
+    difference = f"{interval(effect(most, 'difference'))} {corpus.metric}"
+    pair = f"{titles[most['first']]} minus {titles[most['second']]} is {difference}"
     differ = f"{len(shown)} of {len(tested)} pairs differ significantly" if shown else "no two differ significantly"
-    return "Each by its paper's search", f"{differ}; {pair}, the most.", outcomes
+    return "Each by its paper's search", f"{differ}; {pair}, the most.", map(_outcome, rows)
 
 
-def _phases(outcomes: Sequence[Fact], metric: str, titles: Titles) -> Said | None:
-    shown = [fact for fact in outcomes if fact.outcome in ("better", "worse")]
-    if not outcomes:
+def _phases(corpus: Corpus, titles: Titles) -> Said | None:
+    """Effect of the final training stage of a method, against a control that had the same updates without it."""
+    rows = [
+        row
+        for row in corpus.rows("phases")
+        if row["metric"].partition(" (")[0] == corpus.metric and row["after_minus_control"] is not None
+    ]
+    if not rows:
         return None
-    single = [fact for fact in outcomes if fact.outcome == "single run"]
-    tested = [fact for fact in outcomes if fact not in single]
-    if not shown and not tested:
-        return "Last phases", f"{_by_phase(single, titles)}: {_not_tested(single)}.", outcomes
-    fact = (shown or sorted(tested, key=lambda fact: -abs(fact.effect.value if fact.effect else 0)))[0]
-    if not shown:
-        text = f"no significant change of {metric} against as many updates without the phase"
-        text += f": {_by_phase(tested, titles)} (at most {interval(fact.effect)})"
-        text += f"; {_by_phase(single, titles)}: {_not_tested(single)}" if single else ""
-        return "Last phases", f"{text}.", outcomes
-    text = (
-        f"{fact.note} changes {titles[fact.methods[0]]} by {interval(fact.effect, 2)} {metric} "
-        f"(significantly {fact.outcome} than as many updates without it)."
-    )
-    return "Last phases", text, outcomes
+    outcome = {BETTER: BETTER, WORSE: WORSE, SINGLE_RUN: SINGLE_RUN}
+    outcomes = [outcome.get(row["worth"], EQUAL) for row in rows]
+    single = [row for row in rows if row["worth"] == SINGLE_RUN]
+    tested = [row for row in rows if row not in single]
+    shown = [row for row in rows if row["worth"] in (BETTER, WORSE)]
+    if not tested:
+        return FINAL_STAGE, f"{_by_stage(single, titles)}: {_not_tested(single)}.", outcomes
+    if shown:
+        row = shown[0]
+        text = (
+            f"{row['phase']} changes {titles[row['method']]} by {interval(effect(row, 'after_minus_control'), 2)} "
+            f"{corpus.metric} (significantly {row['worth']} than as many updates without it)."
+        )
+        return FINAL_STAGE, text, outcomes
+    most = max(tested, key=lambda row: abs(row["after_minus_control"]))
+    text = f"no significant change of {corpus.metric} against as many updates without the stage"
+    text += f": {_by_stage(tested, titles)}, at most {interval(effect(most, 'after_minus_control'))}"
+    text += f"; {_by_stage(single, titles)}: {_not_tested(single)}" if single else ""
+    return FINAL_STAGE, f"{text}.", outcomes
 
 
-def _by_phase(outcomes: Sequence[Fact], titles: Titles) -> str:
-    return listed([f"{titles[fact.methods[0]]} by phase {fact.note}" for fact in outcomes[:NAMED]])
+def _by_stage(rows: Sequence[Record], titles: Titles) -> str:
+    return listed([f"{titles[row['method']]} ({row['phase']})" for row in rows[:NAMED]])
 
 
-def _not_tested(outcomes: Sequence[Fact]) -> str:
-    return "single runs, not tested" if len(outcomes) > 1 else "a single run, not tested"
+def _not_tested(rows: Sequence[Record]) -> str:
+    return "single runs, not tested" if len(rows) > 1 else "a single run, not tested"
 
 
-def _equivalence(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
-    if not outcomes:
+def _untrained(corpus: Corpus, titles: Titles) -> Said | None:
+    """The best untrained baseline of a corpus on which nothing is trained."""
+    if corpus.sizes or corpus.blind is None:
         return None
-    margin = outcomes[0].note.partition(", ")[0]
-    verdicts = [fact.note.partition(", ")[2] for fact in outcomes]
-    words = {verdict: "open" if verdict == "not known" else verdict for verdict in dict.fromkeys(verdicts)}
-    parts = [f"{word} in {verdicts.count(verdict)} of {len(outcomes)} cases" for verdict, word in words.items()]
-    nearest = outcomes[-1]
-    pair = " minus ".join(titles[name] for name in nearest.methods)
-    difference = f"{interval(nearest.effect)} {nearest.metric}"
-    rule = f"equal: the 95 % interval of the difference is within ±{margin}; different: it is beyond"
-    text = f"{', '.join(parts)} ({rule}); with {number(nearest.records[0])} records {pair} is {difference}."
-    return f"Equal to within {margin} {outcomes[0].metric}", text, outcomes
-
-
-def _untrained(outcomes: Sequence[Fact], titles: Titles) -> Said | None:
-    if not outcomes:
-        return None
-    fact = outcomes[0]
-    return (
-        "Without training",
-        f"the highest mean is that of {titles[fact.methods[0]]}: {interval(fact.effect)} {fact.metric}.",
-        outcomes,
-    )
+    name, _ = corpus.blind
+    (row, *_) = corpus.rows("scores", method=name)
+    metric = next((of["title"] for of in corpus.rows("scores_long", metric=corpus.column)), corpus.column)
+    score = interval(effect(row, corpus.column))
+    return "Without training", f"the highest mean is that of {titles[name]}: {score} {metric}.", []

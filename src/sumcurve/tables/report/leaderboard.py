@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from sumcurve.machine.counts import counted
 from sumcurve.scores.references import JACKKNIFE
 from sumcurve.settings.base import ZERO_SHOT
+from sumcurve.tables.ranking import Effect, effect
 from sumcurve.tables.references import PEOPLE, people_of
-from sumcurve.tables.report.facts import Corpus, Effect, Record, effect, learned
+from sumcurve.tables.report.facts import Corpus, Record, ignores_source, learned
 from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.table import number
 
@@ -22,7 +23,7 @@ APART = "As printed elsewhere, not ranked"  # the heading of results of others
 
 @dataclass(frozen=True)
 class Entry:
-    """A row; `records` and what stands behind them are None of a system that is not trained.
+    """A row; `records` and the fields after them are None for an untrained system.
 
     `single`: one run, where others have several. `jackknife` is known where people wrote several references (table
     references); people have no other score.
@@ -47,11 +48,11 @@ def leaderboard(corpus: Corpus, titles: Titles, baselines: int = BEST) -> list[E
 
     Then the best baselines, the bound, and the mean of people.
     """
-    trained = {row["method"]: row for row in corpus.trainings if row.get(corpus.column)}
+    trained = {row["method"]: row for row in corpus.trainings if row.get(corpus.column) is not None}
     rows = [_entry(corpus, titles, row) for row in trained.values()]
-    if any(int(row["seeds"] or 1) > 1 for row in trained.values()):
-        rows = [replace(row, single=trained[row.method]["seeds"] in ("", "1")) for row in rows]
-    prompted, scores = corpus.prompted, [row for row in corpus.rows("scores") if row.get(corpus.column)]
+    if any((row["seeds"] or 1) > 1 for row in trained.values()):
+        rows = [replace(row, single=trained[row.method]["seeds"] in (None, 1)) for row in rows]
+    prompted, scores = corpus.prompted, [row for row in corpus.rows("scores") if row.get(corpus.column) is not None]
     prompts = [row for row in scores if row["method"] in prompted]
     best = {_model(row): row for row in sorted(prompts, key=lambda row: float(row[corpus.column]))}
     rows += [_prompt(corpus, titles, row) for row in best.values()]
@@ -65,18 +66,18 @@ def _with_people(corpus: Corpus, entries: list[Entry]) -> list[Entry]:
     """The entries with their jackknife, and the mean of people; as they are where the corpus has no such row."""
     rows = corpus.rows("references")
     column = f"{corpus.column}_{JACKKNIFE}" if rows else ""
-    scores = {(row["method"], row["records"]): effect(row, column) for row in rows if row.get(column)}
-    if (PEOPLE, "") not in scores:
+    scores = {(row["method"], row["records"]): effect(row, column) for row in rows if row.get(column) is not None}
+    if (PEOPLE, None) not in scores:
         return entries
-    people = [float(row[column]) for row in rows if row["own_reference"]]
+    people = [row[column] for row in rows if row["own_reference"] is not None]
     each = f"each {number(min(people), 1)} to {number(max(people), 1)}" if len(people) > 1 else ""
-    known = [replace(entry, jackknife=scores.get((entry.method, str(entry.records or "")))) for entry in entries]
-    mean = Entry(PEOPLE, people_of(len(people)), "bound", None, about=each, jackknife=scores[PEOPLE, ""])
+    known = [replace(entry, jackknife=scores.get((entry.method, entry.records))) for entry in entries]
+    mean = Entry(PEOPLE, people_of(len(people)), "bound", None, about=each, jackknife=scores[PEOPLE, None])
     return [*known, mean]
 
 
 def shortened(entries: Sequence[Entry], rows: int) -> list[Entry]:
-    """At most so many of them: the best trained, the best baseline and the bound first of all."""
+    """Select at most `rows` entries: the best trained, the best baseline and the bound first of all."""
     trained = [entry for entry in entries if entry.role == "trained"]
     bound = [entry for entry in entries if entry.role == "bound"]
     blind = [entry for entry in entries if entry not in trained and entry not in bound]
@@ -101,10 +102,10 @@ def _entry(corpus: Corpus, titles: Titles, row: Record) -> Entry:
         titles[name],
         row["role"],
         score,
-        int(row["records"]),
-        parameters=int(float(of["parameters"])) if of.get("parameters") else None,
-        seconds=float(of["seconds"]) if of.get("seconds") else None,
-        reads=row.get("reads_source") != "no",
+        row["records"],
+        parameters=None if of.get("parameters") is None else round(of["parameters"]),
+        seconds=of.get("seconds"),
+        reads=not ignores_source(row),
         template=row.get("one_frame") == "yes",
         about=about,
     )
@@ -116,7 +117,7 @@ def _model(row: Record) -> str:
 
 def _prompt(corpus: Corpus, titles: Titles, row: Record) -> Entry:
     name = _model(row)
-    title = f"{titles[name]}, {counted(int(row['records'] or 0), 'example')}"
+    title = f"{titles[name]}, {counted(row['records'] or 0, 'example')}"
     return Entry(row["method"], title, "outside", effect(row, corpus.column), about=titles.about.get(name, ""))
 
 
@@ -150,9 +151,9 @@ def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> lis
 
 @dataclass(frozen=True)
 class Printed:
-    """A result of others below a leaderboard, `score` as printed; nobody compares or ranks it.
+    """A published result below a leaderboard, `score` as printed; it is neither compared nor ranked.
 
-    `scored` says by what and against which references, `comparable` what of it can be compared with ours and what
+    `scored` names the scorer and the references, `comparable` the parts that can be compared with ours and those that
     cannot; `notes` are sentences that stand once below all rows.
     """
 
@@ -169,13 +170,8 @@ class Printed:
 Brought = Callable[[Corpus], Iterable[Printed]]  # a capability's results of others
 
 
-def printed(corpus: Corpus, brought: Sequence[Brought]) -> list[Printed]:
-    """What stands below the leaderboard of a corpus; `brought` are those of capabilities."""
-    return [row for rows in brought for row in rows(corpus)]
-
-
 def printed_notes(rows: Sequence[Printed]) -> str:
-    """What is comparable, each sentence once behind the titles that it is about, and what marks mean."""
+    """State what is comparable, each sentence once behind the titles that it is about, and what marks mean."""
     titles: dict[str, list[str]] = {}
     for row in rows:
         titles.setdefault(row.comparable, []).append(row.title)

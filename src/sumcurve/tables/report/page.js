@@ -1,63 +1,11 @@
+"use strict";
 (() => {
   for (const part of document.querySelectorAll(".needs-script")) part.hidden = false;
-  const data = JSON.parse(document.getElementById("data").textContent);
   const make = (tag, attributes = {}, ...inside) => {
     const element = Object.assign(document.createElement(tag), attributes);
     element.append(...inside);
     return element;
   };
-  const options = (select, pairs) => {
-    const before = select.value;
-    select.replaceChildren(...pairs.map(([value, text]) => make("option", { value }, text)));
-    if (pairs.some(([value]) => value === before)) select.value = before;
-  };
-
-  // --- the chart, and the same of every metric
-
-  const controls = document.getElementById("controls");
-  const hidden = new Set();
-  const embed = (element, chart) => {
-    if (!chart) return element.replaceChildren("Nothing to draw: these costs were not measured.");
-    const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-    return vegaEmbed(element, chart, { renderer: "svg", actions: false, tooltip: { theme } }).catch(console.error);
-  };
-  const draw = () => {
-    const { corpus: { value: name }, metric, x } = controls.elements;
-    const corpus = data.charts[name];
-    const costs = Object.values(corpus.costs);
-    options(metric, Object.entries(corpus.panels).map(([key, panel]) => [key, panel.title]));
-    options(x, Object.keys(X_TITLES).filter((unit) => unit === "records" || costs.some((cost) => cost[unit])).map((unit) => [unit, unit]));
-    embed(document.getElementById("chart"), specification(corpus, corpus.panels[metric.value], x.value, hidden, false));
-    document.getElementById("multiples").replaceChildren(...Object.values(corpus.panels).map((panel) => {
-      const figure = make("div", { className: "chart" });
-      requestAnimationFrame(() => embed(figure, specification(corpus, panel, x.value, hidden, true)));
-      return figure;
-    }));
-  };
-  const chooseCorpus = () => {
-    const name = controls.elements.corpus.value;
-    const boards = [...document.querySelectorAll(".board")];
-    for (const board of boards) board.open = board.dataset.corpus === name;
-    const legend = document.getElementById("methods");
-    legend.replaceChildren(legend.firstElementChild, ...Object.entries(data.charts[name].methods).map(([method, [title, colour]]) => {
-      const box = make("input", { type: "checkbox", checked: !hidden.has(method), value: method });
-      const swatch = make("span", { className: "swatch" });
-      swatch.style.background = colour;
-      return make("label", {}, box, swatch, title);
-    }));
-    draw();
-  };
-  if (controls) {
-    controls.elements.corpus.addEventListener("change", chooseCorpus);
-    controls.elements.metric.addEventListener("change", draw);
-    controls.elements.x.addEventListener("change", draw);
-    document.getElementById("methods").addEventListener("change", ({ target }) => {
-      if (target.checked) hidden.delete(target.value);
-      else hidden.add(target.value);
-      draw();
-    });
-    chooseCorpus();
-  }
 
   // --- is more data worth it: one size at a time
 
@@ -83,15 +31,6 @@
     slide();
   }
 
-  // --- training curves: sizes that are shown
-
-  for (const runs of document.querySelectorAll(".runs")) {
-    runs.addEventListener("change", () => {
-      const shown = new Set([...runs.querySelectorAll("input:checked")].map((box) => box.value));
-      for (const run of runs.querySelectorAll("g")) run.style.display = shown.has(run.dataset.records) ? "" : "none";
-    });
-  }
-
   // --- tables: sorted by a click on a heading, filtered, copied, and a cell traced
 
   const copy = async (text, said) => {
@@ -112,18 +51,17 @@
     return text ? Number(text[0]) : NaN;
   };
   const csv = (rows) => rows.map((row) => row.map((text) => (/[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text)).join(",")).join("\n");
-  const latex = (rows, flush) => {
-    const lines = rows.map((row) => `${row.map((text) => [...text].map((sign) => data.tex[sign] ?? sign).join("")).join(" & ")} \\\\`);
-    return [`\\begin{tabular}{${flush}}`, "\\toprule", lines[0], "\\midrule", ...lines.slice(1), "\\bottomrule", "\\end{tabular}"].join("\n");
-  };
+
+  const titleOf = (head) => head.querySelector("[data-column]");
 
   const sort = (table, at) => {
     const head = table.tHead.rows[0].cells[at];
-    const falling = head.ariaSort ? head.ariaSort === "ascending" : head.classList.contains("number");
+    const isNumber = titleOf(head).classList.contains("number");
+    const falling = head.ariaSort ? head.ariaSort === "ascending" : isNumber;
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     head.ariaSort = falling ? "descending" : "ascending";
     const sign = falling ? -1 : 1;
-    const key = head.classList.contains("number") ? numberOf : textOf;
+    const key = isNumber ? numberOf : textOf;
     const order = (one, two) => {
       const [first, second] = [key(one.cells[at]), key(two.cells[at])];
       if (key === textOf) return sign * first.localeCompare(second);
@@ -141,10 +79,10 @@
     const words = make("input", { type: "search", placeholder: "filter rows", ariaLabel: "Filter rows" });
     const chosen = [];
     heads.forEach((head, at) => {
-      if (["corpus", "metric"].includes(head.dataset.column)) {
-        const select = make("select", { ariaLabel: textOf(head) });
+      if (["corpus", "metric"].includes(titleOf(head).dataset.column)) {
         const known = [...new Set(rows.map((row) => textOf(row.cells[at])))];
-        options(select, [["", `every ${textOf(head)}`], ...known.map((text) => [text, text])]);
+        const every = make("option", { value: "" }, `every ${textOf(head)}`);
+        const select = make("select", { ariaLabel: textOf(head) }, every, ...known.map((text) => make("option", {}, text)));
         chosen.push([select, at]);
       }
       const button = make("button", { type: "button", className: "sort" }, ...head.childNodes);
@@ -156,9 +94,6 @@
       .map((row) => row.map(textOf));
     const asCsv = make("button", { type: "button" }, "Copy CSV");
     asCsv.addEventListener("click", () => copy(csv(shown()), said));
-    const asLatex = make("button", { type: "button" }, "Copy LaTeX");
-    const flush = heads.map((head) => (head.classList.contains("number") ? "r" : "l")).join("");
-    asLatex.addEventListener("click", () => copy(latex(shown(), flush), said));
     const filter = () => {
       const wanted = words.value.toLowerCase().split(/\s+/);
       let count = 0;
@@ -170,7 +105,7 @@
       }
       said.textContent = `${count} of ${rows.length} rows`;
     };
-    const bar = make("div", { className: "tools" }, words, ...chosen.map(([select]) => select), asCsv, asLatex, said);
+    const bar = make("div", { className: "tools" }, words, ...chosen.map(([select]) => select), asCsv, said);
     bar.addEventListener("input", filter);
     details.querySelector(".wide").before(bar);
 
@@ -184,8 +119,8 @@
       if (!cell) return;
       table.querySelector(".traced")?.classList.remove("traced");
       cell.classList.add("traced");
-      const place = [details.dataset.table, cell.parentElement.dataset.number, heads[cell.cellIndex].dataset.column];
-      trace.textContent = trace.textContent.replace(/CELL=.*/, `CELL=${place.join(":")}`);
+      const place = [details.dataset.table, cell.parentElement.dataset.number, titleOf(heads[cell.cellIndex]).dataset.column];
+      trace.textContent = trace.textContent.replace(/trace \S+/, `trace ${place.join(":")}`);
     });
   };
   for (const details of document.querySelectorAll("details.table")) {

@@ -1,18 +1,19 @@
-"""Whether more data is worth it: at every size who is best, and what each method gains by the next size."""
+"""Gains from more data: at every size who is best, and each method's gain by the next size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
 
 from sumcurve.scores.scorer import Metric
-from sumcurve.tables.report.facts import Corpus, Effect, Record, best
-from sumcurve.tables.report.findings import Titles, leader
+from sumcurve.tables.ranking import Effect, effect
+from sumcurve.tables.report.facts import Corpus
+from sumcurve.tables.report.findings import Titles, best_at
 from sumcurve.tables.results import Results
 
 
 @dataclass(frozen=True)
 class Gain:
-    """A method at a size: its score, and what it gains by each doubling up to its next size; `expected` beyond it."""
+    """A method at a size: its score, and its gain by each doubling up to its next size; `expected` beyond it."""
 
     title: str
     score: Effect
@@ -36,13 +37,13 @@ class Size:
 
 def sizes(results: Results, corpus: Corpus, metric: Metric, titles: Titles) -> list[Size]:
     """Every size of a corpus, rising; gains are differences of means with single intervals."""
-    facts = {fact.records[0]: fact for fact in best(corpus) if fact.metric == metric.title}
-    fitted = [row for row in corpus.rows("answers", metric=metric.title, basis="fit") if row["score"]]
+    rankings = corpus.rankings(metric.title)
+    fitted = [row for row in corpus.rows("answers", metric=metric.title, basis="fit") if row["score"] is not None]
     every = corpus.sizes
     made = []
     for records in every:
         following = next((size for size in every if size > records), None)
-        beyond = min((int(row["records"]) for row in fitted if int(row["records"]) > records), default=None)
+        beyond = min((row["records"] for row in fitted if row["records"] > records), default=None)
         gains = []
         for system in results.of(corpus.name, True, metric.name):
             if system.records != records:
@@ -58,16 +59,14 @@ def sizes(results: Results, corpus: Corpus, metric: Metric, titles: Titles) -> l
                 change = results.contrast(corpus.name, metric.name, weights)
                 gain = Effect(change.mean, change.low, change.high)
             elif following is None:
-                rows = [row for row in fitted if (row["method"], row["records"]) == (system.method, str(beyond))]
-                expected = next((_effect(row) for row in rows), None)
+                rows = [row for row in fitted if (row["method"], row["records"]) == (system.method, beyond)]
+                expected = effect(rows[0], "score") if rows else None
             reads = results.reads(system) is not False
             gains.append(Gain(titles[system.method], Effect(score.mean, score.low, score.high), reads, gain, expected))
         better = results.sign(metric.name)
         gains.sort(key=lambda gain: -better * gain.score.value)
-        sentence = "{}: {}".format(*leader(facts[records], titles)) if records in facts else ""
+        sentence = ""
+        if records in rankings:
+            sentence = "{}: {}.".format(*best_at(records, rankings[records], metric.title, titles))
         made.append(Size(records, sentence, gains, following or beyond))
     return made
-
-
-def _effect(row: Record) -> Effect:
-    return Effect(*(float(row[name]) for name in ("score", "score_low", "score_high")))

@@ -1,4 +1,4 @@
-"""Test items with what every system wrote of them: copied words, new ones, how to read tokens, each item's scores."""
+"""Test items with all systems' summaries of them: copied words, new ones, how to read tokens, each item's scores."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ QUOTES = frozenset("\"'`")  # of which the first opens and the second closes
 
 @dataclass(frozen=True)
 class Written:
-    """What one system wrote of one item; `scores` are in the order of `Reading.metrics`, None where there is none.
+    """Summary of one item by one system; `scores` are in the order of `Reading.metrics`, None where there is none.
 
     `answers` are those that the summary gives to the questions about the reference, in their order ("": none), and
     whether each is right.
@@ -42,10 +42,10 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Item:
-    """A test item: what people wrote, and by method what each of its sizes wrote, by rising size.
+class ShownItem:
+    """A test item: source and references by people, and each method's summaries, by rising size.
 
-    What is not trained shares one block, `UNTRAINED`. `questions` are about its reference, each with the answer.
+    Untrained systems share one block, `UNTRAINED`. `questions` are about its reference, each with the answer.
     """
 
     example: Example
@@ -66,8 +66,10 @@ class Reading:
         self.systems = [*results.of(self.corpus, trained=False), *results.of(self.corpus, trained=True)]
         self.sizes = results.sizes(self.corpus)
         self.names = list(dict.fromkeys(system.method for system in self.systems))
-        ordered = self.sizes and self.metrics
-        self.best = results.best(self.corpus, self.metrics[0].name, self.sizes[-1]) if ordered else None
+        self.best: Cell | None = None
+        if self.sizes and self.metrics:
+            first = results.ranking(self.corpus, self.metrics[0].name, self.sizes[-1]).first
+            self.best = None if first is None else (first, self.sizes[-1])
         self.baseline = next((system.method for system in self.systems if system.role in BLIND), None)
         self.seeds = sorted({system.seeds[0] for system in self.systems if system.seeds})
         self._values = {system.cell: self._of_items(results, system) for system in self.systems}
@@ -75,29 +77,30 @@ class Reading:
         every = results.study.evidence.values()
         self._questions = {item: posed for evidence in every for item, posed in evidence.questions(self.corpus).items()}
         self._answers = {
-            system.cell: {item: given for evidence in every for item, given in evidence.answers(system).items()}
+            system.cell: {
+                item: given for evidence in every for item, given in evidence.answers(system.outputs[0]).items()
+            }
             for system in self.systems
         }
         self.test_items = max(len(set(items.ids)) for system in self.systems for items in system.scorers.values())
 
     def _of_items(self, results: Results, system: System) -> list[dict[str, float]]:
-        """By metric every item's value, of the seed whose summaries are shown; the mean where it has several."""
+        """Values of every item by metric, of the seed whose summaries are shown; the mean where it has several."""
         values_of: list[dict[str, float]] = []
         for metric in self.metrics:
             items = system.outputs[0].scores.get(results.scorer(metric.name))
             if items is None:
                 values_of.append({})
                 continue
-            place = [known.name for known in items.metrics].index(metric.name)
             of_item: dict[str, list[float]] = {}
-            for name, value in zip(items.ids, items.values[place].tolist(), strict=True):
+            for name, value in zip(items.ids, items.of(metric.name).tolist(), strict=True):
                 of_item.setdefault(name, []).append(value)
             values_of.append({name: fmean(values) for name, values in of_item.items()})
         return values_of
 
     @property
     def left_behind(self) -> list[str]:
-        """Methods with a training whose summaries stayed behind in its pack."""
+        """Methods with a training whose summaries were not committed."""
         absent = [
             system.method
             for system in self.systems
@@ -111,7 +114,7 @@ class Reading:
         return sorted((system.cell for system in self.systems), key=lambda cell: -(cell[1] or 0))
 
     @cached_property
-    def items(self) -> list[Item]:
+    def items(self) -> list[ShownItem]:
         items_of = []
         for example in self._examples:
             blocks: dict[str, list[Written]] = {}
@@ -124,7 +127,7 @@ class Reading:
                     answers = self._answers[system.cell].get(example.id, ())
                     text = Written(system.method, label, system.records, sentences, scores, answers)
                     blocks.setdefault(system.method if trained else UNTRAINED, []).append(text)
-            items_of.append(Item(example, blocks, self._questions.get(example.id, ())))
+            items_of.append(ShownItem(example, blocks, self._questions.get(example.id, ())))
         return items_of
 
 
@@ -158,7 +161,7 @@ def marked(sentences: Sequence[str], source_tokens: Sequence[str]) -> list[list[
 
 
 def glued(words: Sequence[str]) -> list[bool]:
-    """Of every token whether a reader sees it without a blank before it: "sin ( x ) ." is read as "sin (x)."."""
+    """Tell for every token whether it is shown without a blank before it: "sin ( x ) ." is read as "sin (x)."."""
     tight = []
     opened: set[str] = set()
     before = ""
@@ -190,7 +193,7 @@ def spaced(pieces: Sequence[Piece]) -> list[tuple[str, Kind, bool]]:
 
 
 def _common(words: Sequence[str], at: int, source: Sequence[str], place: int) -> int:
-    """How many words from `at` on are those of the source from `place` on."""
+    """Count the words from `at` on that equal those of the source from `place` on."""
     length = 0
     while at + length < len(words) and place + length < len(source) and words[at + length] == source[place + length]:
         length += 1

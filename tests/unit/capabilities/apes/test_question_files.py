@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from news import Story, tarball
+from sumcurve.capabilities.apes import published_questions as hermann
 from sumcurve.capabilities.apes import question_files
 from sumcurve.capabilities.apes.question_files import asked_in, gathered
 from sumcurve.corpora.tokenizers import tokenizer
-from sumcurve.sources import questions as hermann
 from sumcurve.sources import raw
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sumcurve.capabilities.apes.entities import longest_first
 from sumcurve.capabilities.apes.questions import (
-    GUESSERS,
     Asked,
     Question,
     anonymise,
@@ -25,7 +25,6 @@ from sumcurve.capabilities.apes.questions import (
     renumbered,
     write_questions,
 )
-from sumcurve.corpora.entities import longest_first
 from sumcurve.corpora.store import Part
 from sumcurve.store.records import Record, RecordError, write_jsonl
 
@@ -187,8 +186,8 @@ def test_levels_of_guessing() -> None:
 def test_guessers_say_the_most_frequent_the_first_and_the_one_beside_the_question_s_words(
     document: str, question: str, expected: tuple[int | None, ...]
 ) -> None:
-    sentences = [sentence.split(" ") for sentence in document.split(" / ")]
-    assert guesses(sentences, question.split(" ")) == dict(zip(GUESSERS, expected, strict=True))
+    sentences, names = [sentence.split(" ") for sentence in document.split(" / ")], ("frequency", "first", "overlap")
+    assert guesses(sentences, question.split(" ")) == dict(zip(names, expected, strict=True))
 
 
 def test_a_question_about_a_source_is_asked_of_the_other_sentences() -> None:

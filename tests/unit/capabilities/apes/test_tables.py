@@ -10,7 +10,7 @@ from sumcurve.capabilities.apes import levels
 from sumcurve.capabilities.apes.evidence import AskedOfPart, Questions
 from sumcurve.capabilities.apes.levels import Answered, Reader
 from sumcurve.capabilities.apes.scorer import BY_OVERLAP, AnswersQuestions
-from sumcurve.capabilities.apes.tables import apes, apes_order, apes_readers, readers
+from sumcurve.capabilities.apes.tables import apes, readers
 from sumcurve.capabilities.exam.evidence import Exams
 from sumcurve.capabilities.exam.table import Sitting
 from sumcurve.scores.scorer import Metric
@@ -21,9 +21,11 @@ from sumcurve.study.doors import APPENDIX, TABLES
 from sumcurve.study.tables import findings_of, made
 from sumcurve.tables import scores
 from sumcurve.tables.evidence import CorpusStatistics, Items, Study
+from sumcurve.tables.figures import drawn
 from sumcurve.tables.report.facts import rows_of
 from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.results import Results
+from sumcurve.tables.table import span
 
 METRICS = tuple(AnswersQuestions.metrics)
 QUESTIONS = np.random.default_rng(0).integers(2, 6, 40)
@@ -85,18 +87,21 @@ def results(invented):
     return Results(Study("Study", "small", statistics, outputs, {"pcov": "PCOV"}, evidence=answered(told)), Bootstrap())
 
 
+def pairs_of(rows):
+    """The names of every two neighbours of an order."""
+    return [(tested.first[0], tested.second[0]) for tested, _ in rows]
+
+
 def test_the_score_is_the_share_of_all_questions(results):
     rows = {row["method"]: row for row in apes.table(results).rows}
     assert set(rows) == set(LEVELS)
-    by_reader = {}
-    for row in apes_readers.table(results).rows:
-        by_reader.setdefault(row["method"], []).append(row["apes"])
     for system in results.of("notes"):
         shares = []
         for output in system.outputs:
             total, *right = (sum(map(int, output.scores["apes"].details[name])) for name in TOLD)
             shares.append([100 * one / total for one in right])
-        assert by_reader[system.method] == pytest.approx(np.mean(shares, axis=0))
+        by_reader = [rows[system.method][f"reader_{seed}"] for seed in (1, 2, 3)]
+        assert by_reader == pytest.approx(np.mean(shares, axis=0))
         assert rows[system.method]["apes"].number == pytest.approx(np.mean(shares))
         assert rows[system.method]["readers_sd"] == pytest.approx(np.std(np.mean(shares, axis=0), ddof=1))
         generic = results.estimate("notes", "apes", system.cell)  # what the other tables show
@@ -143,39 +148,39 @@ def test_readers_order_no_systems_whose_shares_differ_by_rounding(results, monke
 
 @pytest.mark.parametrize(("right", "groups"), [(0.42, 20), (0.8, 3)])
 def test_readers_that_are_not_shown_to_beat_guessing_mark_the_corpus(results, right, groups):
-    assert not any("NOT TO BE READ" in note for note in results.corpora_notes)
+    assert not any("NOT TO BE READ" in note for note in results.notes.corpora)
     told = [known(right, groups, seed) for seed in (1, 2, 3)]
     marked = Results(dataclasses.replace(results.study, evidence=answered(told)), Bootstrap())
-    (note,) = (one for one in marked.corpora_notes if "APES" in one)
-    assert note.startswith("notes: APES IS NOT TO BE READ")
+    (note,) = (one for one in marked.notes.corpora if "APES" in one)
+    assert note.startswith("notes: APES is not validated on this corpus (‡")
     tables = {name: made(name, marked) for name in (*TABLES, *APPENDIX)}
     every = findings_of(rows_of(tables), Titles({}))
     (finding,) = (finding for finding in every if finding.table == "apes")
     assert finding.text.startswith("not reported, since its readers are not shown to beat guessing")
     assert not any(METRICS[0].title in finding.text for finding in every if finding.table in ("answers", "comparisons"))
     ranking = ("answers", "efficiency", "verdicts")
-    for name in (*ranking, "scores", "comparisons", "descriptions", "phases", "apes", "lines"):
+    for name in (*ranking, "scores", "comparisons", "descriptions", "phases", "apes"):
         assert note in tables[name].notes, name
         assert name not in ranking or not any(row.get("metric") == "APES" for row in tables[name].rows), name
     compared = [row for row in tables["comparisons"].rows if row["metric"].startswith("APES")]
     assert {row["metric"].shown for row in compared} == {"APES‡"}
     assert not {row["ahead"] for row in compared} & set(LEVELS)
-    assert set(apes_order.table(marked).frame().says) == {"no valid measure"}
+    assert {says for _, says in apes.order(marked, "notes")} == {"no valid measure"}
     for name in ("scores", "apes"):
-        assert all(cell.endswith("‡") for cell in tables[name].shown()[0]["APES"]), name
-    assert [of.drawn(["notes"])[-1].title for of in (marked, results)] == ["APES‡", "APES"]
+        assert all(cell.endswith("‡") for cell in tables[name].shown()[0]["apes"]), name
+    assert [drawn(of, "notes")[-1].title for of in (marked, results)] == ["APES‡", "APES"]
 
 
 @pytest.mark.parametrize("verdict", ["passed", "failed: human"])
 def test_no_method_is_named_where_apes_did_not_pass_its_exam(results, verdict):
     readers = answered([known(0.95, 20, seed) for seed in (1, 2, 3)])
-    passed = dict.fromkeys(((results.scorer(one.name), one.name) for one in results.ranking), "passed")
+    passed = dict.fromkeys(((results.scorer(one.name), one.name) for one in results.ranking_metrics()), "passed")
     sat = Exams({"notes": Sitting("notes", {}, passed | {("apes", "apes"): verdict})})
     examined = Results(dataclasses.replace(results.study, evidence={**readers, "exam": sat}), Bootstrap())
     tables = {name: made(name, examined) for name in (*TABLES, *APPENDIX)}
     (finding,) = (finding for finding in findings_of(rows_of(tables), Titles({})) if finding.table == "apes")
-    assert ("answer most questions" in finding.text) == bool(finding.facts) == (verdict == "passed")
-    assert ("none is ranked: not passed in the exam: failed: human" in finding.text) == (verdict != "passed")
+    assert ("answer most questions" in finding.text) == (verdict == "passed")
+    assert ("none is ranked (not validated on this corpus: failed: human)" in finding.text) == (verdict != "passed")
 
 
 @pytest.mark.parametrize("right", [0.42, 0.95])
@@ -185,7 +190,9 @@ def test_what_a_corpus_holds_out_is_asked_by_the_same_readers_and_read_where_the
     study = dataclasses.replace(results.study, evidence=answered(told), outputs=[*results.study.outputs, *held])
     both = Results(study, Bootstrap())
     (metric,) = (one.name for one in both.metrics if one.title == "APES")
-    level, other = (both.study.evidence["apes"].reader_levels(both)[corpus] for corpus in ("notes", "notes-unseen"))
+    level, other = (
+        both.study.evidence["apes"].reader_levels(both.corpora)[corpus] for corpus in ("notes", "notes-unseen")
+    )
     assert other.beats == level.beats == (right > 0.9)
     assert {bool(both.unread(corpus, metric)) for corpus in both.corpora} == {not level.beats}
     assert "those of notes," in other.sentence()
@@ -194,20 +201,21 @@ def test_what_a_corpus_holds_out_is_asked_by_the_same_readers_and_read_where_the
 
 
 def test_the_order_of_gold_source_lead_and_shuffled_gold_is_told_with_intervals(results):
-    rows = apes_order.table(results).rows
-    order = ("gold", "source", "lead", "shuffled-gold")
-    assert [(row["first"], row["second"]) for row in rows] == list(itertools.pairwise(order))
-    shares = {row["method"]: row["apes"].number for row in apes.table(results).rows}
-    for row in rows:
-        found = row["difference"]
-        assert found.number == pytest.approx(shares[row["first"]] - shares[row["second"]])
-        assert 0 < found.low < found.number < found.high
-        assert row["says"] == "above"
-    frame = apes_order.table(results).frame()
-    widest = frame[frame.p == frame.p.max()]
-    assert (frame.p > 0).all()
-    assert (widest.difference_low < widest.pointwise_low).all(), "one of a family of three"
-    assert (widest.pointwise_high < widest.difference_high).all()
+    rows = apes.order(results, "notes")
+    assert pairs_of(rows) == list(itertools.pairwise(("gold", "source", "lead", "shuffled-gold")))
+    made_of = apes.table(results)
+    shares = {row["method"]: row["apes"].number for row in made_of.rows}
+    (note,) = (note for note in made_of.notes if "The order" in note)
+    assert "gold > source > lead > shuffled-gold is shown" in note
+    for (tested, says), (first, second) in zip(rows, pairs_of(rows), strict=True):
+        low, high = tested.interval
+        assert tested.difference.mean == pytest.approx(shares[first] - shares[second])
+        assert 0 < low < tested.difference.mean < high
+        assert says == "above"
+        assert f"{first} minus {second} is {span(tested.difference.mean, low, high)} (above)" in note
+    widest, _ = max(rows, key=lambda row: row[0].p_family)
+    assert widest.interval[0] < widest.difference.low, "one of a family of three"
+    assert widest.difference.high < widest.interval[1]
 
 
 def test_where_the_order_is_not_shown_it_is_said_why(results):
@@ -217,7 +225,7 @@ def test_where_the_order_is_not_shown_it_is_said_why(results):
         dataclasses.replace(one, method=swapped.get(one.method, one.method), summaries="") for one in results.outputs
     ]
     other = Results(dataclasses.replace(results.study, outputs=outputs), Bootstrap())
-    says = {row["first"]: row["says"] for row in apes_order.table(other).rows}
+    says = {tested.first[0]: says for tested, says in apes.order(other, "notes")}
     assert says == {"gold": "above", "source": says["source"], "lead": "below"}
     (note,) = (note for note in made("apes", other).notes if "The order" in note)
     assert "is not shown" in note
@@ -245,8 +253,8 @@ def test_papers_searches_have_rows_and_one_that_is_told_the_answers_is_a_bound(r
 def test_a_study_without_questions_has_none_of_these_tables(results):
     outputs = [dataclasses.replace(one, scores={"rouge": one.scores["rouge"]}) for one in results.study.outputs]
     plain = Results(dataclasses.replace(results.study, outputs=outputs, evidence=answered()), Bootstrap())
-    assert not any(one.table(plain).rows for one in (apes, apes_order, apes_readers, readers))
-    assert plain.corpora_notes == ["notes: Notes."]
+    assert not any(one.table(plain).rows for one in (apes, readers))
+    assert plain.notes.corpora == ["notes: Notes."]
 
 
 def test_what_readers_know_of_what_summaries_are_asked_is_said_apart():
@@ -312,23 +320,19 @@ def test_a_reader_stands_beside_the_best_of_three_guessers_on_validation(results
 
 def test_word_overlap_has_its_own_order_beside_the_readers(results):
     both = with_guessers(results, *(guessed(0.8, seed) for seed in (1, 2, 3)))
-    frame = apes_order.table(both).frame()
-    assert list(frame.metric) == ["APES"] * 3 + ["APES by word overlap"] * 3
-    shares = {}
-    for row in apes_readers.table(both).rows:
-        if row["reader"] == apes.WORD_OVERLAP:
-            shares[row["method"]] = row["apes"]
+    made_of = apes.table(both)
+    shares = {row["method"]: row["overlap"] for row in made_of.rows}
     assert set(shares) == set(LEVELS)
     (gold,) = (output.scores["apes"] for output in both.outputs if output.method == "gold")
     total = sum(map(int, gold.details["questions"]))
     assert shares["gold"] == pytest.approx(100 * sum(map(int, gold.details["overlap"])) / total)
-    differences = frame.difference[3:].tolist()
+    rows = apes.order(both, "notes", BY_OVERLAP.name)
     order = [shares[name] for name in apes.ORDER]
-    assert differences == pytest.approx([first - second for first, second in itertools.pairwise(order)])
-    rows = {row["method"]: row["overlap"] for row in apes.table(both).rows}
-    assert rows == pytest.approx(shares)
-    trained = list(apes_order.table(results).frame().difference)
-    assert frame.difference[:3].tolist() == pytest.approx(trained)
+    differences = [first - second for first, second in itertools.pairwise(order)]
+    assert [tested.difference.mean for tested, _ in rows] == pytest.approx(differences)
+    assert sum("shuffled-gold by word overlap is " in note for note in made_of.notes) == 1
+    trained = [[tested.difference.mean for tested, _ in apes.order(of, "notes")] for of in (results, both)]
+    assert trained[0] == pytest.approx(trained[1])
 
 
 def test_gold_of_the_order_is_who_wrote_the_second_reference(results, invented):
@@ -342,10 +346,10 @@ def test_gold_of_the_order_is_who_wrote_the_second_reference(results, invented):
         items = dataclasses.replace(first, metrics=(metric,), values=first.values[:1], details=of_number)
         again.append(dataclasses.replace(human, scores={"references": items, "apes": human.scores["apes"]}))
     study = dataclasses.replace(results.study, outputs=[*results.study.outputs, *again[::-1]])
-    rows = apes_order.table(Results(study, Bootstrap())).rows
-    assert (rows[0]["first"], rows[0]["second"]) == ("human-2", "source")
-    assert len(rows) == 3
-    assert gold.method not in {name for row in rows for name in (row["first"], row["second"])}
+    pairs = pairs_of(apes.order(Results(study, Bootstrap()), "notes"))
+    assert pairs[0] == ("human-2", "source")
+    assert len(pairs) == 3
+    assert gold.method not in set(itertools.chain(*pairs))
 
 
 # --- questions about references
@@ -362,7 +366,7 @@ OF_VALID = AskedOfPart(
 @pytest.fixture(scope="module")
 def asked_table(study):
     asked = {"apes": Questions([OF_TEST, OF_VALID, OF_TRAIN])}
-    return made("cloze", Results(dataclasses.replace(study, evidence=asked), Bootstrap(resamples=50)))
+    return made("readers", Results(dataclasses.replace(study, evidence=asked), Bootstrap(resamples=50)))
 
 
 def test_shares_are_of_references_and_of_questions_and_guesses_of_answerable_ones(asked_table) -> None:

@@ -1,11 +1,7 @@
-"""Where a curve crosses a prompt's score, against naive interpolation and a simulation whose crossing is known; and the
-figure.
-"""
+"""Where a curve crosses a prompt's score, against naive interpolation and a simulation whose crossing is known."""
 
 import dataclasses
 import math
-import re
-from base64 import b64decode
 from itertools import product
 from pathlib import Path
 
@@ -13,8 +9,7 @@ import numpy as np
 import pytest
 
 from sumcurve.capabilities.axis.crossing import BEYOND, crossing, crossings
-from sumcurve.capabilities.axis.evidence import PROMPTED, SCRATCH, TITLE, TUNED, Axis, kinds_of
-from sumcurve.capabilities.axis.figure import panels_of
+from sumcurve.capabilities.axis.evidence import PROMPTED, SCRATCH, TUNED, Axis, kinds_of
 from sumcurve.capabilities.axis.findings import findings
 from sumcurve.capabilities.axis.table import curves_on, prompts_on, sentences, table
 from sumcurve.capabilities.chat.evidence import Prompted, Prompts
@@ -23,7 +18,9 @@ from sumcurve.settings.study import Bootstrap
 from sumcurve.study.doors import TABLES
 from sumcurve.study.plan import Plan
 from sumcurve.study.tables import made, write_study
+from sumcurve.tables.chart import shapes_of
 from sumcurve.tables.evidence import CorpusStatistics, Items, PartStatistics, ScoredOutput, Study, Timing
+from sumcurve.tables.figures import looks_of, notes
 from sumcurve.tables.report.facts import Corpus
 from sumcurve.tables.report.facts import rows_of as rows_of_tables
 from sumcurve.tables.report.findings import Titles
@@ -191,7 +188,7 @@ def found(**keys):
 
 def test_the_finding_is_of_the_best_prompt_with_bounds_where_the_data_end():
     finding, tables = found()
-    (row,) = (row for row in tables["data_axis"] if (row["method"], row["examples"]) == ("tuned", "4"))
+    (row,) = (row for row in tables["data_axis"] if (row["method"], row["examples"]) == ("tuned", 4))
     start = f"Tuned from about {int(row['records']):,} records on; Scratch not with up to 10,000 records; with 10,000"
     assert finding.text.startswith(
         f"ahead of Model (4 examples, its best: {float(row['prompt_score']):.1f} ROUGE-1): {start}"
@@ -214,13 +211,13 @@ def test_a_poor_prompt_says_so_after_the_study_s_own_questions_with_the_interval
     assert not list(findings(Corpus("news", {"data_axis": []}), Titles({})))
 
 
-@pytest.mark.parametrize(("reads", "why"), [("no", "not shown to read its source"), ("yes", "not tested")])
+@pytest.mark.parametrize(("reads", "why"), [("no", "no significant source sensitivity"), ("yes", "not tested")])
 def test_smaller_sizes_that_are_not_ranked_are_named_where_the_first_that_is_is_ahead(reads, why):
     _, tables = found(prompts=(), zero=3.0)
-    axis = [row | {"records": "10000", "bound": "≤"} for row in tables["data_axis"] if row["method"] == "scratch"]
+    axis = [row | {"records": 10000, "bound": "≤"} for row in tables["data_axis"] if row["method"] == "scratch"]
     scores = [row | {"reads_source": reads} for row in tables["scores"]]
     (finding,) = findings(Corpus("news", tables | {"data_axis": axis, "scores": scores}), Titles({}))
-    assert f"scratch with 10,000 records (with fewer {why}); " in finding.text
+    assert f"scratch with 10,000 records (with fewer: {why}); " in finding.text
 
 
 def axis_and_results(**keys):
@@ -228,59 +225,27 @@ def axis_and_results(**keys):
     return results.study.evidence["axis"], results
 
 
-def test_panels_hold_scores_at_their_records_seconds_of_trainings_and_tokens_of_answers():
-    axis, results = axis_and_results()
-    scores, seconds, tokens = panels_of(axis, results, "news", results.ranking[0])
-    placed = {(row.method, row.records): row.y for row in scores.points.itertuples()}
-    assert {records for method, records in placed if method == "prompted"} == {0, 1, 4}
-    assert {records for method, records in placed if method == "tuned"} == {*SIZES}
-    for system in results.of("news", metric="rouge1"):
-        if system.method != "lead":
-            mean = np.mean([one.scores["rouge"].values[0] for one in system.outputs])
-            assert placed[system.method.removesuffix("-zero-shot"), system.records or 0] == pytest.approx(mean)
-    assert [name for name, _ in scores.levels] == ["lead"]
-    assert scores.held == {"prompted"}
-    assert dict(zip(scores.points.method, scores.points.kind, strict=True)) == KINDS
-    assert {*seconds.points.method} == {"tuned", "scratch"}
-    assert seconds.points.groupby("records").y.first().tolist() == pytest.approx([size / 10 + 5 for size in SIZES])
-    assert tokens.points.y.tolist() == pytest.approx([1000 * (600 * (k + 1) + 60) / ITEMS for k in (0, 1, 4)])
-    assert 0 < scores.zero < 1
-    assert seconds.zero is None
-
-
-def test_seconds_of_several_devices_stand_with_their_device():
-    axis, results = axis_and_results(devices=("cpu", "GPU"))
-    _, seconds, _ = panels_of(axis, results, "news", results.ranking[0])
-    assert {*seconds.points.title} == {"Tuned, GPU and cpu", "Scratch, GPU and cpu"}
+def test_figures_have_a_marker_for_every_kind_and_say_which(tmp_path):
     _, results = axis_and_results()
-    _, seconds, _ = panels_of(axis, results, "news", results.ranking[0])
-    assert seconds.title.endswith("(cpu)")
+    scores = made("scores", results).frame()
+    looks = looks_of(results, scores)
+    assert {KINDS[name]: shape for name, (_, shape) in looks.items()} == shapes_of(KINDS)
+    assert len({*shapes_of(KINDS).values()}) == len({*KINDS.values()})
+    shapes = ", ".join(f"{shape} {kind}" for kind, shape in shapes_of(KINDS).items())
+    assert f"Markers: {shapes}." in notes(results, scores)
+    plain = Results(dataclasses.replace(results.study, evidence={}), Bootstrap(resamples=100))
+    assert not [note for note in notes(plain, scores) if note.startswith("Markers")]
 
 
-def test_the_figure_has_a_style_for_each_kind_a_broken_axis_and_the_answer(tmp_path):
-    axis, results = axis_and_results()
-    assert axis.figures(results, tmp_path) == {"data_axis": TITLE}
-    svg = (tmp_path / "data_axis.svg").read_text()
-    dashes = {path[1] for path in re.finditer(r'stroke-dasharray="([\d.,]+)"', svg)}
-    assert {"2,2", "7,4"} <= dashes
-    texts = " ".join(re.findall(r">([^<>]+)</t", svg))
-    for text in ("//", "Model◊", "Tuned", "Scratch", "lead", "prompted dotted, fine-tuned solid, from scratch dashed"):
-        assert text in texts
-    (section,) = axis.sections(results)
-    assert b64decode(re.search(r"base64,([^\"]+)", section)[1]).decode() == svg
-
-
-def test_a_study_without_prompts_has_the_figure_and_no_crossing(tmp_path):
+def test_a_study_without_prompts_has_no_crossing():
     axis, results = axis_and_results(prompts=())
     some = [output for output in results.study.outputs if not output.method.startswith("prompted")]
     evidence = {"axis": axis}
     results = Results(dataclasses.replace(results.study, outputs=some, evidence=evidence), Bootstrap(resamples=100))
     assert table(results).rows == []
-    assert axis.answer_notes(results) == []
-    assert axis.figures(results, tmp_path)
 
 
-def test_a_study_that_asks_for_no_axis_has_none(tmp_path):
+def test_a_study_that_asks_for_no_axis_has_none():
     results = Results(dataclasses.replace(study(), evidence={}), Bootstrap(resamples=100))
     assert table(results).rows == []
 
@@ -295,16 +260,10 @@ def test_kinds_are_those_of_models_and_systems():
     plan = Plan.read(ROOT / "config", "data-axis")
     expected = dict.fromkeys(("abs", "pcov", "trans"), SCRATCH) | {"prompted": PROMPTED}
     assert kinds_of(plan) == expected | dict.fromkeys(("t5_small", "bart_base", "bart_base_lora"), TUNED)
-    assert kinds_of(Plan.read(ROOT / "config", "pretraining")) == {
-        "bart_scratch": SCRATCH,
-        "bart": TUNED,
-        "bart_pairs": TUNED,
-    }
 
 
-def test_the_study_s_tables_hold_table_and_figure(tmp_path):
+def test_the_study_s_tables_hold_the_axis_and_its_answer(tmp_path):
     write_study(tmp_path, study(), Bootstrap(resamples=50))
     assert (tmp_path / "data_axis.csv").is_file()
-    assert (tmp_path / "figures" / "data_axis.svg").is_file()
-    assert "ahead of Model◊" in (tmp_path / "answers.md").read_text()
-    assert 'id="data-axis"' in (tmp_path / "pages" / "report.html").read_text()
+    (page,) = (tmp_path / "pages").glob("*-data_axis.html")
+    assert "ahead of Model◊" in page.read_text()

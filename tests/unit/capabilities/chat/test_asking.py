@@ -15,6 +15,7 @@ from chat_server import KEY, ChatServer, answer_to, serving
 from sumcurve.capabilities.chat.asking import Manner, collect, digest_of, most_tokens
 from sumcurve.capabilities.chat.client import Declined, Lost, Server, ServerError, _message
 from sumcurve.capabilities.chat.ledger import KILLED, Answer, Budget, BudgetError, ModelError, Tokens, opened
+from sumcurve.capabilities.chat.service import Service
 from sumcurve.store.records import RecordError
 
 FREE = Budget()
@@ -210,6 +211,24 @@ def test_the_key_is_sent_and_reaches_no_file(tmp_path):
     with serving(ChatServer()) as server:
         ask(server, tmp_path / "other.jsonl", key=None)
     assert set(server.keys) == {None}
+
+
+@pytest.mark.parametrize(("value", "message"), [("", "is not set"), ("two\nlines", "no key"), ("clé", "no key")])
+def test_a_key_that_cannot_be_sent_is_refused_before_anything_goes_out(tmp_path, monkeypatch, value, message):
+    monkeypatch.setenv("MY_KEY", value)
+    told = {
+        "model": "m",
+        "parameters": {},
+        "longest": 1,
+        "timeout": 1,
+        "concurrency": 1,
+        "attempts": 1,
+        "key": "MY_KEY",
+    }
+    with serving(ChatServer()) as server, pytest.raises(RecordError, match=f"MY_KEY.*{message}") as raised:
+        Service(told | {"url": server.url}, tmp_path).answers(1, lambda _: [{"role": "user", "content": "x"}])
+    assert not server.bodies
+    assert not value or value not in str(raised.value)
 
 
 @pytest.mark.parametrize("value", ["0.3", "date"])

@@ -148,7 +148,7 @@ def test_tables_count_what_answers_took(finished):
 
 def test_rows_are_marked_and_refusals_score_nothing(finished):
     home, _, tables, _ = finished
-    page = (home / "results" / "tables" / "prompts" / "scores.md").read_text()
+    (page,) = (path.read_text() for path in (home / "results" / "tables" / "prompts" / "pages").glob("*-scores.html"))
     assert "prompted◊" in page
     assert "◊ not reproducible" in page
     assert {row["method"] for row in tables["scores"]} >= {"prompted", "prompted-zero-shot", "lead"}

@@ -4,7 +4,6 @@ from itertools import combinations
 
 import pytest
 
-from sumcurve.capabilities.contrasts.inflection import inflector
 from sumcurve.capabilities.contrasts.rules import (
     FILTERS,
     POOLS,
@@ -38,10 +37,12 @@ def parsed(text: str, labels: dict[int, str] | None = None, heads: dict[int, int
 EMPTY = Parsed((), (), ())
 
 
-def every(gold: Parsed, source: Parsed = EMPTY, **told) -> tuple[tuple[Contrast, ...], dict[str, Counter[str]]]:
+def every(
+    gold: Parsed, source: Parsed = EMPTY, each: int | None = None
+) -> tuple[tuple[Contrast, ...], dict[str, Counter[str]]]:
     """All contrasts of a gold, and the counts of its rules."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    return contrasts(gold, source, "1 x", told.pop("each", None), told.pop("variant", "paper"), counts, **told), counts
+    return contrasts(gold, source, "1 x", each, counts), counts
 
 
 def test_a_worked_example_has_these_contrasts_and_no_others() -> None:
@@ -213,73 +214,34 @@ def test_a_swap_keeps_the_words_and_an_overwrite_changes_one(seed: int) -> None:
 # --- the sample
 
 
-@pytest.mark.parametrize(
-    ("variant", "of_fifty"), [("paper", [16, 2, 5, 2, 15, 2, 5, 3]), ("code", [15, 2, 5, 3, 15, 2, 5, 3])]
-)
-def test_quotas_keep_the_shares_of_fifty_and_sum_to_what_is_asked(variant, of_fifty) -> None:
-    assert [*quotas(50, variant).values()] == of_fifty
+def test_quotas_keep_the_shares_of_fifty_and_sum_to_what_is_asked() -> None:
+    of_fifty = [16, 2, 5, 2, 15, 2, 5, 3]
+    assert [*quotas(50).values()] == of_fifty
     for each in range(1, 120):
-        now = quotas(each, variant)
+        now = quotas(each)
         assert sum(now.values()) == each
         assert all(abs(now[rule] - each * share / 50) < 1 for rule, share in zip(RULES, of_fifty, strict=True))
 
 
-def some(count: int, pool: int) -> list[Candidate]:
-    here = [Place(place, place, (f"w{place}",), f"w{place}", "NN", "", "") for place in range(count)]
-    return [Candidate(pool, place, place, swap=False) for place in here]
+def some(count: int) -> list[Candidate]:
+    here = [Place(place, place, (f"w{place}",), f"w{place}", "NN", "") for place in range(count)]
+    return [Candidate(0, place, place, swap=False) for place in here]
 
 
 def test_a_sample_is_a_part_in_order_that_its_key_alone_decides_and_all_are_drawn_alike() -> None:
-    found, draws = some(10, 0), 4000
-    kept = sampled(found, 3, "paper", "1")
-    assert kept == [one for one in found if one in kept] == sampled(found, 3, "paper", "1")
-    assert sampled(found, 16, "paper", "1") == found
-    times = Counter(one for key in range(draws) for one in sampled(found, 3, "paper", str(key)))
+    found, draws = some(10), 4000
+    kept = sampled(found, 3, "1")
+    assert kept == [one for one in found if one in kept] == sampled(found, 3, "1")
+    assert sampled(found, 16, "1") == found
+    times = Counter(one for key in range(draws) for one in sampled(found, 3, str(key)))
     expected, deviation = draws * 0.3, (draws * 0.3 * 0.7) ** 0.5
     assert all(abs(times[one] - expected) < 5 * deviation for one in found)
-
-
-def test_the_code_divides_the_nouns_among_pools_and_rounds_up() -> None:
-    found = [*some(30, 0), *some(10, 1)]
-    kept = Counter(one.pool for one in sampled(found, 15, "code", "k"))
-    assert kept == {0: 12, 1: 4}  # of 15: 11.25 and 3.75
 
 
 def test_no_more_than_asked_and_in_the_shares_where_there_are_enough() -> None:
     source = " ".join(f"n{i}/NN v{i}/VBD j{i}/JJ i{i}/IN" for i in range(30))
     gold = " ".join(f"a{i}/NN b{i}/VBD c{i}/JJ d{i}/IN" for i in range(10))
     made, counts = every(parsed(gold), parsed(source), each=50)
-    assert Counter(one.rule for one in made) == quotas(50, "paper")
+    assert Counter(one.rule for one in made) == quotas(50)
     assert counts["source_noun"]["left"] == 300
     assert [one.rule for one in made] == sorted((one.rule for one in made), key=RULES.index)
-
-
-# --- the variant that inflects
-
-
-def test_equal_forms_are_one_contrast_and_what_has_no_form_is_dropped() -> None:
-    gold, source = parsed("a/DT dog/NN ran/VBD"), parsed("cat/NN or/CC cats/NNS or/CC dogs/NNS or/CC oxen/NNS")
-
-    def singular(word, slot):
-        return None if word.word == "oxen" else word.word.rstrip("s")
-
-    made, counts = every(gold, source, inflect=singular)
-    told = counts["source_noun"]
-    assert [" ".join(one.words) for one in made] == ["a cat ran"]
-    assert (told["form"], told["duplicate"], told["left"]) == (2, 1, 1)
-
-
-@pytest.mark.parametrize(
-    ("gold", "source", "expected"),
-    [
-        ("she/PRP walks/VBZ home/RB", "they/PRP sang/VBD", "she sings home"),
-        ("two/CD dogs/NNS bark/VBP", "one/CD child/NN", "two children bark"),
-        ("a/DT bigger/JJR house/NN", "the/DT small/JJ thing/NN", "a smaller house"),
-        ("they/PRP sang/VBD", "he/PRP is/VBZ late/RB", "they were"),
-        ("he/PRP sang/VBD", "they/PRP are/VBP late/RB", "he was"),
-    ],
-)
-def test_a_word_takes_the_form_that_its_slot_wants(gold: str, source: str, expected: str) -> None:
-    pytest.importorskip("lemminflect")
-    made, _ = every(parsed(gold), parsed(source), inflect=inflector())
-    assert expected in [" ".join(one.words) for one in made]

@@ -1,4 +1,4 @@
-"""Metrics whose outcome is known beforehand sit the exam: each row has one that fails there, and three fail nowhere."""
+"""Metrics whose outcome is known beforehand: each row has one that fails there, and three fail nowhere."""
 
 import hashlib
 import re

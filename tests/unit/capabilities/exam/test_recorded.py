@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sumcurve.__main__ import parser
-from sumcurve.capabilities.exam.command import read_items
+from sumcurve.capabilities.exam.reading import read_items
 from sumcurve.capabilities.exam.verdicts import rows_of
 
 FOLDER = Path(__file__).parents[4] / "benchmarks" / "exam"
@@ -42,7 +42,7 @@ def test_recorded_verdicts_follow_from_the_items(archive, tmp_path) -> None:
     """Of one metric; of all in the test below."""
     head, items = read_items(unpacked(archive, tmp_path) / "chrf.chrf.csv")
     rows = [row for row in recorded(corpus_of(archive)) if row["metric"] == "chrf"]
-    for row, again in zip(rows, rows_of(items, head["claim"]), strict=True):
+    for row, again in zip(rows, rows_of(items, head.claim), strict=True):
         names = ("row", "part", "verdict", "why")
         assert [row[name] for name in names] == [getattr(again, name) for name in names]
         for name in ("value", "low", "high", "p"):
@@ -64,7 +64,7 @@ def test_recorded_items_hold_no_text_and_no_name(archive, tmp_path) -> None:
 
 
 def test_stemming_and_the_scorer_turn_no_verdict_from_passed_to_failed() -> None:
-    """As docs/reference/exam.md says."""
+    """As docs/reference/metric-validation.md says."""
     for archive in ARCHIVES:
         by_row: dict[tuple[str, ...], set[str]] = {}
         for row in recorded(corpus_of(archive)):

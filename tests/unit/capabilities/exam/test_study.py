@@ -1,4 +1,4 @@
-"""`sumcurve exam --study`: a study's own scorers, what they need, and its finished outputs as systems."""
+"""`sumcurve validate-metric --study`: a study's own scorers, what they need, and its finished outputs as systems."""
 
 import csv
 import json
@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from sumcurve.__main__ import parser
-from sumcurve.capabilities.exam.command import read_items
 from sumcurve.capabilities.exam.judgements import Material
+from sumcurve.capabilities.exam.reading import read_items
 from sumcurve.capabilities.exam.rows import items_of
 from sumcurve.capabilities.exam.study import Entries
 from sumcurve.capabilities.exam.verdicts import rows_of
@@ -179,34 +179,34 @@ def copied(home, tmp_path, monkeypatch) -> Path:
 
 
 def run_on(*words: object) -> None:
-    arguments = parser().parse_args(["exam", *map(str, words)])
+    arguments = parser().parse_args(["validate-metric", *map(str, words)])
     arguments.run(arguments)
 
 
 def test_a_studys_scorers_sit_on_its_finished_outputs(copied, capsys) -> None:
     run_on("--study", "towns", "--to", "exam")
     printed = capsys.readouterr()
-    assert "scorers that cannot sit: reading" in printed.err
+    assert "scorers that cannot be validated: reading" in printed.err
     assert "no system sumbasic, lexrank, lsa: not made\n" in printed.err
     assert {path.name.split(".")[0] for path in Path("exam/items").iterdir()} == {"apes", "references", "rouge"}
     head, items = read_items(Path("exam/items/apes.apes.csv"))
     plan = Plan.read(Path("config"), "towns")
     sized = {row.output: (row.size, row.seed) for row in plan.rows}
-    assert {name: sized[key] for name, key in head["outputs"].items()} == {
+    assert {name: sized[key] for name, key in head.outputs.items()} == {
         "lead": (None, None), "random": (None, None), "pcov": (100, 2)}  # fmt: skip
-    shutil.rmtree(Path("results", head["outputs"]["pcov"]))
+    shutil.rmtree(Path("results", head.outputs["pcov"]))
     entries = Entries(plan, "towns", Path("results"))
     _, outputs = entries.material()
     assert sized[outputs["pcov"]] == (100, 1)
     folder = Path("results", outputs["pcov"])
     (folder / "summaries.jsonl").unlink()
-    manifest.write_packed(folder, ["summaries.jsonl"], "0" * 64)
+    manifest.write_lacking(folder, ["summaries.jsonl"], "0" * 64)
     shutil.rmtree(Path("results", next(key for key, of in sized.items() if of == (50, 2))))
     outputs = entries.material()[1]
     assert entries.absent(outputs) == {
-        "came in packs without summaries": ["pcov"], "not made": ["sumbasic", "lexrank", "lsa"]}  # fmt: skip
-    assert head["settings"]["reader"]["hidden"] == 4
-    assert (head["study"], {*head["kinds"]}) == ("towns", {*head["outputs"], "human"})
+        "were restored without summaries": ["pcov"], "not made": ["sumbasic", "lexrank", "lsa"]}  # fmt: skip
+    assert head.settings["reader"]["hidden"] == 4
+    assert (head.study, {*head.kinds}) == ("towns", {*head.outputs, "human"})
     records = list(read_records(next(Path("results/corpora").glob("towns-????????/test.jsonl"))))
     plain = {record.id for record in records if record.target[0].startswith("nobody saw them on")}
     assert 0 < len(plain) < TEST - 10

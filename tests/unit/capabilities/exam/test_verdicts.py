@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sumcurve.capabilities.exam.correlations import Draws
 from sumcurve.capabilities.exam.perturbations import PERTURBATIONS
 from sumcurve.capabilities.exam.rows import Item
 from sumcurve.capabilities.exam.table import Row, outcome
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.capabilities.exam.verdicts import rows_of
 from sumcurve.statistics.groups import Array
-from sumcurve.statistics.metric_agreement import agreements
+from sumcurve.statistics.metric_agreement import Draws, agreements
 
 
 def shares(values: Array, row: str = "guessing", groups: Sequence[str] | None = None) -> list[Item]:
@@ -84,12 +83,12 @@ def test_a_group_is_drawn_as_a_whole() -> None:
     groups = (0, 0, 1, 2, 2, 2)
     draws = Draws.crossed(4, 6, 200, 3, groups)
     for group in range(3):
-        of_group = draws.documents[:, np.array(groups) == group]
+        of_group = draws.items[:, np.array(groups) == group]
         assert (of_group == of_group[:, :1]).all()
-    of_groups = draws.documents[:, [0, 2, 3]]
+    of_groups = draws.items[:, [0, 2, 3]]
     assert (of_groups.sum(axis=1) == 3).all()
     alone, same = Draws.crossed(4, 6, 200, 3), Draws.crossed(4, 6, 200, 3, tuple(range(6)))
-    np.testing.assert_array_equal(alone.documents, same.documents)
+    np.testing.assert_array_equal(alone.items, same.items)
 
 
 def test_intervals_of_grouped_documents_cover_and_those_of_documents_do_not() -> None:
@@ -269,5 +268,5 @@ def test_few_systems_keep_the_level_of_what_is_said_of_them() -> None:
 def test_a_metric_of_faithfulness_has_to_sit_true_texts_against_broken_ones() -> None:
     row = Row("guessing", "", 0.6, "passed", value=0.9, p=0.01)
     assert outcome([row], "closeness") == "passed"
-    assert outcome([row], "faithfulness") == "undecided: dodges not sat (broken texts: --contrasts)"
+    assert outcome([row], "faithfulness") == "undecided: dodges not tested (broken texts: --contrasts)"
     assert outcome([row, Row("dodges", "", 0.55, "passed", value=0.9, p=0.01)], "faithfulness") == "passed"

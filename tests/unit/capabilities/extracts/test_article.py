@@ -1,19 +1,13 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
-from sumcurve.capabilities.extracts.article import (
-    SCORERS,
-    Article,
-    authors_words,
-    instance,
-    instances,
-    tokenized,
-    value,
-)
+from examples import examples
+from sumcurve.capabilities.extracts import SCORERS
+from sumcurve.capabilities.extracts.article import Article, instance, instances, value
 from sumcurve.rouge_engine.tokens import tokenize
 
 TESTED = [scorer for scorer in SCORERS if scorer != "rouge-1.5.5-m"]  # its exception table may not be installed
@@ -26,16 +20,13 @@ ARTICLE = st.builds(Article, st.just("x"), TEXT, TEXT)
 
 
 def words(scorer: str, sentence: str) -> list[str]:
-    if scorer in ("set", "multiset"):
-        return authors_words(sentence)
     mode, stem = (scorer[: -len("-stem")], True) if scorer.endswith("-stem") else (scorer, False)
     return tokenize(sentence, mode, stem)
 
 
 def ngrams(scorer: str, order: int, sentences: list[str]) -> Counter:
     text = [word for sentence in sentences for word in words(scorer, sentence)]
-    grams = Counter(tuple(text[start : start + order]) for start in range(len(text) - order + 1))
-    return Counter(set(grams)) if scorer == "set" else grams
+    return Counter(tuple(text[start : start + order]) for start in range(len(text) - order + 1))
 
 
 def brute(article: Article, scorer: str, order: int, chosen: list[int]) -> tuple[int, int]:
@@ -45,7 +36,7 @@ def brute(article: Article, scorer: str, order: int, chosen: list[int]) -> tuple
 
 
 @given(ARTICLE, st.sampled_from(TESTED), st.sampled_from([1, 2]), st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_value_counts_the_ngrams_of_the_joined_sentences_in_the_order_given(article, scorer, order, data) -> None:
     size = len(article.sentences)
     chosen = data.draw(st.lists(st.integers(0, size - 1), max_size=6)) if size else []
@@ -53,7 +44,7 @@ def test_value_counts_the_ngrams_of_the_joined_sentences_in_the_order_given(arti
 
 
 @given(ARTICLE, st.booleans(), st.randoms())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_value_is_the_f1_of_rouge_score(article, stem, random) -> None:
     chosen = random.sample(range(len(article.sentences)), random.randint(0, len(article.sentences)))
     scorer = rouge_scorer.RougeScorer(["rouge1", "rouge2"], use_stemmer=stem)
@@ -64,35 +55,5 @@ def test_value_is_the_f1_of_rouge_score(article, stem, random) -> None:
         assert f1 == pytest.approx(expected[f"rouge{counted.order}"].fmeasure, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("sentence", "expected"),
-    [
-        ("We use 3.5 mm .", ["We", "use", "3", "5", "mm"]),
-        ("a . . b", ["a", "", "b"]),
-        ("a.. b", ["a", "b"]),
-        (" . a", ["", "a"]),
-        ("a . ", ["a", ""]),
-        ("", []),
-        ("  ", [""]),
-        (",a\u00a0b\tc", [",a", "b", "c"]),
-    ],
-)
-def test_the_authors_words(sentence, expected) -> None:
-    assert authors_words(sentence) == expected
-
-
-@given(st.lists(st.text(alphabet="ab. \n\t\u00a0\u2003中\U0001f600\udc80", max_size=8), max_size=6))
-@settings(max_examples=400, deadline=None)
-def test_the_compiled_words_are_the_authors(texts) -> None:
-    compiled = tokenized(Article("x", texts, []), "multiset")
-    numbers: dict[str, int] = {}
-    for index, text in enumerate(texts):
-        ids = compiled.ids[compiled.starts[index] : compiled.starts[index + 1]].tolist()
-        assert len(ids) == len(authors_words(text))
-        for word, number in zip(authors_words(text), ids, strict=True):
-            assert numbers.setdefault(word, number) == number
-    assert len(set(numbers.values())) == len(numbers) == compiled.size
-
-
 def test_a_sentence_without_words_does_not_part_its_neighbours() -> None:
-    assert value(instance(Article("x", ["a b", "", "c"], ["b c"]), "set", 2), [0, 1, 2]) == (2, 3)
+    assert value(instance(Article("x", ["a b", "", "c"], ["b c"]), "rouge-score", 2), [0, 1, 2]) == (2, 3)

@@ -24,7 +24,7 @@ def test_every_part_that_is_asked_has_its_items_with_their_groups(tmp_path: Path
     def asked(name: str, **told) -> dict:
         (folder := tmp_path / name).mkdir()
         settings = Oracle(searches=False, **told)
-        write_oracle(Corpus(tmp_path / "corpus"), settings, Rouge(), folder, clock=lambda: 0.0)
+        write_oracle(Corpus(tmp_path / "corpus"), settings, Rouge(), folder)
         with (folder / "features.csv").open(newline="") as stream:
             features = list(csv.DictReader(stream))
         return {"features": features, "certificates": list(read_jsonl(folder / "certificates.jsonl"))}

@@ -12,23 +12,22 @@ OPTIMUM = {
     "metric_title": "ROUGE-1",
     "optimised": "rouge1",
     "algorithm": "exact",
-    "variant": "",
-    "mean": "40",
-    "mean_low": "39",
-    "mean_high": "41",
+    "mean": 40.0,
+    "mean_low": 39.0,
+    "mean_high": 41.0,
 }
-SCORES = {"corpus": "talks", "method": "abs", "role": "method", "percent": "", "records": "100", "seeds": "1"}
-LONG = {"corpus": "talks", "method": "abs", "records": "100", "metric": "rouge1", "items": "50"}
-ANSWER = {"corpus": "talks", "metric": "ROUGE-1", "records": "100", "basis": "measured", "method": "abs"}
-MEAN = {"corpus": "talks", "method": "abs", "records": "100", "rouge1_mean": "30"}
+SCORES = {"corpus": "talks", "method": "abs", "role": "method", "percent": None, "records": 100, "seeds": 1}
+LONG = {"corpus": "talks", "method": "abs", "records": 100, "metric": "rouge1", "title": "ROUGE-1", "items": 50}
+ANSWER = {"corpus": "talks", "metric": "ROUGE-1", "records": 100, "basis": "measured", "method": "abs"}
+MEAN = {"corpus": "talks", "method": "abs", "records": 100, "rouge1_mean": 30.0}
 
 
-def corpus(articles: int, **further: list[dict[str, str]]) -> Corpus:
+def corpus(articles: int, **further: list[dict[str, object]]) -> Corpus:
     tables = {
-        "extracts": [{**OPTIMUM, "articles": str(articles)}],
-        "scores": [{**SCORES, "rouge1": "42"}],
+        "extracts": [{**OPTIMUM, "articles": articles}],
+        "scores": [{**SCORES, "rouge1": 42.0}],
         "scores_long": [LONG],
-        "answers": [{**ANSWER, "score": "42"}],
+        "answers": [{**ANSWER, "score": 42.0}],
     }
     return Corpus("talks", {**tables, **further})
 
@@ -36,9 +35,9 @@ def corpus(articles: int, **further: list[dict[str, str]]) -> Corpus:
 @pytest.mark.parametrize(
     ("articles", "references", "text"),
     [
-        (50, [], "40.0 [39.0, 41.0] ROUGE-1 is the most that an extract can have; ABS has 105 % of it."),
-        (150, [MEAN], "for each by the best extract of its own; no one extract has more; ABS has 75 % of it."),
-        (150, [], "40.0 [39.0, 41.0] ROUGE-1 in the mean over references, for each by the best extract of its own"),
+        (50, [], "40.0 [39.0, 41.0] ROUGE-1; ABS scores 105 % of the optimal extract."),
+        (150, [MEAN], "no single extract scores more; ABS scores 75 % of the optimal extract."),
+        (150, [], "40.0 [39.0, 41.0] ROUGE-1 in the mean over references, each with an optimal extract"),
     ],
 )
 def test_a_share_of_the_optimum_is_by_its_rule_for_several_references(articles, references, text) -> None:

@@ -9,30 +9,29 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from sumcurve.capabilities.extracts import unigrams as module
-from sumcurve.capabilities.extracts.article import SCORERS, Article, Instance, instance, value
+from sumcurve.capabilities.extracts.article import Article, Instance, instance, value
 from sumcurve.capabilities.extracts.improve import f1_greedy
-from sumcurve.capabilities.extracts.unigram_bounds import FINE, FREE, IN, OUT, Best, Multipliers, ceiling
+from sumcurve.capabilities.extracts.unigram_bounds import FINE, FREE, IN, OUT, Best, ceiling
 from sumcurve.capabilities.extracts.unigram_search import dominators, measure
 from sumcurve.capabilities.extracts.unigrams import _coverage, optimum, optimum_by_milp, source_words_bound
 from unit.capabilities.extracts.articles import articles, bound, consistent, extract_f1, f1, lines, subsets
 
 ARTICLE = articles()
-SCORER = st.sampled_from(SCORERS)
-QUICK = settings(max_examples=100, deadline=None)
+QUICK = examples(100)
 
 
-def naive_optimum(article: Article, unique: bool) -> Fraction:
+def naive_optimum(article: Article) -> Fraction:
     """The best F1 over all extracts, each counted in plain Python; words stand between blanks."""
     words = [sentence.split() for sentence in article.sentences]
-    kind = set if unique else list
-    theirs = Counter(kind(" ".join(article.abstract).split()))
+    theirs = Counter(" ".join(article.abstract).split())
     best = Fraction(0)
     for chosen in subsets(len(words)):
-        ours = Counter(kind(word for index in chosen for word in words[index]))
+        ours = Counter(word for index in chosen for word in words[index])
         total = ours.total() + theirs.total()
         best = max(best, Fraction(2 * (ours & theirs).total(), total or 1))
     return best
@@ -57,13 +56,7 @@ def every_score(counted: Instance) -> set[tuple[int, int]]:
         row = slice(counted.rows[s], counted.rows[s + 1])
         matrix[s, counted.types[row]] = counted.counts[row]
     hits = np.minimum(chosen @ matrix, counted.reference).sum(1)
-    if counted.scorer == "set":
-        words = np.zeros((size, int(counted.words.max()) + 1), np.int64)
-        for s in range(size):
-            words[s, counted.words[counted.starts[s] : counted.starts[s + 1]]] = 1
-        lengths = (chosen @ words > 0).sum(1)
-    else:
-        lengths = chosen @ counted.lengths
+    lengths = chosen @ counted.lengths
     return {(int(one), int(other) + counted.reference_total) for one, other in zip(hits, lengths, strict=True)}
 
 
@@ -71,26 +64,24 @@ def exhaustive(counted: Instance) -> Fraction:
     return max(Fraction(2 * hits, denominator) for hits, denominator in every_score(counted))
 
 
-@given(ARTICLE, SCORER)
-@settings(max_examples=150, deadline=None)
-def test_the_proven_optimum_is_the_best_of_all_extracts(article: Article, scorer: str) -> None:
-    counted = instance(article, scorer, 1)
+@given(ARTICLE)
+@examples(150)
+def test_the_proven_optimum_is_the_best_of_all_extracts(article: Article) -> None:
+    counted = instance(article, "rouge-score", 1)
     best = max(extract_f1(counted, chosen) for chosen in subsets(counted.size))
-    if scorer in ("set", "multiset"):
-        assert best == naive_optimum(article, unique=scorer == "set")
+    assert best == naive_optimum(article)
     for found in (optimum(counted), optimum_by_milp(counted)):
         assert found.status == "proven"
         assert consistent(found, counted)
         assert f1(found) == best
 
 
-@pytest.mark.parametrize("scorer", ["multiset", "set"])
-def test_branching_finds_what_counting_all_extracts_finds(scorer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_branching_finds_what_counting_all_extracts_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_ROOT_STEPS", "_AGAIN_STEPS", "_NODE_STEPS"):  # with more, the root alone settles such articles
         monkeypatch.setattr(module, name, 1)
     nodes = 0
     for seed in range(60):
-        counted = instance(invented(seed, 10 + seed % 5), scorer, 1)
+        counted = instance(invented(seed, 10 + seed % 5), "rouge-score", 1)
         found = optimum(counted)
         assert found.status == "proven"
         assert found.solver == "branch-and-bound"
@@ -100,10 +91,9 @@ def test_branching_finds_what_counting_all_extracts_finds(scorer: str, monkeypat
     assert nodes > 600
 
 
-@pytest.mark.parametrize("scorer", ["multiset", "set"])
-def test_highs_agrees_on_articles_too_large_to_enumerate(scorer: str) -> None:
+def test_highs_agrees_on_articles_too_large_to_enumerate() -> None:
     for seed in range(6):
-        counted = instance(invented(100 + seed, 30 + 5 * seed, 200), scorer, 1)
+        counted = instance(invented(100 + seed, 30 + 5 * seed, 200), "rouge-score", 1)
         ours, theirs = optimum(counted, milp_nodes=0), optimum_by_milp(counted)
         assert (ours.status, theirs.status) == ("proven", "proven")
         assert (ours.solver, theirs.solver) == ("branch-and-bound", "milp")
@@ -111,10 +101,10 @@ def test_highs_agrees_on_articles_too_large_to_enumerate(scorer: str) -> None:
         assert f1(ours) == f1(theirs)
 
 
-@given(st.integers(0, 10**6), st.sampled_from(["multiset", "set"]), st.integers(0, 6), st.integers(0, 2))
-@settings(max_examples=60, deadline=None)
-def test_whatever_the_budget_the_optimum_lies_between_value_and_bound(seed, scorer, nodes, milp_nodes) -> None:
-    counted = instance(invented(seed, 13), scorer, 1)
+@given(st.integers(0, 10**6), st.integers(0, 6), st.integers(0, 2))
+@examples(60)
+def test_whatever_the_budget_the_optimum_lies_between_value_and_bound(seed, nodes, milp_nodes) -> None:
+    counted = instance(invented(seed, 13), "rouge-score", 1)
     found = optimum(counted, nodes=nodes, milp_nodes=milp_nodes if nodes == 6 else 0)
     assert consistent(found, counted)
     greedy = f1_greedy(counted)
@@ -125,9 +115,8 @@ def test_whatever_the_budget_the_optimum_lies_between_value_and_bound(seed, scor
         assert f1(found) == exhaustive(counted)
 
 
-@pytest.mark.parametrize("scorer", ["multiset", "set"])
-def test_a_larger_budget_tightens_the_bound_of_a_hard_article(scorer: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    counted = instance(invented(7, 120, 3000), scorer, 1)
+def test_a_larger_budget_tightens_the_bound_of_a_hard_article(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = instance(invented(7, 120, 3000), "rouge-score", 1)
     proven = optimum(counted)
     assert proven.status == "proven"
     for name in ("_ROOT_STEPS", "_AGAIN_STEPS"):
@@ -138,7 +127,7 @@ def test_a_larger_budget_tightens_the_bound_of_a_hard_article(scorer: str, monke
 
 
 def test_highs_goes_on_where_branch_and_bound_stops() -> None:
-    counted = instance(invented(7, 120, 3000), "multiset", 1)
+    counted = instance(invented(7, 120, 3000), "rouge-score", 1)
     stopped, fallback = optimum(counted, nodes=2, milp_nodes=0), optimum(counted, nodes=2)
     assert (stopped.status, fallback.status, fallback.solver) == ("bounded", "proven", "milp")
     assert f1(fallback) == f1(optimum(counted)) <= bound(stopped)
@@ -147,7 +136,7 @@ def test_highs_goes_on_where_branch_and_bound_stops() -> None:
 def test_highs_bound_is_believed_as_far_as_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     beaten = 0
     for seed in range(40):
-        counted = instance(invented(seed, 12, 25), "multiset", 1)
+        counted = instance(invented(seed, 12, 25), "rouge-score", 1)
         start = f1(optimum(counted, nodes=0, milp_nodes=0)) / 2
         a, b = start.numerator, start.denominator
         most = max(b * hits - a * denominator for hits, denominator in every_score(counted))
@@ -161,7 +150,7 @@ def test_highs_bound_is_believed_as_far_as_it_goes(monkeypatch: pytest.MonkeyPat
 
 
 def test_seconds_are_counted_by_the_clock_that_is_given() -> None:
-    counted = instance(invented(7, 120, 3000), "multiset", 1)
+    counted = instance(invented(7, 120, 3000), "rouge-score", 1)
     for by in (optimum, optimum_by_milp):
         none = by(counted, seconds=0.0, clock=count().__next__)
         assert (none.status, none.nodes, none.solver) == ("bounded", 0, "trivial")
@@ -177,36 +166,36 @@ def test_seconds_are_counted_by_the_clock_that_is_given() -> None:
 @given(ARTICLE, st.sets(st.integers(0, 6)))
 @QUICK
 def test_the_answer_is_at_least_as_good_as_its_start(article: Article, start: set[int]) -> None:
-    counted = instance(article, "multiset", 1)
+    counted = instance(article, "rouge-score", 1)
     start = {index for index in start if index < counted.size}
     found = optimum(counted, list(start), nodes=0, milp_nodes=0)
     assert extract_f1(counted, sorted(start)) <= f1(found) <= bound(found)
 
 
-@given(ARTICLE, st.sampled_from(["multiset", "set"]))
+@given(ARTICLE)
 @QUICK
-def test_the_bound_of_source_words_is_the_optimum_of_single_words(article: Article, scorer: str) -> None:
-    counted = instance(article, scorer, 1)
+def test_the_bound_of_source_words_is_the_optimum_of_single_words(article: Article) -> None:
+    counted = instance(article, "rouge-score", 1)
     numerator, denominator = source_words_bound(counted)
     words = Article("x", [word for sentence in article.sentences for word in sentence.split()], article.abstract)
-    assert Fraction(numerator, denominator or 1) == f1(optimum(instance(words, scorer, 1), milp_nodes=0))
+    assert Fraction(numerator, denominator or 1) == f1(optimum(instance(words, "rouge-score", 1), milp_nodes=0))
     assert f1(optimum(counted)) <= Fraction(numerator, denominator or 1)
 
 
-@pytest.mark.parametrize("scorer", [pytest.param("multiset", marks=pytest.mark.long), "set"])
-def test_ten_thousand_sentences_have_an_answer(scorer: str) -> None:
+@pytest.mark.long
+def test_ten_thousand_sentences_have_an_answer() -> None:
     article = replace(invented(3, 10_000, 20_000), abstract=invented(4, 80, 20_000).sentences)
-    counted = instance(article, scorer, 1)
+    counted = instance(article, "rouge-score", 1)
     found, greedy = optimum(counted, nodes=20, milp_nodes=0), f1_greedy(counted)
     assert consistent(found, counted)
     assert Fraction(greedy.numerator, greedy.denominator) <= bound(found) < Fraction(*source_words_bound(counted))
 
 
-@given(st.integers(0, 10**6), st.sampled_from(["multiset", "set"]))
+@given(st.integers(0, 10**6))
 @QUICK
-def test_any_multipliers_bound_any_subproblem(seed: int, scorer: str) -> None:
+def test_any_multipliers_bound_any_subproblem(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    counted = instance(invented(seed, 9), scorer, 1)
+    counted = instance(invented(seed, 9), "rouge-score", 1)
     coverage, size = _coverage(counted), counted.size
     state = rng.choice(np.array([FREE, FREE, FREE, OUT, IN], np.int8), size)
     ratios = {}
@@ -224,15 +213,14 @@ def test_any_multipliers_bound_any_subproblem(seed: int, scorer: str) -> None:
         row = slice(coverage.rows[s], coverage.rows[s + 1])
         have[coverage.types[row]] += coverage.counts[row]
     tight = np.where(have > coverage.reference, 0, scale)  # these do not overrate the hits of the best
-    for words in (rng.integers(0, scale + 1, len(have)), tight):
-        multipliers = Multipliers(words, rng.integers(0, scale + 1, len(coverage.others)))
+    for multipliers in (rng.integers(0, scale + 1, len(have)), tight):
         assert Fraction(ceiling(coverage, state, multipliers, best, scale), FINE) >= ratios[top]
 
 
-@given(st.lists(lines(), min_size=1, max_size=7), lines().filter(bool), st.sampled_from(["multiset", "set"]))
+@given(st.lists(lines(), min_size=1, max_size=7), lines().filter(bool))
 @QUICK
-def test_some_best_extract_has_no_sentence_without_the_one_that_dominates_it(source, abstract, scorer) -> None:
-    counted = instance(Article("x", source, [abstract]), scorer, 1)
+def test_some_best_extract_has_no_sentence_without_the_one_that_dominates_it(source, abstract) -> None:
+    counted = instance(Article("x", source, [abstract]), "rouge-score", 1)
     pairs = dominators(_coverage(counted), np.full(counted.size, FREE, np.int8))
     assert len({frozenset(pair) for pair in pairs.tolist()}) == len(pairs)  # none dominates the other and back
     respected = [

@@ -1,6 +1,7 @@
 """`sumcurve people correct`: a judge's answers, corrected by people's."""
 
 import csv
+import json
 import re
 
 import numpy as np
@@ -8,14 +9,14 @@ import pytest
 
 from sumcurve.__main__ import parser
 from sumcurve.capabilities.people.correct import read
-from sumcurve.capabilities.people.protocols import PeopleError
+from sumcurve.machine.arguments import CommandError
 from sumcurve.statistics.prediction_powered import corrected
 
 HEAD = "item,system,judge,people\n"
 
 
-def correct(path):
-    arguments = parser().parse_args(["people", "correct", str(path)])
+def correct(*words):
+    arguments = parser().parse_args(["people", "correct", *map(str, words)])
     arguments.run(arguments)
 
 
@@ -37,7 +38,7 @@ def file(tmp_path):
 
 
 def test_a_bias_for_one_system_is_taken_out_of_the_difference(file, capsys):
-    correct(file)
+    correct(file, "--json", file.with_name("out.json"))
     shown = capsys.readouterr().out
     judged = read(file)
     assert judged.systems == ["short", "long"]
@@ -52,15 +53,20 @@ def test_a_bias_for_one_system_is_taken_out_of_the_difference(file, capsys):
     assert p < 0.05
     assert judged.judge[0].mean() < judged.judge[1].mean() < judged.judge[0].mean() + 1
     assert mean == pytest.approx(0.5, abs=0.15)
+    written = json.loads(file.with_name("out.json").read_text())
+    (pair,) = written["differences"]
+    printed = pytest.approx([mean, low, high], abs=5e-4)
+    assert [pair["means"]["corrected"]["mean"], *pair["interval"]] == printed
+    assert [row["system"] for row in written["systems"]] == judged.systems
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("item,system,judge\n", r"no column people"),
-        (HEAD, "no row"),
-        (HEAD + "1,a,good,3\n", r"judged.csv:2: judge holds 'good', no number"),
-        (HEAD + "1,a,nan,3\n", r"judged.csv:2: judge holds 'nan'"),
+        ("item,system,judge\n1,a,3\n", r"no column people"),
+        (HEAD, "only a header"),
+        (HEAD + "1,a,good,3\n", r"judged.csv:2: column judge holds 'good': write a plain number"),
+        (HEAD + "1,a,nan,3\n", r"judged.csv:2: column judge holds 'nan'"),
         (HEAD + "1,a,3,\n1,a,2,\n", r"judged.csv:3: a has item 1 twice"),
         (HEAD + "1,a,3,\n2,b,2,\n", r"a lacks item 2"),
         (HEAD + "1,a,3,\n2,a,2,4\n", r"a: people answered 1 items; it takes 2"),
@@ -70,10 +76,10 @@ def test_a_bias_for_one_system_is_taken_out_of_the_difference(file, capsys):
 def test_what_cannot_be_read_is_named(tmp_path, text, message):
     path = tmp_path / "judged.csv"
     path.write_text(text)
-    with pytest.raises(PeopleError, match=message):
+    with pytest.raises(CommandError, match=message):
         correct(path)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(PeopleError, match=r"none\.csv"):
+    with pytest.raises(CommandError, match=r"none\.csv"):
         read(tmp_path / "none.csv")

@@ -2,12 +2,11 @@
 
 import json
 import re
-from xml.etree import ElementTree
 
 import pytest
 
 import annotators
-from annotators import Annotator, exported, fill, read_sheet, write_corpus, write_export
+from annotators import Annotator, fill, read_sheet, write_corpus
 from sumcurve.__main__ import parser
 from sumcurve.capabilities.people.answers import read_answers
 from sumcurve.capabilities.people.protocols import KUMAR_CHEUNG, WEI, PeopleError
@@ -33,7 +32,10 @@ def sent(tmp_path_factory):
     """Sheets of two systems and the references for two annotators, with a pilot."""
     home = tmp_path_factory.mktemp("people")
     outputs = write_corpus(home, SHARES, records=340)
-    run("sheet", *outputs, "--to", home / "sheets", "--items", 240, "--pilot", 100, "--seed", 3)
+    words = ["--items", 240, "--pilot", 100, "--seed", 3, "--json", home / "out.json", "-q"]
+    run("sheet", *outputs, "--to", home / "sheets", *words)
+    written = json.loads((home / "out.json").read_text())
+    assert {row["path"] for row in written["sheets"]} == {*map(str, (home / "sheets").glob("*.csv"))}
     return home / "sheets"
 
 
@@ -42,17 +44,12 @@ def key(sent):
     return read_key(sent.with_name("sheets.key.json"))
 
 
-def returned(folder, to, form="sheet", people=None):
-    """All sheets, filled, in a form."""
+def returned(folder, to, people=None):
+    """All sheets, filled."""
     found = []
     for name, annotator in zip("ab", people or [Annotator(1), Annotator(2)], strict=True):
         for number in (1, 2, 3):
-            sheet = folder / f"{name}-{number}.csv"
-            tasks = folder / f"{name}-{number}.label-studio.json"
-            if form == "sheet":
-                found.append(fill(sheet, WEI, annotator, to))
-            else:
-                found.append(write_export(to / f"{sheet.stem}.json", exported(tasks, WEI, annotator)))
+            found.append(fill(folder / f"{name}-{number}.csv", WEI, annotator, to))
     return found
 
 
@@ -66,9 +63,8 @@ def truth(folder, key):
     return {name: 100 * sum(good) / len(good) for name, good in found.items()}
 
 
-@pytest.mark.parametrize("form", ["sheet", "json"])
-def test_what_faultless_annotators_say_is_what_was_put_in(sent, key, tmp_path, form):
-    answers = read_answers(returned(sent, tmp_path, form), key)
+def test_what_faultless_annotators_say_is_what_was_put_in(sent, key, tmp_path):
+    answers = read_answers(returned(sent, tmp_path), key)
     found = results(answers, SETTINGS)
     assert (found.records, found.left_out) == (240, 0)
     assert {share.name: pytest.approx(share.share.mean) for share in found.shares} == truth(sent, key)
@@ -186,25 +182,6 @@ def test_no_cell_of_a_sheet_is_a_formula_and_no_code_a_number_or_date(sent):
             assert re.fullmatch("[bcdfghjkmnpqrtvwxz]{6}", row["code"])
             computed += row["source"].startswith("'=HYPERLINK")
     assert computed, "a source begins as a formula does"
-    tasks = "".join(path.read_text() for path in sent.glob("*.label-studio.json"))
-    assert '"=HYPERLINK' in tasks, "Label Studio computes nothing"
-
-
-def test_label_studio_shows_a_question_where_it_follows(sent):
-    view = ElementTree.parse(sent / "label-studio.xml").getroot()
-    choices = {one.get("name"): one for one in view.iter("Choices")}
-    assert list(choices) == ["fluent", "related", "faithful"]
-    texts = {one.get("name"): one.get("value") for one in view.iter("Text")}
-    tasks = json.loads((sent / "a-2.label-studio.json").read_text())
-    assert {name.removeprefix("$") for name in texts.values()} | {"code"} == set(tasks[0]["data"])
-    own = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "was_cancelled", "agreement"}
-    assert not own & {*tasks[0]["data"], *texts, *choices}, "a CSV export has these columns of its own"
-    for name, before in (("fluent", None), ("related", "fluent"), ("faithful", "related")):
-        one = choices[name]
-        assert [choice.get("value") for choice in one.iter("Choice")] == ["yes", "no"]
-        told = ("choice-selected", before, "yes") if before else (None, None, None)
-        assert tuple(one.get(key) for key in ("visibleWhen", "whenTagName", "whenChoiceValue")) == told
-        assert one.get("required") == "true"
 
 
 def test_a_pilot_leaves_the_sources_of_the_main_sheets_or_is_refused(tmp_path):
@@ -237,8 +214,7 @@ def contrasts(path, rules=4, each=40):
     return path
 
 
-@pytest.mark.parametrize("form", ["sheet", "json"])
-def test_contrasts_are_drawn_by_rule_and_come_back(tmp_path, form, capsys):
+def test_contrasts_are_drawn_by_rule_and_come_back(tmp_path, capsys):
     sheets, ask = tmp_path / "sheets", ("--system", "abs", "--annotators", "one,two")
     run("sheet", "--to", sheets, "--contrasts", contrasts(tmp_path / "failed.jsonl"), *ask)
     key = read_key(tmp_path / "sheets.key.json")
@@ -251,11 +227,7 @@ def test_contrasts_are_drawn_by_rule_and_come_back(tmp_path, form, capsys):
     filled = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        if form == "sheet":
-            filled.append(fill(sheets / f"{name}-2.csv", KUMAR_CHEUNG, Annotator(1), tmp_path / name))
-        else:
-            tasks = exported(sheets / f"{name}-2.label-studio.json", KUMAR_CHEUNG, Annotator(1))
-            filled.append(write_export(sheets / f"{name}.json", tasks))
+        filled.append(fill(sheets / f"{name}-2.csv", KUMAR_CHEUNG, Annotator(1), tmp_path / name))
     found = results(read_answers(filled, key), SETTINGS)
     assert found.records == 25 * 3 + 12
     rows = [row for name in ("one", "two") for row in read_sheet(sheets / f"{name}-2.csv")]

@@ -10,13 +10,11 @@ import pytest
 import yaml
 
 from sumcurve.capabilities.published.capability import CAPABILITY
-from sumcurve.capabilities.published.evidence import Published
-from sumcurve.capabilities.published.leaderboard import rows as rows_below
 from sumcurve.capabilities.published.settings import CorpusKeys, PublishedResult
-from sumcurve.capabilities.published.table import REFERENCES, RULES, table
-from sumcurve.settings.config import PlanError, read_settings
+from sumcurve.capabilities.published.table import REFERENCES, RULES, Published, leaderboard_rows, table
+from sumcurve.settings.config import PlanError, read_mapping
 from sumcurve.study.doors import APPENDIX, TABLES
-from sumcurve.study.tables import findings_of, made, results_of_others
+from sumcurve.study.tables import contents_of, made
 from sumcurve.tables.report.facts import Corpus, rows_of
 from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.report.leaderboard import APART
@@ -68,7 +66,7 @@ def test_refusals_name_file_and_line(tmp_path, change, line, message):
     text = yaml.safe_dump({"published_results": [row]}, sort_keys=False)
     path.write_text(f"# a corpus\n{text}")
     with pytest.raises(PlanError) as refused:
-        read_settings(path, CorpusKeys)
+        read_mapping(path).validated(CorpusKeys)
     assert message in str(refused.value)
     assert f"{path}:{line}: published_results" in str(refused.value)
 
@@ -78,7 +76,7 @@ def test_what_a_row_must_say_is_asked_for(tmp_path, key):
     path = tmp_path / "corpus.yaml"
     path.write_text(yaml.safe_dump({"published_results": [{name: ROW[name] for name in ROW if name != key}]}))
     with pytest.raises(PlanError, match=rf"published_results\.0\.{key}: Field required"):
-        read_settings(path, CorpusKeys)
+        read_mapping(path).validated(CorpusKeys)
 
 
 def test_a_result_stands_once():
@@ -102,12 +100,10 @@ def pages(printed):
     built = []
     for results in printed:
         tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
-        records, titles = rows_of(tables), Titles(results.titles)
-        found = findings_of(records, titles)
-        others = results_of_others()
+        contents = contents_of("small", "Small", rows_of(tables), Titles(results.titles))
         shown = {name: tables[name] for name in TABLES}
-        html = page(results, shown, found, {}, "small", others)
-        lines = readme("Small", "small", records, found, titles, {}, brought=others)
+        html = page(results, shown, contents, {})
+        lines = readme(contents, {})
         built.append((html, lines, tables))
     return built
 
@@ -151,10 +147,10 @@ def test_of_several_references_ours_is_by_the_rule_that_is_printed(printed, monk
     monkeypatch.setattr(Results, "estimate", lambda self, corpus, metric, cell: SimpleNamespace(mean=values[metric]))
     row = PublishedResult(**ROW | {"references": printed_by})
     study = dataclasses.replace(results.study, evidence={"published": Published({"notes": [row]})})
-    (shown,) = csv.DictReader(io.StringIO(table(Results(study, results.settings)).csv()))
-    assert float(shown["ours_rouge1"]) == values[f"rouge1_{rule}"]
+    (shown,) = rows_of({"published": table(Results(study, results.settings))})["published"]
+    assert shown["ours_rouge1"] == values[f"rouge1_{rule}"]
     assert shown["ours_references"] == REFERENCES[rule]
-    (row,) = rows_below(Corpus("notes", {"published": [shown]}, "rouge1"))
+    (row,) = leaderboard_rows(Corpus("notes", {"published": [shown]}, "rouge1"))
     score = f"{values[f'rouge1_{rule}']:.1f} at most"
     assert any(score in note for note in row.notes) == (rule != "best")
 

@@ -13,27 +13,23 @@ from typing import Any
 import pytest
 import yaml
 
-from invented import OF_THE_HUB, UNTRIED
+from invented import OF_THE_HUB
 from sumcurve.capabilities.trials.command import choose
-from sumcurve.capabilities.trials.files import places_of, replace
 from sumcurve.capabilities.trials.grid import Trials, form_with, settings_of
 from sumcurve.capabilities.trials.table import COLUMNS, KEY, read_rows, with_noise
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.forms import Form
-from sumcurve.settings.search import MethodSearch
 from sumcurve.study.methods import form_of_run, read_method
 from sumcurve.study.plan import Plan
+from sumcurve.study.written import WrittenPlan
 
 ROOT = Path(__file__).parents[4]
 CONFIG = ROOT / "config"
-SMALL, LARGE = (Trials(Plan.read(CONFIG, study)) for study in ("trials", "trials-large"))
-METHODS = sorted({path.stem for path in (CONFIG / "methods").glob("*.yaml")} - OF_THE_HUB - UNTRIED)
+SMALL = Trials(Plan.read(CONFIG, "trials"))
+METHODS = sorted({path.stem for path in (CONFIG / "methods").glob("*.yaml")} - OF_THE_HUB)
 TWINS = SMALL.grid.tuned_with
 BASES = [method for method in METHODS if method not in TWINS]
 
-# TRANS's model and search say what fairseq's do not.
-SEARCH = set(MethodSearch.model_fields) - {"exempt"}  # which is an empty list
-FAIRSEQ = {"kind", "architecture", "copy_attention", "output", *SEARCH}
 # What a twin and its base may differ by, in any form: what it is called after.
 DIFFERENCES = {
     "ent": {"entity_attention", "entity_penalty", "name", "loss", "entity_weight"},
@@ -43,8 +39,6 @@ DIFFERENCES = {
     "reg_self": {"name", "loss", "soft_weight", "temperature"},
     "reg_dual": {"second_output", "name", "loss", "soft_weight", "temperature"},
     "trans_nocopy": {"copy_attention", "label_smoothing"},
-    "fairseq_transformer": {*FAIRSEQ, "label_smoothing"},
-    "fairseq_pointer": FAIRSEQ,
 }
 
 
@@ -60,7 +54,7 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
 @pytest.mark.parametrize("twin", {**DIFFERENCES, **TWINS})
 def test_twins_differ_from_their_base_by_what_they_are_called_after(twin: str) -> None:
     ours, theirs = (read_method(CONFIG / "methods" / f"{name}.yaml").forms for name in (twin, TWINS[twin]))
-    assert {"paper", "small", "smoke"} <= ours.keys() <= theirs.keys()  # the large form has no twins
+    assert {"paper", "small", "smoke"} <= ours.keys() <= theirs.keys()
     different = {name: changed(form, theirs[name]) for name, form in ours.items()}
     assert all(keys <= DIFFERENCES[twin] for keys in different.values()), different
     assert set().union(*different.values()) == DIFFERENCES[twin]
@@ -72,26 +66,21 @@ def changed(form: Form, other: Form) -> set[str]:
     return {path[-1] for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path)}
 
 
-@pytest.mark.parametrize(
-    ("trials", "method"),
-    [*((SMALL, method) for method in METHODS), *((LARGE, method) for method in LARGE.methods)],
-    ids=lambda value: value if isinstance(value, str) else value.plan.study,
-)
-def test_settings_are_those_that_all_trials_of_the_present_settings_chose(trials: Trials, method: str) -> None:
-    choice = trials.chosen(trials.grid.tuned_with.get(method, method))
-    present = settings_of(read_method(CONFIG / "methods" / f"{method}.yaml").forms[trials.plan.settings.form])
-    assert present == choice, f"run `python -m sumcurve trials --study {trials.plan.study} --write {method}`"
+@pytest.mark.parametrize("method", METHODS)
+def test_settings_are_those_that_all_trials_of_the_present_settings_chose(method: str) -> None:
+    choice = SMALL.chosen(TWINS.get(method, method))
+    present = settings_of(read_method(CONFIG / "methods" / f"{method}.yaml").forms["small"])
+    assert present == choice, f"`python -m sumcurve trials {method}` says what goes into its file"
 
 
-@pytest.mark.parametrize(("trials", "methods"), [(SMALL, BASES), (LARGE, METHODS)], ids=["small", "large"])
-def test_a_recorded_study_asks_for_nothing_and_the_tables_noise_is_that_of_its_rows(trials, methods) -> None:
-    assert not list(trials.missing())
-    plan = Plan.read(CONFIG, trials.plan.study)
+def test_a_recorded_study_asks_for_nothing_and_the_tables_noise_is_that_of_its_rows() -> None:
+    assert not list(SMALL.missing())
+    plan = Plan.read(CONFIG, "trials")
     assert (plan.folders, plan.rows, plan.together) == ({}, [], {})
-    path = CONFIG / f"{trials.plan.study}.csv"
+    path = CONFIG / "trials.csv"
     rows = read_rows(path)
     assert tuple(path.read_text().splitlines()[0].split(",")) == COLUMNS
-    assert {row["method"] for row in rows} <= set(methods)
+    assert {row["method"] for row in rows} <= set(BASES)
     assert [{name: str(value) for name, value in row.items()} for row in with_noise(rows)] == rows
 
 
@@ -113,33 +102,14 @@ def test_noise_is_pooled_over_the_settings_of_a_stage() -> None:
 
 
 @pytest.mark.parametrize("method", [*BASES, "ent"])
-def test_a_choice_changes_what_it_tunes_alone_in_a_form_and_in_its_file(method: str, tmp_path: Path) -> None:
-    path = shutil.copytree(CONFIG, tmp_path / "config") / "methods" / f"{method}.yaml"
-    before, text = read_method(path), path.read_text()
-    form = before.forms["small"]
+def test_a_choice_changes_what_it_tunes_alone_in_a_form(method: str) -> None:
+    form = read_method(CONFIG / "methods" / f"{method}.yaml").forms["small"]
     present, other = settings_of(form), {"rate": 0.0123, "dropout": 0.456, "last": 0.0456}
     choice = {name: value for name, value in other.items() if name in present}
     after = form_with(form, choice)
     assert settings_of(after) == choice
     assert changed(form, after) == {"rate", "dropout"}
     assert form_with(after, present) == form
-    replace(path, places_of(form, "small", choice))
-    assert read_method(path).forms == before.forms | {"small": after}
-    lines = zip(text.splitlines(), path.read_text().splitlines(), strict=True)
-    assert sum(old != new for old, new in lines) <= 2 + len(form.training.phases), "comments and layout stay"
-
-
-def test_a_key_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
-    path = shutil.copytree(CONFIG, tmp_path / "config") / "methods" / "abs.yaml"
-    path.write_text(path.read_text().replace("dropout: 0.1, ", "").replace("dropout: 0.3, ", ""))
-    with pytest.raises(PlanError, match=r"abs.yaml:\d+: forms.small.model.dropout is not there"):
-        replace(path, places_of(read_method(path).forms["small"], "small", {"rate": 0.1, "dropout": 0.2}))
-
-
-def test_a_form_that_is_another_by_an_alias_is_not_changed(tmp_path: Path) -> None:
-    path = shutil.copytree(CONFIG, tmp_path / "config") / "methods" / "pgrl.yaml"
-    with pytest.raises(PlanError, match=r"forms.paper.\S+ is paper-cnndm, paper-oags, too"):
-        replace(path, {("forms", "paper", "model", "embedding"): 64})
 
 
 # --- a study of the smallest corpus
@@ -179,7 +149,6 @@ GRID: dict[str, Any] = {
 def home(tmp_path: Path) -> Path:
     """A workplace with a study `mine` of trials, whose form of this name is trained in few updates."""
     shutil.copytree(CONFIG, tmp_path / "config")
-    shutil.copy(CONFIG.parent / "recipes.yaml", tmp_path)
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     for name in ("pcov", "nats", "ent"):
         path = tmp_path / "config" / "methods" / f"{name}.yaml"
@@ -207,12 +176,13 @@ def planned(home: Path) -> Plan:
 def train(home: Path, capsys: Any) -> str:
     """Make what the study asks for, as Snakemake has it made, and take it up; what is printed then."""
     paths = [f"results/{key}/manifest.json" for key in planned(home).folders]
-    command = [sys.executable, "-m", "sumcurve", "make", "--study", "mine", *paths]
+    WrittenPlan.of(planned(home)).write(home)
+    command = [sys.executable, "-m", "sumcurve", "make", *paths]
     # A corpus and what is trained on it, in a process whose variables would change sums.
     here = {**os.environ, "OMP_NUM_THREADS": "1"}
     made = subprocess.run(command, cwd=home, env=here, check=False, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
-    choose(home / "config", home, "mine", [], write=False)
+    choose(home / "config", home, "mine", [])
     return str(capsys.readouterr().out)
 
 
@@ -266,16 +236,13 @@ def test_two_stages_of_a_method_and_a_program_are_runs_that_become_rows_and_a_ch
     lines = whole.splitlines(keepends=True)
     lost = next(line for line in lines if ",last," in line)
     table.write_text("".join(line for line in lines if line != lost))
-    choose(home / "config", home, "mine", ["nats"], write=True)  # its folder is there
+    choose(home / "config", home, "mine", ["nats"])  # its folder is there
     assert table.read_text() == whole
-    files = [home / "config" / "methods" / f"{name}.yaml" for name in ("pcov", "nats")]
-    choice = Trials(planned(home)).chosen("pcov")
-    assert [settings_of(read_method(path).forms["mine"]) for path in files] == [choice, choice]
-    assert Trials(planned(home)).chosen("pcov") == choice, "rows are of what is tuned, not of what the file has"
     capsys.readouterr()
-    choose(home / "config", home, "mine", ["theirs"], write=True)
-    assert "systems.theirs now has WORDS=12, no longer WORDS=2" in capsys.readouterr().out
-    choose(home / "config", home, "mine", ["theirs"], write=False)
+    choose(home / "config", home, "mine", ["theirs"])
+    assert "put WORDS=12 into systems.theirs, in place of WORDS=2" in capsys.readouterr().out
+    write(home, systems={"theirs": PROGRAM | {"settings": {"WORDS": 12}}})
+    choose(home / "config", home, "mine", ["theirs"])
     assert "systems.theirs has what the trials chose: WORDS=12" in capsys.readouterr().out
 
 
@@ -289,31 +256,19 @@ def rows_of(trials: Trials, stage: int, **worths: float) -> list[dict[str, str]]
     return rows
 
 
-def test_the_best_are_compared_on_more_records_and_the_last_phase_is_behind_what_won_there(home: Path) -> None:
-    records = {"sizes": [20, 60], "percents": None, "methods": None, "trainings": {}}
-    grid = {"sizes": {"tales": 30}, "first": PAIRS, "again": {"size": 60, "best": 2}}
-    write(home, grid, seeds=[1], corpora={"tales": records})
+def test_the_last_phase_is_behind_the_best_pair_and_ties_go_to_the_lower_loss(home: Path) -> None:
     plan = planned(home)
-    first = rows_of(Trials(plan), 0, at_0_004=3.0, at_0_012=2.0)
+    first = rows_of(Trials(plan), 0)  # all worths are equal
+    for row in first:
+        row["nll"] = "1" if row["rate"] == "0.008" else "2"
     trials = Trials(plan, first)
-    assert [len(stage) for stage in trials.stages("pcov")] == [3, 2]
-    again = trials.stages("pcov")[1]
-    assert [training.row["rate"] for training in again] == [0.004, 0.012]
-    fractions = [plan.folder(training.folders[0].specification["fraction"]).specification for training in again]
-    assert [fraction["records"] for fraction in fractions] == [60, 60]
-    # What `again` prefers is behind the last phase, whatever the first stage preferred; ties go to the lower loss.
-    rows = [*first, *rows_of(trials, 1)]
-    next(row for row in rows if row["stage"] == "again" and row["rate"] == "0.012")["nll"] = "1"
-    trials = Trials(plan, rows)
-    last = trials.stages("pcov")[2]
+    last = trials.stages("pcov")[1]
     for training in last:
         form = form_of_run(training.folders[0].specification)
-        assert settings_of(form) == {"rate": 0.012, "dropout": 0.1, "last": training.row["rate"]}
-        assert plan.folder(training.folders[0].specification["fraction"]).specification["records"] == 30
+        assert settings_of(form) == {"rate": 0.008, "dropout": 0.1, "last": training.row["rate"]}
     assert trials.chosen("pcov") is None
-    whole = Trials(plan, [*rows, *rows_of(trials, 2, at_0_01=5.0)])
-    assert whole.chosen("pcov") == {"rate": 0.012, "dropout": 0.1, "last": 0.01}
-    assert Trials(plan, [row for row in whole.rows.values() if row["stage"] != "again"]).chosen("pcov") is None
+    whole = Trials(plan, [*first, *rows_of(trials, 1, at_0_01=5.0)])
+    assert whole.chosen("pcov") == {"rate": 0.008, "dropout": 0.1, "last": 0.01}
 
 
 def test_a_changed_setting_makes_rows_stale(home: Path) -> None:
@@ -346,7 +301,6 @@ RECORDS = {"tales": {"sizes": [20], "percents": None, "methods": None, "training
         ({"sizes": {"tales": 101}}, {}, r"mine.yaml:\d+: grid: 101: sizes are percents"),
         ({"method_sizes": {"pcov": 640}}, {}, r"mine.yaml:\d+: grid: 640: sizes are percents"),
         ({}, {"seeds": [1]}, r"mine.yaml:\d+: seeds: \[1\]: trials at percents have two seeds or more"),
-        ({"again": {"size": 50, "best": 2}}, {}, r"mine.yaml:\d+: grid: again.size: 50: say more than in `sizes`"),
         ({"tuned_with": {"nats": "pcov", "ent": "nats"}}, {}, r"mine.yaml:\d+: grid: tuned_with: nats is a base"),
         ({"tuned_with": {"nats": "none"}}, {"methods": ["nats"]}, "has no method none in form mine; .* another base"),
         ({"studies": {"abs": "mine"}}, {}, r"mine.yaml:\d+: grid.studies.abs: study mine has a grid itself"),
@@ -380,4 +334,4 @@ def test_a_method_may_say_its_own_trials(home: Path) -> None:
 )
 def test_what_is_not_tried_is_refused(home: Path, study: str, name: str, message: str) -> None:
     with pytest.raises(PlanError, match=message):
-        choose(home / "config", home, study, [name], write=False)
+        choose(home / "config", home, study, [name])

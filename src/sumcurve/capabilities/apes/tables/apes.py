@@ -1,11 +1,11 @@
 """APES of every system: Tables 3 and 4 of Eyal, Baumel and Elhadad (2019) for any corpus, with intervals over readers.
 
-The score is the share of all questions ("micro"). As a ratio of sums it varies by what each item adds to right answers
-beyond its share of the questions, which is what its interval is made of: over groups of items, seeds of a training, and
-readers.
+The score is the share of all questions ("micro"). As a ratio of sums it varies by each item's right answers beyond its
+share of the questions; its interval is computed from these, over groups of items, training seeds, and readers.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Any
@@ -20,7 +20,7 @@ from sumcurve.statistics.coefficients import coefficient
 from sumcurve.statistics.design import Design
 from sumcurve.statistics.family import Tested, family
 from sumcurve.statistics.intervals import Estimate, estimate
-from sumcurve.tables.evidence import ScoredOutput
+from sumcurve.tables.columns import shared
 from sumcurve.tables.pairs import DECIDING, LEVEL
 from sumcurve.tables.results import NO_MEASURE, UNREAD, Results, value
 from sumcurve.tables.systems import System
@@ -30,26 +30,27 @@ Array = NDArray[np.float64]
 BESIDE = ("rouge1", "rouge2", "rougeLsum")  # of the study's metrics
 ORDER = ("gold", "source", "lead", "shuffled-gold")  # as a measure of content has them, the best first
 WORD_OVERLAP = "word overlap"  # as a reader
+READER = "reader_"  # followed by a reader's seed: the column of its own share
 ABOVE, BELOW, NOT_SHOWN = "above", "below", "not shown"
 BOUND = " (a bound)"
-GOLD_POSITIONS = re.compile(r"\+entity[\d.]+-gold")  # in a search's signature: it is told where salient entities stand
+GOLD_POSITIONS = re.compile(r"\+entity[\d.]+-gold")  # in a search's signature: it uses the places of salient entities
 
 
 def systems_asked(results: Results, corpus: str) -> list[System]:
-    """The systems of a corpus whose summaries were asked, then methods under their papers' searches, bounds last."""
+    """The systems of a corpus whose summaries were scored, then methods under their papers' searches, bounds last."""
     papers = [replace(system, method=_of_paper(system)) for system in results.paper if system.corpus == corpus]
     papers.sort(key=lambda system: system.method.endswith(BOUND))
     return [system for system in (*results.of(corpus), *papers) if SCORER in system.outputs[0].scores]
 
 
 def _of_paper(system: System) -> str:
-    """A method's name under its paper's search; one that is told in search where the answers stand is a bound."""
+    """A method's name under its paper's search; a method whose search uses the places of answers is a bound."""
     bound = GOLD_POSITIONS.search(system.outputs[0].search_signature)
     return f"{system.method}, paper's search" + (BOUND if bound else "")
 
 
 def _estimate(results: Results, system: System, metric: str) -> Estimate:
-    """A system's mean score as all tables have it; those under papers' searches make a design of their own."""
+    """A system's mean score as in all tables; those under papers' searches form a design of their own."""
     if system.outputs[0].search != "paper":
         return results.estimate(system.corpus, metric, system.cell)
 
@@ -69,15 +70,15 @@ def scores_of(results: Results, system: System) -> tuple[Estimate, dict[str, flo
 
 
 def overlap_of(system: System) -> dict[str, float]:
-    """The share of all questions that word overlap answers, in %, mean over trainings; empty where it is not asked."""
+    """The share of all questions that word overlap answers, in %, mean over trainings; empty where not computed."""
     shares = [share_of(items, BY_OVERLAP)[1] for items in system.scored(SCORER) if OVERLAP in items.details]
     return {WORD_OVERLAP: float(np.mean(shares))} if shares else {}
 
 
 def order(results: Results, corpus: str, metric: str = SHARE) -> list[tuple[Tested, str]]:
-    """Every two neighbours of `ORDER` that a corpus has, one family of tests, and what each says.
+    """Every two neighbours of `ORDER` that a corpus has, as one family of tests, and the result of each.
 
-    Gold is who wrote the second reference, or a later one, where somebody did: the questions are about the first.
+    Gold is the second reference, or a later one, where there is one: the questions are about the first.
     """
     systems = [system for system in systems_asked(results, corpus) if metric == SHARE or overlap_of(system)]
     here = {system.method: system for system in systems if system.method in ORDER}
@@ -102,22 +103,14 @@ def _says(tested: Tested, unread: bool) -> str:
 
 
 def order_sentences(results: Results, corpus: str) -> list[str]:
-    """Whether gold, source, lead and shuffled gold stand as a measure of content has them, and where not, why."""
+    """Tell whether gold, source, lead and shuffled gold are ordered as a measure of content requires, and where
+    not, why; and the same for word overlap, where it is computed.
+    """
     rows = order(results, corpus)
     if not rows:
         return []
-    differences = [
-        f"{tested.first[0]} minus {tested.second[0]} is "
-        + span(tested.difference.mean, *(tested.interval or (None, None)))
-        + ("" if says == NO_MEASURE else f" ({says})")
-        for tested, says in rows
-    ]
+    sentences = [_verdict(results, corpus, SHARE, rows)]
     wrong = [tested for tested, says in rows if says != ABOVE]
-    verdict = "is not shown" if wrong else "is shown"
-    if results.unread(corpus, SHARE):
-        verdict = f"rests on {NO_MEASURE}{UNREAD}"
-    names = [rows[0][0].first[0], *(tested.second[0] for tested, _ in rows)]
-    sentences = [f"The order {' > '.join(names)} {verdict}: {'; '.join(differences)}. In brackets {DECIDING}"]
     if wrong:
         here = {system.method: system for system in systems_asked(results, corpus)}
         names = list(dict.fromkeys(name for tested in wrong for name, _ in (tested.first, tested.second)))
@@ -127,17 +120,35 @@ def order_sentences(results: Results, corpus: str) -> list[str]:
             "A reader can answer only what a summary names, and guesses among it: of the questions the answer is "
             f"named by {', '.join(shares)}; entities that a summary names: {', '.join(entities)}."
         )
+    if by_overlap := order(results, corpus, BY_OVERLAP):
+        sentences.append(_verdict(results, corpus, BY_OVERLAP, by_overlap))
     return sentences
 
 
+def _verdict(results: Results, corpus: str, metric: str, rows: Sequence[tuple[Tested, str]]) -> str:
+    """Tell whether an order is shown, with the differences of its neighbours."""
+    differences = [
+        f"{tested.first[0]} minus {tested.second[0]} is "
+        + span(tested.difference.mean, *(tested.interval or (None, None)))
+        + ("" if says == NO_MEASURE else f" ({says})")
+        for tested, says in rows
+    ]
+    verdict = "is shown" if all(says == ABOVE for _, says in rows) else "is not shown"
+    if metric == SHARE and results.unread(corpus, SHARE):
+        verdict = f"rests on {NO_MEASURE}{UNREAD}"
+    names = [rows[0][0].first[0], *(tested.second[0] for tested, _ in rows)]
+    by = "" if metric == SHARE else f" by {WORD_OVERLAP}"
+    return f"The order {' > '.join(names)}{by} {verdict}: {'; '.join(differences)}. In brackets {DECIDING}"
+
+
 def _mean(system: System, metric: str) -> float:
-    return float(np.mean([_values(output, metric).mean() for output in system.outputs]))
+    return float(np.mean([output.scores[SCORER].of(metric).mean() for output in system.outputs]))
 
 
 def agreement(results: Results, corpus: str) -> dict[tuple[str, str], float]:
     """Kendall's τ of the order in which every two readers put the systems of a corpus.
 
-    Fewer than three systems have none, nor has a reader to whom all are alike.
+    Fewer than three systems have none, nor has a reader with equal scores for all.
     """
     by_reader = [scores_of(results, system)[1] for system in systems_asked(results, corpus)]
     if len(by_reader) < 3:
@@ -156,12 +167,11 @@ def table(results: Results) -> Table:
     for corpus in results.corpora:
         rows += [_row(results, system) for system in systems_asked(results, corpus)]
     known = {metric.name: metric for metric in results.metrics}
+    seeds = {name.removeprefix(READER) for row in rows for name in row if name.startswith(READER)}
     columns = [
-        Column("corpus", "corpus"),
-        Column("method", "method"),
-        Column("search", None),
-        Column("percent", "%", "count"),
-        Column("records", "records", "count"),
+        *shared("corpus", "method"),
+        *shared("search", shown=False),
+        *shared("percent", "records"),
         Column("apes", "APES", "number", 2, interval=True),
         *(Column(name, known[name].title, "number", 2) for name in BESIDE if name in known),
         Column("named", "answer named (%)", "number", 1),
@@ -174,20 +184,16 @@ def table(results: Results) -> Table:
         Column("perfect_entities", "their entities", "number", 2),
         Column("none", "none answered (%)", "number", 1),
         Column("none_entities", "their entities", "number", 2),
-        Column("interval_covers", None),
+        *shared("interval_covers", shown=False),
+        *(Column(f"{READER}{seed}", None, "number", 2) for seed in sorted(seeds, key=int)),
     ]
     notes = [
-        *(level.sentence() for level in questions_of(results).reader_levels(results).values()),
+        *(level.sentence() for level in questions_of(results).reader_levels(results.corpora).values()),
         *(f"{corpus}: {sentence}" for corpus in results.corpora for sentence in order_sentences(results, corpus)),
         *_counted(results),
         *_agreed(results),
-        "APES: the share of all questions that a reader of the summary answers, in %, mean over readers, with "
-        f"{results.share} intervals over groups of items, seeds of the training where there are several, and readers. "
-        "By document: the mean over references of the share of each. Entities: distinct ones of the reference and the "
-        "source that a summary names; salient: of them those that are answers. Answer named: the questions whose "
-        "answer the summary names, which no reader exceeds. Their entities: the mean number of entities in summaries "
-        "of which all questions, or none, are answered.",
-        results.marks_note,
+        f"In brackets: {results.share} intervals over groups of items, seeds of the training, and readers.",
+        results.notes.marks,
         *(f"{corpus}: {name}" for corpus, name in _signatures(results).items()),
     ]
     caption = results.title("What the summaries answer: questions about their references (APES)")
@@ -206,6 +212,7 @@ def _row(results: Results, system: System) -> dict[str, Any]:
         "apes": Value(share.mean, share.low, share.high, why=share.why, mark=mark),
         "readers_sd": float(np.std(list(by_reader.values()), ddof=1)) if len(by_reader) > 1 else None,
         "interval_covers": share.covers if share.low is not None else None,
+        **{f"{READER}{seed}": own for seed, own in by_reader.items()},
     }
     for name in BESIDE:
         if any(metric.name == name for metric in results.metrics) and results.scorer(name) in system.outputs[0].scores:
@@ -222,19 +229,14 @@ def _row(results: Results, system: System) -> dict[str, Any]:
     if shares := overlap_of(system):
         row["overlap"] = shares[WORD_OVERLAP]
     for column in ("perfect", "none"):
-        weights = np.concatenate([_values(output, f"apes_{column}") for output in system.outputs])
-        entities = np.concatenate([_values(output, "apes_entities") for output in system.outputs])
+        weights = np.concatenate([output.scores[SCORER].of(f"apes_{column}") for output in system.outputs])
+        entities = np.concatenate([output.scores[SCORER].of("apes_entities") for output in system.outputs])
         row[f"{column}_entities"] = float(np.average(entities, weights=weights)) if weights.any() else None
     return row
 
 
-def _values(output: ScoredOutput, metric: str) -> Array:
-    items = output.scores[SCORER]
-    return items.values[[column.name for column in items.metrics].index(metric)]
-
-
 def _counted(results: Results) -> list[str]:
-    """How much is asked of each corpus, and how many summaries are asked nothing because they name nobody."""
+    """Numbers of questions of each corpus, and of summaries that are not scored by a reader for lack of entities."""
     lines = []
     for corpus in results.corpora:
         here = systems_asked(results, corpus)
@@ -272,7 +274,7 @@ def _signatures(results: Results) -> dict[str, str]:
 
 
 def named(results: Results, system: System) -> Name:
-    """What marks say is known of a method under the common search."""
+    """Title of a method with its marks under the common search."""
     if system.outputs[0].search == "paper":
         method = system.outputs[0].method
         return results.unasked(method, results.title_of(method) + system.method.removeprefix(method))

@@ -1,6 +1,7 @@
-"""Where attention to salient entities looks, beside where the answers stand: Figure 4 of Eyal et al. (2019)."""
+"""Distribution of attention to salient entities, beside that of answers: Figure 4 of Eyal et al. (2019)."""
 
 from sumcurve.scores.fifths import KINDS, ORDINALS
+from sumcurve.tables.columns import shared
 from sumcurve.tables.results import Results, value
 from sumcurve.tables.table import Column, Table, number
 
@@ -22,15 +23,12 @@ def table(results: Results) -> Table:
                 rows.append({**named, **{kind: value(share) for kind, share in shares.items()}})
                 why |= dict.fromkeys(f"{corpus}: {share.why}." for share in shares.values() if share.why)
     columns = [
-        Column("corpus", "corpus"),
-        Column("method", "method"),
-        Column("records", "records", "count"),
+        *shared("corpus", "method", "records"),
         Column("fifth", "fifth of the source"),
         *(Column(kind, f"{title} (%)", "number", 1, interval=True) for kind, title in KINDS.items()),
     ]
     notes = [
-        "Of what the model reads of a source, the share of each fifth: of the probability that its layer puts on "
-        f"tokens, and of the tokens that are salient. Brackets: {results.share} intervals.",
+        f"In brackets: {results.share} intervals.",
         *why,
     ]
     return Table("entity_attention", results.title("Where attention to entities looks"), columns, rows, notes)

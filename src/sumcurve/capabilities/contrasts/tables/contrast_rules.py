@@ -1,4 +1,4 @@
-"""Which kinds of contrasts are dodged: the eight rules, within the gold and from the source (Kumar and Cheung 2019)."""
+"""Dodged contrasts by rule: the eight rules, within the gold and from the source (Kumar and Cheung 2019)."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from sumcurve.capabilities.contrasts.evidence import TIED, judged_of
 from sumcurve.capabilities.contrasts.sets import CLASSES, ORIGINS, RULES
 from sumcurve.capabilities.contrasts.tables.contrasts import MECHANICS
 from sumcurve.capabilities.contrasts.tables.preferences import preferred
+from sumcurve.tables.columns import shared
 from sumcurve.tables.results import Results, value
 from sumcurve.tables.table import Column, Table, number
 
@@ -26,9 +27,7 @@ def table(results: Results) -> Table:
                 }
             )
     columns = [
-        Column("corpus", "corpus"),
-        Column("method", "method"),
-        Column("records", "records", "count"),
+        *shared("corpus", "method", "records"),
         *(
             Column(f"{origin}_{name}", f"{origin} {name}", "number", 1, interval=True, narrow=True)
             for origin in ORIGINS
@@ -36,9 +35,7 @@ def table(results: Results) -> Table:
         ),
     ]
     notes = [
-        "In percent of the contrasts of a rule that all systems can distinguish, by sums of log-probabilities, ties "
-        f"not dodged; the CSV has {results.share} intervals. Gold: two words of the gold exchanged. Source: a word of "
-        "it overwritten by one of the source.",
+        f"In percent of the contrasts of a rule; the CSV has {results.share} intervals.",
         *(
             f"{preferences.corpus}, contrasts: "
             + "; ".join(
@@ -55,8 +52,8 @@ def table(results: Results) -> Table:
             for preferences in preferred(results)
             if not preferences.evidence.by_people
         ),
-        results.caveat,
-        results.marks_note,
+        results.notes.caveat,
+        results.notes.marks,
         *judged_of(results).tie_notes,
     ]
     return Table("contrast_rules", results.title("Dodged contrasts, rule by rule"), columns, rows, notes)

@@ -1,7 +1,7 @@
-"""What systems prefer, worked out once for the tables of contrasts.
+"""Preferences of systems, computed once for the tables of contrasts.
 
 Three sets of contrasts: those that *all* compared systems can tell apart from their golds (the main one), a system's
-*own*, which all its seeds can tell apart, and *every* one, where what cannot be told apart is not dodged.
+*own*, which all its seeds can tell apart, and *every* one, where a contrast that cannot be told apart is not dodged.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from sumcurve.capabilities.contrasts.evidence import Preferences, judged_of
 from sumcurve.capabilities.contrasts.judged import Judged, margins
@@ -20,16 +19,15 @@ from sumcurve.statistics.intervals import Estimate, estimate
 from sumcurve.tables.results import Results
 
 POINTS = 100
-AT = 5  # contrasts a gold, at which escaped is comparable over golds and corpora
 
 Array = NDArray[np.float64]
 Set = Literal["all", "own", "every"]
-Ways = Literal["sum", "ties", "mean", "other", "assigned"]
+Ways = Literal["sum", "mean", "other"]
 
 
 @dataclass(frozen=True)
 class Judging:
-    """One method at one size: what its seeds find."""
+    """Likelihoods by the seeds of one method at one size."""
 
     cell: Cell
     seeds: tuple[int, ...]
@@ -37,33 +35,31 @@ class Judging:
 
     @cached_property
     def visible_by_seed(self) -> NDArray[np.bool_]:
-        """[seeds, contrasts]: which of them each seed can tell apart; seeds draw records, and know other words."""
+        """[seeds, contrasts]: True where a seed can tell a contrast apart; seeds differ in records and vocabulary."""
         return np.stack([judged.visible[judged.contrast] for judged in self.judged])
 
     @cached_property
     def visible(self) -> NDArray[np.bool_]:
-        """[contrasts]: which of them all seeds can tell apart."""
+        """[contrasts]: True where all seeds can tell a contrast apart."""
         return np.asarray(self.visible_by_seed.all(axis=0))
 
     def dodged(self, way: Ways = "sum") -> NDArray[np.bool_] | None:
-        """[seeds, contrasts]: which are dodged; None where that is not known.
+        """[seeds, contrasts]: True for dodged contrasts; None where the values are missing.
 
-        By sums ("sum", and "ties" where a tie counts as dodged), by means over tokens, given another record's source,
-        or by the best assignment of sentences.
+        By sums, by means over tokens, or given another record's source; a tie is not.
         """
         rows = []
         for judged in self.judged:
-            values = {"mean": judged.means(), "other": judged.other, "assigned": judged.assigned}.get(way, judged.own)
+            values = {"mean": judged.means(), "other": judged.other}.get(way, judged.own)
             if values is None:
                 return None
-            apart = margins(values, judged)
-            rows.append(apart >= 0 if way == "ties" else apart > 0)
+            rows.append(margins(values, judged) > 0)
         return np.stack(rows)
 
 
 @dataclass(frozen=True)
 class Fooled:
-    """A contrast that a system finds more probable than its gold, by so many nats."""
+    """A contrast that is more probable than its gold under a system, by so many nats."""
 
     item: str
     rule: str
@@ -73,7 +69,7 @@ class Fooled:
 
 
 class Preferred:
-    """The systems of one corpus, and what there is to say of their preferences."""
+    """The systems of one corpus, and statistics of their preferences."""
 
     def __init__(self, evidence: Preferences, results: Results) -> None:
         self.corpus, self.evidence, self.results = evidence.corpus, evidence, results
@@ -89,17 +85,17 @@ class Preferred:
 
     @cached_property
     def common(self) -> NDArray[np.bool_]:
-        """[contrasts]: those that all systems can tell apart."""
+        """[contrasts]: True where all systems can tell a contrast apart."""
         flags = [system.visible for system in self.systems.values()]
         common: NDArray[np.bool_] = np.logical_and.reduce(flags) if flags else np.zeros(len(self.items), dtype=bool)
         return common
 
     def kept(self, system: Judging, of: Set) -> NDArray[np.bool_]:
-        """[contrasts]: those of a set."""
+        """[contrasts]: True for members of a set."""
         return {"all": self.common, "own": system.visible, "every": np.ones_like(self.common)}[of]
 
     def dodged(self, of: Set = "all", way: Ways = "sum", rule: str | None = None) -> dict[Cell, Estimate]:
-        """The share of contrasts that each system dodges, in percent; only where there is one, and it is known."""
+        """The share of contrasts that each system dodges, in percent; only for systems with contrasts and values."""
         values = {}
         for cell, system in self.systems.items():
             kept = self.kept(system, of)
@@ -111,7 +107,7 @@ class Preferred:
         return self._shares(values, of)
 
     def by_source(self) -> dict[Cell, Estimate]:
-        """Points of dodged that the own source buys: less what is dodged given the source of another group."""
+        """Source sensitivity of dodged, in points: dodged given the item's source, minus given one of another group."""
         values = {}
         for cell, system in self.systems.items():
             own, other = system.dodged(), system.dodged("other")
@@ -120,11 +116,8 @@ class Preferred:
                 values[cell] = (POINTS * gained, self.groups[self.common])
         return self._estimates(values, "all")
 
-    def escaped(self, of: Set = "all", way: Ways = "sum", at: int | None = None) -> dict[Cell, Estimate]:
-        """The share of golds all of whose contrasts a system dodges, in percent, of golds that have any.
-
-        With `at`, of as many of a gold's contrasts, whichever (`escapes`), and of golds that have so many.
-        """
+    def escaped(self, of: Set = "all", way: Ways = "sum") -> dict[Cell, Estimate]:
+        """The share of golds all of whose contrasts a system dodges, in percent, of golds that have contrasts."""
         values = {}
         for cell, system in self.systems.items():
             kept = self.kept(system, of)
@@ -134,18 +127,15 @@ class Preferred:
             golds, places, counts = np.unique(self.items[kept], return_inverse=True, return_counts=True)
             counted = (dodged_by_seed & system.visible_by_seed)[:, kept]
             dodged = np.stack([np.bincount(places, row, len(golds)) for row in counted])
-            shares = escapes(dodged.astype(float), counts[None].astype(float), at)
-            enough = counts >= (at or 1)
             first = np.array([np.flatnonzero(places == place)[0] for place in range(len(golds))])
-            if enough.any():
-                values[cell] = (POINTS * shares[:, enough], self.groups[kept][first][enough])
+            values[cell] = (POINTS * (dodged == counts).astype(float), self.groups[kept][first])
         return self._shares(values, of)
 
     def _shares(self, values: dict[Cell, tuple[Array, NDArray[np.str_]]], of: Set) -> dict[Cell, Estimate]:
         return {cell: share.within(POINTS) for cell, share in self._estimates(values, of).items()}
 
     def _estimates(self, values: dict[Cell, tuple[Array, NDArray[np.str_]]], of: Set) -> dict[Cell, Estimate]:
-        """Intervals over groups and seeds; systems that have the same items are one design."""
+        """Intervals over groups and seeds; systems with the same items form one design."""
         full = self.results.full_records(self.corpus)
         confidence = self.results.settings.confidence
 
@@ -178,11 +168,11 @@ class Preferred:
                 by_item[item] = Fooled(item, rule, gold, target, float(behind[at]))
         return list(by_item.values())
 
-    def words(self, name: str) -> tuple[float | None, float | None, float | None, float | None]:
-        """Of a language model: dodged, with ties, by another set (every), and escaped, in percent."""
+    def words(self, name: str) -> tuple[float | None, float | None, float | None]:
+        """Scores of a language model: dodged and escaped, and dodged of the set *every*, in percent."""
         judged = self.evidence.words[name]
-        apart = margins(judged.own, judged)
-        return self._plain(apart > 0) + self._plain(apart >= 0)[:1] + self._plain(apart > 0, every=True)[:1]
+        dodged = margins(judged.own, judged) > 0
+        return self._plain(dodged) + self._plain(dodged, every=True)[:1]
 
     def _plain(self, dodged: NDArray[np.bool_], every: bool = False) -> tuple[float | None, float | None]:
         kept = np.ones_like(self.common) if every else self.common
@@ -193,31 +183,15 @@ class Preferred:
         return POINTS * float(dodged[kept].mean()), POINTS * float((whole == counts).mean())
 
     def chance(self) -> float | None:
-        """Escaped, in percent, of scores that know nothing: a gold is the best of itself and n contrasts 1 in n + 1."""
+        """Escaped by random scores, in percent: a gold is the best of itself and n contrasts 1 in n + 1."""
         if not self.common.any():
             return None
         _, counts = np.unique(self.items[self.common], return_counts=True)
         return POINTS * float((1 / (counts + 1)).mean())
 
 
-def escapes(dodged: Array, counts: Array, at: int | None) -> Array:
-    """How sure golds are to escape: 1 where all contrasts are dodged, else 0.
-
-    With `at`, the probability that so many contrasts of a gold, drawn without replacement from its `counts`, are all
-    dodged: it falls with their number. NaN-free: golds with fewer are given as they are.
-    """
-    if at is None:
-        return (dodged == counts).astype(float)
-    drawn = np.minimum(at, counts)
-
-    def ways(of: Array) -> Array:  # log of the binomial coefficient
-        return np.asarray(gammaln(of + 1) - gammaln(drawn + 1) - gammaln(np.maximum(of - drawn, 0) + 1))
-
-    return np.asarray(np.where(dodged >= drawn, np.exp(ways(np.maximum(dodged, drawn)) - ways(counts)), 0.0))
-
-
 def preferred(results: Results) -> list[Preferred]:
-    """Those of every corpus, made once."""
+    """Preferences of the systems of every corpus, computed once."""
     systems: list[Preferred] = results.once(
         "preferences",
         lambda: [Preferred(evidence, results) for evidence in judged_of(results).corpora if evidence.systems],

@@ -1,8 +1,8 @@
-"""How far extracts of a study's items go, after Akhmetov et al. (2022), PeerJ CS 8:e1103.
+"""Optimal extracts of a study's items, after Akhmetov et al. (2022), PeerJ CS 8:e1103.
 
-An article is an item of the test part, or of the parts that the corpus asks, with one of its references. Scores and
-shortfalls are F1 in percent. The optimum of an article is the best F1 of any set of its sentences in the order of the
-document; where it is not proven, the proven upper bound stands for it.
+An article is an item of the test part, or of the parts that the corpus's settings select, with one of its references.
+Scores and shortfalls are F1 in percent. The optimum of an article is the best F1 of any set of its sentences in the
+order of the document; where it is not proven, the proven upper bound takes its place.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sumcurve.capabilities.extracts import ALGORITHMS, PLACES
+from sumcurve.capabilities.extracts import EXACT as EXACT_NAME
 from sumcurve.capabilities.extracts import METRICS as ORACLE_METRICS
-from sumcurve.capabilities.extracts import PLACES
+from sumcurve.capabilities.extracts.counting import COUNTED
 from sumcurve.capabilities.extracts.evidence import Extracts, extracts_of, item_of
 from sumcurve.capabilities.extracts.settings import Oracle
 from sumcurve.scores.rouge_f1 import RougeF1
@@ -23,15 +25,15 @@ from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates
 from sumcurve.statistics.family import family
 from sumcurve.statistics.intervals import estimate
+from sumcurve.tables.columns import shared
 from sumcurve.tables.evidence import EvidenceError, Study
 from sumcurve.tables.pairs import LEVEL
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Column, Table, Value, number
 
 TITLES = {metric.name: metric.title for metric in RougeF1.metrics}
-EXACT = "exact"
-# The order of rows: the proof, our heuristic, the paper's five; then systems by name.
-ALGORITHMS = (EXACT, "F1-greedy", "VNS", "Greedy", "VNS_Greedy", "Genetic", "Genetic_Greedy")
+EXACT = ALGORITHMS[EXACT_NAME]
+ORDER = tuple(ALGORITHMS.values())  # of rows; then systems by name
 LENGTHS = ("source_sentences", "source_words", "target_sentences", "target_words")
 DECIMALS = 6  # of the scores in found.csv
 DISTRIBUTION = {
@@ -45,16 +47,16 @@ DISTRIBUTION = {
     "max": "max",
 }
 
-Chosen = tuple[str, str, str]
-"""Who chose the sentences: algorithm, variant (paper, code or empty), the metric it optimised (empty for a system)."""
+Chosen = tuple[str, str]
+"""Who chose the sentences: algorithm, and the metric it optimised (empty for a system)."""
 
 
 @dataclass(frozen=True)
 class Searched:
-    """What was found on the articles of one corpus, all in the order of their ids.
+    """Results on the articles of one corpus, all in the order of their ids.
 
-    `scores`, `optimum` and `gap` are by metric, in percent. `item` numbers the item of each article, `groups`
-    names the group of that item.
+    `scores`, `optimum` and `gap` are by metric, in percent, `counted` by metric and counting of the paper. `item`
+    numbers the item of each article, `groups` names the group of that item.
     """
 
     corpus: str
@@ -62,25 +64,26 @@ class Searched:
     filter: Oracle
     features: pd.DataFrame
     scores: dict[str, dict[Chosen, NDArray[np.float64]]]
+    counted: dict[tuple[str, str], dict[Chosen, NDArray[np.float64]]]
     sentences: dict[Chosen, NDArray[np.float64]]
     optimum: dict[str, NDArray[np.float64]]
-    gap: dict[str, NDArray[np.float64]]  # of the upper bound above what was found
+    gap: dict[str, NDArray[np.float64]]  # of the upper bound above the best extract found
     proven: dict[str, NDArray[np.bool_]]
     item: NDArray[np.int64]
     groups: tuple[str, ...]
 
     def contestants(self, metric: str) -> list[Chosen]:
-        """Who optimised the metric, and the systems, which optimise none."""
-        return [choice for choice in self.scores[metric] if choice[2] in (metric, "")]
+        """Algorithms that optimise the metric, and the systems, which optimise none."""
+        return [choice for choice in self.scores[metric] if choice[1] in (metric, "")]
 
     def design(self, metric: str, settings: Bootstrap) -> Design:
-        """All who chose, as systems over the articles; there is one article at least."""
+        """All contestants, as systems over the articles; there is one article at least."""
         systems = [Replicates(*_cell(chosen), (), f1[None]) for chosen, f1 in self.scores[metric].items()]
         return Design(systems, self.groups, None, settings.confidence)
 
 
 def arranged(oracle: Extracts, groups: Mapping[str, str]) -> Searched:
-    """The evidence of one corpus by article, with the group of every test item; those of other parts say theirs.
+    """The evidence of one corpus by article, with the group of every test item; articles of other parts have theirs.
 
     Raises EvidenceError where its files do not have the same articles, or an article is of no scored test item.
     """
@@ -98,16 +101,16 @@ def arranged(oracle: Extracts, groups: Mapping[str, str]) -> Searched:
     for metric, certificates in certified.items():
         if sorted(certificates) != ids:
             raise EvidenceError(f"{oracle.corpus}: {_odd(ids, certificates)} not in both features and {metric} proofs")
-    chosen = oracle.choices[["algorithm", "variant", "optimised"]].itertuples(index=False, name=None)
-    columns = sorted({(str(a), str(v), str(o)) for a, v, o in chosen}, key=place_of)
+    chosen = oracle.choices[["algorithm", "optimised"]].itertuples(index=False, name=None)
+    columns = sorted({(str(algorithm), str(optimised)) for algorithm, optimised in chosen}, key=place_of)
 
     def table(values: str, factor: float = 1.0) -> dict[Chosen, NDArray[np.float64]]:
         rows: dict[Chosen, dict[str, float]] = {column: {} for column in columns}
-        named = oracle.choices[["algorithm", "variant", "optimised", "id", values]]
-        for algorithm, variant, optimised, article, value in named.itertuples(index=False, name=None):
-            if article in rows[algorithm, variant, optimised]:
-                raise EvidenceError(f"{oracle.corpus}: {algorithm} {variant} {optimised} is twice for {article}")
-            rows[algorithm, variant, optimised][article] = value
+        named = oracle.choices[["algorithm", "optimised", "id", values]]
+        for algorithm, optimised, article, value in named.itertuples(index=False, name=None):
+            if article in rows[algorithm, optimised]:
+                raise EvidenceError(f"{oracle.corpus}: {algorithm} {optimised} is twice for {article}")
+            rows[algorithm, optimised][article] = value
         for column, by_article in rows.items():
             if sorted(by_article) != ids:
                 odd = _odd(ids, by_article)
@@ -124,6 +127,7 @@ def arranged(oracle: Extracts, groups: Mapping[str, str]) -> Searched:
         oracle.settings,
         features.drop(columns=["id", *PLACES], errors="ignore").loc[ids].astype(float),
         {metric: table(metric, 100) for metric in ORACLE_METRICS},
+        {told: table(name, 100) for name, told in COUNTED.items()},
         table("sentences"),
         {m: 100 * np.array([float(certified[m][name]["bound"]) for name in ids]) for m in ORACLE_METRICS},
         {m: 100 * np.array([float(certified[m][name]["gap"]) for name in ids]) for m in ORACLE_METRICS},
@@ -134,9 +138,9 @@ def arranged(oracle: Extracts, groups: Mapping[str, str]) -> Searched:
 
 
 def corpora(oracles: Sequence[Searched], items: dict[str, int | None]) -> pd.DataFrame:
-    """The paper's Table 1: lengths of the articles that the filter let through; then how far the proofs went.
+    """The paper's Table 1: lengths of the articles that passed the filter; then the state of the proofs.
 
-    `left_out` counts the items, of those that the parts asked have, none of whose references is an article.
+    `left_out` counts the items of the selected parts none of whose references is an article.
     """
     rows = []
     for oracle in oracles:
@@ -171,8 +175,7 @@ def corpora(oracles: Sequence[Searched], items: dict[str, int | None]) -> pd.Dat
 def scores(oracles: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
     """The paper's Tables 2 and 3: the distribution of F1 over articles, and the distance from the optimum.
 
-    `reached_percent` is of the articles with a proven optimum above 0; `beyond` counts the articles on which the score
-    is above the optimum, as repeated sentences and another order can be.
+    `reached_percent` is of the articles with a proven optimum above 0.
     """
     rows = []
     for oracle in oracles:
@@ -184,7 +187,7 @@ def scores(oracles: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
             worth = proven & (optimum > 0)
             for chosen in sorted(table, key=lambda column: (_turn(column, metric), *place_of(column))):
                 f1 = table[chosen]
-                short = np.round(optimum - f1, DECIMALS - 2)  # scores are known to so many decimals
+                short = np.round(optimum - f1, DECIMALS - 2)  # scores have so many decimals
                 moments = _moments(f1)
                 percentiles = np.percentile(f1, [5, 25, 50, 75, 95])
                 interval = estimate(design, _cell(chosen))
@@ -196,21 +199,21 @@ def scores(oracles: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
                     | dict(zip(("p05", "q1", "median", "q3", "p95"), percentiles, strict=True))
                     | {"shortfall": short.mean(), "shortfall_max": short.max()}
                     | {"reached_percent": 100 * (short == 0)[worth].mean() if worth.any() else None}
-                    | {"beyond": (short < 0).sum(), "sentences": oracle.sentences[chosen].mean()}
+                    | {"sentences": oracle.sentences[chosen].mean()}
                 )
-    columns = ["corpus", "metric", "algorithm", "variant", "optimised", "articles", "mean", "low", "high", "sd"]
+    columns = ["corpus", "metric", "algorithm", "optimised", "articles", "mean", "low", "high", "sd"]
     columns += ["cv_percent", "min", "p05", "q1", "median", "q3", "p95", "max"]
-    columns += ["shortfall", "shortfall_max", "reached_percent", "beyond", "sentences"]
+    columns += ["shortfall", "shortfall_max", "reached_percent", "sentences"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def best(frame: pd.DataFrame, tests: pd.DataFrame) -> set[tuple[str, ...]]:
-    """Corpus, metric, algorithm, variant and optimised of what is best and significantly ahead of all its rivals.
+    """Corpus, metric, algorithm and optimised metric of rows that are best and significantly ahead of all rivals.
 
-    Rivals are those that optimise the metric, and systems; the exact search is none.
+    Rivals are the algorithms that optimise the metric, and systems, without the exact search.
     """
     leaders = set()
-    names = ["algorithm", "variant", "optimised"]
+    names = ["algorithm", "optimised"]
     for (corpus, metric), rows in frame.groupby(["corpus", "metric"], sort=False):
         rivals = rows[(rows.algorithm != EXACT) & rows.optimised.isin(["", metric])]
         if len(rivals) < 2:
@@ -221,11 +224,7 @@ def best(frame: pd.DataFrame, tests: pd.DataFrame) -> set[tuple[str, ...]]:
         mine = [
             row.p_family
             for row in here.itertuples(index=False)
-            if leader
-            in (
-                (row.first_algorithm, row.first_variant, row.first_optimised),
-                (row.second_algorithm, row.second_variant, row.second_optimised),
-            )
+            if leader in ((row.first_algorithm, row.first_optimised), (row.second_algorithm, row.second_optimised))
         ]
         if all(p is not None and p < LEVEL for p in mine):
             leaders.add((str(corpus), str(metric), *leader))
@@ -236,8 +235,7 @@ def pairs(oracles: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
     """Every two contestants of each metric, and each against itself optimising the other metric; first minus second.
 
     `p_family` is of max-|t| over all pairs of a corpus and metric, and `low` and `high` are of that test
-    (`statistics.family`); `p`, `pointwise_low` and `pointwise_high` are of each pair alone. Wins, ties and losses count
-    test items.
+    (`statistics.family`); `p` is of each pair alone.
     """
     rows: list[dict[str, Any]] = []
     for oracle in oracles:
@@ -245,7 +243,7 @@ def pairs(oracles: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
             contestants = oracle.contestants(metric)
             compared = list(combinations(contestants, 2))
             for chosen in contestants:
-                others = [other for other in table if other[:2] == chosen[:2] and other[2] not in ("", metric)]
+                others = [other for other in table if other[0] == chosen[0] and other[1] not in ("", metric)]
                 compared += [(chosen, other) for other in others]
             if not compared:
                 continue
@@ -253,19 +251,15 @@ def pairs(oracles: Sequence[Searched], settings: Bootstrap) -> pd.DataFrame:
             tests = family(oracle.design(metric, settings), cells, seed=settings.seed).tests
             for (first, second), tested in zip(compared, tests, strict=True):
                 result, (low, high) = tested.difference, tested.interval or (None, None)
-                by_item = np.bincount(oracle.item, table[first] - table[second])
                 rows.append(
                     {"corpus": oracle.corpus, "metric": metric}
                     | {f"first_{key}": value for key, value in named(first).items()}
                     | {f"second_{key}": value for key, value in named(second).items()}
-                    | {"items": len(by_item), "difference": result.mean, "low": low, "high": high}
-                    | {"pointwise_low": result.low, "pointwise_high": result.high}
-                    | {"wins": (by_item > 0).sum(), "ties": (by_item == 0).sum(), "losses": (by_item < 0).sum()}
+                    | {"items": len(set(oracle.item)), "difference": result.mean, "low": low, "high": high}
                     | {"p": result.p, "p_family": tested.p_family}
                 )
-    texts = [f"{place}_{key}" for place in ("first", "second") for key in ("algorithm", "variant", "optimised")]
-    measures = ["items", "difference", "low", "high", "pointwise_low", "pointwise_high"]
-    measures += ["wins", "ties", "losses", "p", "p_family"]
+    texts = [f"{place}_{key}" for place in ("first", "second") for key in ("algorithm", "optimised")]
+    measures = ["items", "difference", "low", "high", "p", "p_family"]
     return pd.DataFrame(rows, columns=["corpus", "metric", *texts, *measures])
 
 
@@ -274,19 +268,18 @@ def _cell(chosen: Chosen) -> Cell:
 
 
 def place_of(chosen: Chosen) -> tuple[Any, ...]:
-    """Algorithms in their order, the paper's before the code's; then systems by name."""
-    algorithm, variant, optimised = chosen
-    known = ALGORITHMS.index(algorithm) if algorithm in ALGORITHMS else len(ALGORITHMS)
-    return (known, algorithm, variant != "paper", variant, optimised)
+    """Sort key: algorithms in their order; then systems by name."""
+    algorithm, optimised = chosen
+    return (ORDER.index(algorithm) if algorithm in ORDER else len(ORDER), algorithm, optimised)
 
 
 def _turn(chosen: Chosen, metric: str) -> int:
-    """Within a metric: those that optimise it, systems, those that optimise the other."""
-    return (metric, "").index(chosen[2]) if chosen[2] in (metric, "") else 2
+    """Sort key within a metric: algorithms that optimise it, systems, algorithms that optimise the other."""
+    return (metric, "").index(chosen[1]) if chosen[1] in (metric, "") else 2
 
 
 def named(chosen: Chosen) -> dict[str, str]:
-    return dict(zip(("algorithm", "variant", "optimised"), chosen, strict=True))
+    return dict(zip(("algorithm", "optimised"), chosen, strict=True))
 
 
 def _odd(ids: Sequence[str], others: Any) -> str:
@@ -294,7 +287,7 @@ def _odd(ids: Sequence[str], others: Any) -> str:
 
 
 def _items(study: Study, oracle: Searched) -> int | None:
-    """How many items the parts have that were asked; None where that is not known."""
+    """Number of items in the parts selected; None where it is unknown."""
     records = {
         part.part: part.records
         for statistics in study.statistics
@@ -315,7 +308,7 @@ def _filter(settings: Oracle) -> str:
 
 
 def _unproven(oracles: Sequence[Searched]) -> list[str]:
-    """What must be said where an optimum is not proven."""
+    """Notes about optima that are not proven."""
     counts = [
         f"{number(int((~oracle.proven[metric]).sum()))} of {oracle.corpus}'s {number(len(oracle.item))} "
         f"({TITLES[metric]})"
@@ -325,21 +318,7 @@ def _unproven(oracles: Sequence[Searched]) -> list[str]:
     ]
     if not counts:
         return []
-    return [f"Not proven: {', '.join(counts)}; there the proven upper bound stands for the optimum."]
-
-
-def _beyond(table: pd.DataFrame) -> list[str]:
-    """What must be said where a score is above the optimum."""
-    counts = [
-        f"{row.corpus} {name_of((row.algorithm, row.variant, row.optimised), row.metric)}, {TITLES[row.metric]}: "
-        f"{number(row.beyond)}"
-        for row in table.itertuples(index=False)
-        if row.beyond > 0
-    ]
-    if not counts:
-        return []
-    why = "a sentence taken twice, or sentences out of the document's order, neither of which the optimum may have"
-    return [f"Articles with a score above the optimum, by {why}: {'; '.join(counts)}."]
+    return [f"Not proven optimal: {', '.join(counts)}; there the upper bound stands for the optimum."]
 
 
 def _moments(values: NDArray[np.float64]) -> dict[str, float]:
@@ -349,13 +328,12 @@ def _moments(values: NDArray[np.float64]) -> dict[str, float]:
 
 def name_of(chosen: Chosen, metric: str) -> str:
     """A name for people in a table of one metric."""
-    algorithm, variant, optimised = chosen
-    name = f"{algorithm} ({variant})" if variant else algorithm
-    return name if optimised in ("", metric) else f"{name} for {TITLES[optimised]}"
+    algorithm, optimised = chosen
+    return algorithm if optimised in ("", metric) else f"{algorithm} for {TITLES[optimised]}"
 
 
 def searched(results: Results) -> list[Searched]:
-    """What was found on the articles of every corpus, by its name."""
+    """Results on the articles of every corpus, by its name."""
     made: list[Searched] = results.once(
         "extracts", lambda: [arranged(oracle, _groups(results, oracle.corpus)) for oracle in extracts_of(results.study)]
     )
@@ -375,19 +353,19 @@ def lengths_of(results: Results) -> pd.DataFrame:
 
 
 def scores_of(results: Results) -> pd.DataFrame:
-    """Scores by corpus, metric and who chose, worked out once."""
+    """Scores by corpus, metric and contestant, computed once."""
     kept: pd.DataFrame = results.once("extract scores", lambda: scores(searched(results), results.settings))
     return kept
 
 
 def pairs_of(results: Results) -> pd.DataFrame:
-    """Pairs by corpus and metric, worked out once."""
+    """Pairs by corpus and metric, computed once."""
     kept: pd.DataFrame = results.once("extract pairs", lambda: pairs(searched(results), results.settings))
     return kept
 
 
 def notes_of(results: Results) -> list[str]:
-    """What the figure says, too: what is not proven, and what the corpora are."""
+    """Notes about unproven optima, and about the corpora."""
     oracles = searched(results)
     titles = {statistics.corpus: statistics.title for statistics in results.study.statistics if statistics.title}
     notes = [
@@ -403,34 +381,32 @@ def notes_of(results: Results) -> list[str]:
 
 
 def table(results: Results) -> Table:
-    """A row for who chose the sentences and every metric; the articles and proofs of every corpus are notes."""
+    """A row for every contestant and metric; the articles and proofs of every corpus are notes."""
     frame = scores_of(results)
     ahead = best(frame, pairs_of(results))
     rows: list[dict[str, Any]] = []
     for row in frame.itertuples(index=False):
         low, high = (None if pd.isna(end) else float(end) for end in (row.low, row.high))
-        leads = (row.corpus, row.metric, row.algorithm, row.variant, row.optimised) in ahead
+        leads = (row.corpus, row.metric, row.algorithm, row.optimised) in ahead
         rows.append(
             {
                 "corpus": row.corpus,
                 "metric": row.metric,
                 "metric_title": TITLES[row.metric],
                 "algorithm": row.algorithm,
-                "variant": row.variant,
                 "optimised": row.optimised,
                 "optimises": TITLES.get(row.optimised),
                 "mean": Value(row.mean, low, high, bold=leads),
                 **{name: getattr(row, name) for name in DISTRIBUTION},
                 **{name: getattr(row, name) for name in ("cv_percent", "shortfall", "shortfall_max")},
-                **{name: getattr(row, name) for name in ("reached_percent", "sentences", "articles", "beyond")},
+                **{name: getattr(row, name) for name in ("reached_percent", "sentences", "articles")},
             }
         )
     columns = [
-        Column("corpus", "corpus"),
-        Column("metric", None),
+        *shared("corpus"),
+        *shared("metric", shown=False),
         Column("metric_title", "metric"),
         Column("algorithm", "algorithm"),
-        Column("variant", "variant"),
         Column("optimised", None),
         Column("optimises", "optimises"),
         Column("mean", "mean", "number", 2, interval=True),
@@ -438,32 +414,23 @@ def table(results: Results) -> Table:
         Column("cv_percent", None, "number", 1),
         Column("shortfall", "short", "number"),
         Column("shortfall_max", "at most", "number"),
-        Column("reached_percent", "reached (%)", "number", 1),
+        Column("reached_percent", "optimum reached (%)", "number", 1),
         Column("sentences", "sentences", "number"),
         Column("articles", "articles", "count"),
-        Column("beyond", None, "count"),
     ]
     oracles, settings = searched(results), results.settings
     notes = [
-        f"F1 in percent. In brackets: {results.share} interval over groups of items, which are drawn together. "
-        "Articles are common to all rows, so whether two intervals overlap says nothing of a difference: see "
-        "oracle_pairs.csv.",
+        f"F1 in percent. In brackets: {results.share} intervals over groups of items.",
         *_without_intervals(oracles, settings),
-        "Short: how far below the optimum of the metric, mean and largest. Reached: share of the articles with a "
-        "proven optimum above 0. Systems optimise nothing and take as many sentences as the abstract has. Rows that "
-        "optimise one metric and are read in the other are what the paper did for ROUGE-2.",
-        "Bold: best of those that optimise the metric and the systems, the exact search apart, and ahead of each "
-        f"(paired, max-|t| over all pairs of oracle_pairs under a metric, {100 * LEVEL:g} %).",
         *(_lengths(row) for _, row in lengths_of(results).iterrows()),
-        *_beyond(frame),
         *notes_of(results),
     ]
-    caption = "Extracts: how good they are, by who chose the sentences, and how far from the proven optimum"
+    caption = "Extracts: their scores, by how the sentences were chosen, and their distance from the optimal extract"
     return Table("extracts", results.title(caption), columns, rows, notes)
 
 
 def _without_intervals(oracles: Sequence[Searched], settings: Bootstrap) -> list[str]:
-    """Why a corpus has no intervals."""
+    """Explain why a corpus has no intervals."""
     whys = [
         (oracle.corpus, oracle.design(ORACLE_METRICS[0], settings).why) for oracle in oracles if oracle.scores["rouge1"]
     ]
@@ -471,10 +438,10 @@ def _without_intervals(oracles: Sequence[Searched], settings: Bootstrap) -> list
 
 
 def _lengths(row: Any) -> str:
-    """The articles of one corpus, and how far the proofs went."""
+    """The articles of one corpus, and the state of the proofs."""
     lengths = ", ".join(f"{number(row[f'{name}_mean'], 1)} {name.replace('_', ' ')}" for name in LENGTHS)
     optima = "; ".join(
-        f"{TITLES[metric]} optimum {number(row[f'optimum_{metric}'])}, proven for "
+        f"{TITLES[metric]} of optimal extracts {number(row[f'optimum_{metric}'])}, proven optimal for "
         f"{number(row[f'proven_{metric}_percent'], 1)} %"
         for metric in ORACLE_METRICS
     )

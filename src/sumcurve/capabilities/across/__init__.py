@@ -1,0 +1,1 @@
+"""Recorded studies of several corpora side by side."""

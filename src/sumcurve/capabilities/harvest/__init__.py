@@ -1,0 +1,1 @@
+"""Corpora of docstrings, harvested from pinned packages."""

@@ -1,0 +1,1 @@
+"""Human judgements of contrasts: evidence and table. It needs the capability `contrasts`."""

@@ -1,1 +1,0 @@
-"""Tables of this capability, a module each."""

@@ -1,0 +1,1 @@
+"""Fetching from elsewhere: files of the hub, and folders of git repositories."""
