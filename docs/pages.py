@@ -241,7 +241,7 @@ def across_page() -> str:
         f"**{side_by_side.headline(corpora, SIZES, titles)}**",
         side_by_side.settings_sentence(corpora, titles),
         table(["near", "corpus", "records", "by mean ROUGE-1", "significantly best"], body).strip(),
-        f"† no significant source sensitivity: not ranked. Single runs are not ranked either. {SMALL}",
+        f"† no significant source sensitivity. Ranks are those of table answers; single runs are not tested. {SMALL}",
         "![ROUGE-1 over training records, a panel a corpus, methods in the same colours](across.svg)",
         "Bands: 95 %. Hollow: †. Scores of two corpora are not comparable.",
         "\n".join(f"- {line}" for line in side_by_side.sentences(result.tables, titles)),
