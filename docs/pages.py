@@ -310,7 +310,7 @@ def checks() -> str:
     return "\n".join(lines) + "\n"
 
 
-EXAMS = {  # recorded validations by file of benchmarks/exam/: the title of its column
+EXAMS = {  # recorded validations by file of config/validation/: the title of its column
     "realsumm": "REALSumm",
     "dialogsum": "DialogSum",
     "aeslc": "AESLC",
@@ -334,7 +334,9 @@ PLAIN = ("rouge", "chrf")  # scorers of EXAMINED that lines and short tables are
 
 def exam_rows(corpus: str, scorer: str, metric: str) -> list[Row]:
     """The rows of a metric in a recorded validation; none where it was not tested."""
-    return [row for row in rows(f"benchmarks/exam/{corpus}.csv") if (row["scorer"], row["metric"]) == (scorer, metric)]
+    return [
+        row for row in rows(f"config/validation/{corpus}.csv") if (row["scorer"], row["metric"]) == (scorer, metric)
+    ]
 
 
 def exam_outcome(corpus: str, scorer: str, metric: str) -> str:
