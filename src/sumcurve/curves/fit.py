@@ -26,7 +26,7 @@ and with the tails of Student's t, since scores leap.
 
 Parametric families (log-linear, power laws, Weibull and kin) were given up: there they told who will be ahead on four
 times the data less well than "whoever is ahead stays ahead" does. They take today's difference in slope to last; in
-truth about a third of it is left one doubling later. See `benchmarks/README.md`.
+truth about a third of it is left one doubling later, averaged over leaps and steady gains. See `benchmarks/README.md`.
 """
 
 from collections.abc import Collection, Mapping

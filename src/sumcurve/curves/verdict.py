@@ -7,8 +7,7 @@ one. Nothing is said beyond four times the largest size.
 For a pair, N is the largest size that both have, and P(ahead at n) the share of draws in which the one's true score at
 n is above the other's, a tie counting half. A claim is made where its probability reaches the stated confidence, and
 never against the paired comparison at N: where the interval of the measured difference lies on the other side of 0.
-An overtaking is claimed from a probability of 0.8 on: nobody can measure it yet, and four times the data cost four
-times as much, so that a likely change of order is worth a word where a lead that was measured needs certainty.
+An overtaking is claimed from a probability of 0.8 on: it cannot be measured yet, and is a reason to get more data.
 """
 
 from dataclasses import dataclass
