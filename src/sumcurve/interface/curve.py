@@ -10,11 +10,12 @@ import numpy as np
 from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fits, NoCurve, fit_curves
 from sumcurve.curves.runs import curves_of_runs
 from sumcurve.curves.scale import CEILING, Scale
-from sumcurve.curves.verdict import digits, verdicts
+from sumcurve.curves.verdict import claims, digits, verdicts
 from sumcurve.files.layout import Layout
-from sumcurve.files.sheet import RECORDS, SEED, SYSTEM, Sheet, sheet_of
+from sumcurve.files.sheet import RECORDS, SEED, SYSTEM, Sheet, Source, sheet_of
 from sumcurve.interface.items import mixed_units, warnings_of
 from sumcurve.machine.arguments import CommandError, require_whole
+from sumcurve.machine.parameters import checked
 from sumcurve.tables.reach import records_for
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value, number, span
@@ -60,8 +61,9 @@ class CurveResult(Result):
         return alt.Chart.from_dict(configured(curves(panel, looks_of(self.fits.methods), 460, 300)))
 
 
+@checked
 def curve(
-    results: Any,
+    results: Source,
     *,
     method: str | None = None,
     size: str | None = None,
@@ -317,6 +319,5 @@ def _verdicts(fits: Fits, scale: Scale, decimals: int) -> Table:
         Column("ahead_twice", "at 2N", "number", 2),
         Column("ahead_four_times", "at 4N", "number", 2),
     ]
-    claim = f"A forecast claims a lead where its probability reaches {fits.settings.confidence:g}"
-    notes = [f"{claim}; probabilities are of single claims."]
+    notes = [claims(fits.settings.confidence)]
     return Table("verdicts", "Who is ahead, at the largest size N that both have and beyond", columns, rows, notes)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fits, NoCurve, fit_curves, measured
 from sumcurve.curves.scale import CEILING, Scale
-from sumcurve.curves.verdict import digits, verdicts
+from sumcurve.curves.verdict import claims, digits, verdicts
 from sumcurve.statistics.design import Cell, Design
 from sumcurve.tables.columns import shared
 from sumcurve.tables.results import Results
@@ -49,7 +49,7 @@ def _learn(results: Results) -> Learned:
             which = " with significant source sensitivity" if results.largest(corpus) else ""
             refused[corpus] = f"no trained method{which}"
             continue
-        for metric in results.ranking_metrics(corpus):
+        for metric in results.ranking_metrics():
             design = results.design(corpus, metric.name)
             if design is None or corpus in refused:  # for all metrics alike
                 continue
@@ -152,7 +152,7 @@ def table(results: Results) -> Table:
     metric_of = {metric.name: metric for metric in results.metrics}
     rows: list[dict[str, Any]] = []
     for (corpus, metric), fits in learned.fits.items():
-        for verdict in verdicts(fits):
+        for verdict in verdicts(fits) if not results.unread(corpus, metric) else ():
             low, middle, high = (learned.scales[corpus, metric].difference(end) for end in verdict.difference)
             largest = results.largest(corpus)
             now, twice, four_times = (
@@ -193,8 +193,7 @@ def table(results: Results) -> Table:
         "Difference now: of the fitted curves at the largest size, which use all sizes; positive where the first is "
         f"better; each end of its band at {results.share}, as the claims are. P(ahead): that the first is ahead, at "
         "the largest size N that both have and on more data; never beyond four times N. "
-        f"A fit needs {LEAST_SIZES} sizes and two seeds. A forecast claims a lead where its probability "
-        f"reaches {results.settings.confidence:g}; probabilities are of single claims.",
+        f"A fit needs {LEAST_SIZES} sizes and two seeds. {claims(results.settings.confidence)}",
         *(f"{corpus}: {reason}." for corpus, reason in learned.refused.items()),
         *(f"{corpus}, {title}: {reason}." for (corpus, title), reason in learned.partly.items()),
         f"{results.notes.seeds} {results.notes.marks} {results.notes.caveat}",
