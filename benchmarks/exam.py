@@ -5,10 +5,10 @@ systems stand in a checkout's results/ (`make study STUDY=dialogsum`; its first 
 
     python benchmarks/exam.py realsumm realsumm.jsonl.xz
     python benchmarks/exam.py dialogsum .           # aeslc, acl, docstrings: the study of that name
-    python benchmarks/exam.py --again               # exam/*.csv from exam/items/ alone; no corpus is needed
+    python benchmarks/exam.py --again               # the tables from exam/items/ alone; no corpus is needed
 
-exam/CORPUS.csv has every row with its interval and verdict, exam/realsumm-agreement.csv correlations with people, and
-exam/realsumm-pairs.csv two metrics' correlations with people compared, as `sumcurve correlate` does it.
+config/validation/CORPUS.csv has every row with its interval and verdict, exam/realsumm-agreement.csv correlations with
+people, and exam/realsumm-pairs.csv two metrics' correlations with people compared, as `sumcurve correlate` does it.
 exam/items/CORPUS.tar.xz holds what verdicts are computed from, without text: documents and groups are numbers, in the
 order of the test part, values have six digits. `tar -xJf` it into a folder, and `sumcurve validate-metric --again
 FOLDER` gives exam.csv again. At most 500 documents are drawn by a seed, one of every group first.
@@ -49,6 +49,7 @@ from sumcurve.study.doors import SCORERS
 from sumcurve.study.plan import Plan
 
 FOLDER = Path(__file__).with_suffix("")
+VALIDATION = Path(__file__).parents[1] / "config" / "validation"  # which studies on these corpora read
 DOCUMENTS, SEED = 500, 1
 SETTINGS: dict[str, tuple[str, dict[str, object]]] = {  # by their name here: scorer, and its settings
     "rouge": ("rouge", {}),
@@ -156,7 +157,7 @@ def decide(corpus: str) -> None:
             archive.extractall(folder, filter="data")
         arguments = parser().parse_args(["validate-metric", "--again", name])
         arguments.run(arguments)
-        write_bytes(FOLDER / f"{corpus}.csv", (folder / "exam.csv").read_bytes())
+        write_bytes(VALIDATION / f"{corpus}.csv", (folder / "exam.csv").read_bytes())
         if (folder / "people.csv").is_file():
             write_bytes(FOLDER / f"{corpus}-agreement.csv", (folder / "agreement.csv").read_bytes())
             write_text(FOLDER / f"{corpus}-pairs.csv", compared(folder))

@@ -241,7 +241,7 @@ def across_page() -> str:
         f"**{side_by_side.headline(corpora, SIZES, titles)}**",
         side_by_side.settings_sentence(corpora, titles),
         table(["near", "corpus", "records", "by mean ROUGE-1", "significantly best"], body).strip(),
-        f"† no significant source sensitivity: not ranked. Single runs are not ranked either. {SMALL}",
+        f"† no significant source sensitivity. Ranks are those of table answers; single runs are not tested. {SMALL}",
         "![ROUGE-1 over training records, a panel a corpus, methods in the same colours](across.svg)",
         "Bands: 95 %. Hollow: †. Scores of two corpora are not comparable.",
         "\n".join(f"- {line}" for line in side_by_side.sentences(result.tables, titles)),
@@ -310,7 +310,7 @@ def checks() -> str:
     return "\n".join(lines) + "\n"
 
 
-EXAMS = {  # recorded validations by file of benchmarks/exam/: the title of its column
+EXAMS = {  # recorded validations by file of config/validation/: the title of its column
     "realsumm": "REALSumm",
     "dialogsum": "DialogSum",
     "aeslc": "AESLC",
@@ -334,7 +334,9 @@ PLAIN = ("rouge", "chrf")  # scorers of EXAMINED that lines and short tables are
 
 def exam_rows(corpus: str, scorer: str, metric: str) -> list[Row]:
     """The rows of a metric in a recorded validation; none where it was not tested."""
-    return [row for row in rows(f"benchmarks/exam/{corpus}.csv") if (row["scorer"], row["metric"]) == (scorer, metric)]
+    return [
+        row for row in rows(f"config/validation/{corpus}.csv") if (row["scorer"], row["metric"]) == (scorer, metric)
+    ]
 
 
 def exam_outcome(corpus: str, scorer: str, metric: str) -> str:

@@ -25,8 +25,6 @@ ROOT = Path(__file__).parents[1]
 def configured(home: Path, *studies: str) -> Path:
     """`home` with the studies of this project, or with these alone: a folder of no named study is sought in all."""
     shutil.copytree(ROOT / "config", home / "config")
-    exams = Path("benchmarks", "exam")  # which studies name
-    shutil.copytree(ROOT / exams, home / exams, ignore=shutil.ignore_patterns("items"), dirs_exist_ok=True)
     for path in (home / "config" / "studies").glob("*.yaml"):
         if studies and path.stem not in studies:
             path.unlink()

@@ -105,7 +105,7 @@ def test_a_model_that_was_fine_tuned_by_matrices_beside_coarse_weights_is_export
     run = use.of_plan(finished.plan, finished.results / row.run)
     export(run, tmp_path / "out")
     items = [
-        (f"line {number}", json.dumps({"id": str(number), "source": row["source"]}))
+        (f"line {number}", json.dumps({"id": str(number), "source": row["source"]}).encode())
         for number, row in enumerate(fables(12, seed=5), start=1)
     ]
     own, other = (list(use.summarize(each, items, "cpu")) for each in (run, use.read(tmp_path / "out", Path("none"))))

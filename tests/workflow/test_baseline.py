@@ -99,6 +99,9 @@ def test_tables_made_again_from_committed_results_are_those_in_git(checkout_of_t
     raw.mkdir(parents=True)
     for archive in Path(os.environ["SUMCURVE_CORPORA"]).glob("*.tar.xz"):
         shutil.copy(archive, raw)
+    committed = Path("studies", study, "results.tar.xz")
+    (checkout.path / committed).parent.mkdir(parents=True)
+    shutil.copy(ROOT / committed, checkout.path / committed)
     checkout.run("python", "-m", "sumcurve", "restore", "--study", study)
     checkout.run("snakemake", "--config", f"study={study}")
     remade = checkout.path / "results" / "tables" / study

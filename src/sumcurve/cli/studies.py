@@ -294,9 +294,14 @@ def commit(study: str | None, results: Path) -> None:
     if not committed.trainings(plan):
         print(f"study {plan.study} trains nothing: there is nothing to commit")
         return
-    paths, missing = committed.commit(plan, results, RECORDS / plan.study)
+    place = RECORDS / plan.study
+    before = committed.keys(place)
+    paths, missing = committed.commit(plan, results, place)
     for path in paths:
         print(f"{path}: {path.stat().st_size / 1000:,.0f} kB")
+    if dropped := sorted(before - committed.keys(place)):
+        left = counted(len(dropped), "folder")
+        print(f"{left} left out that study {plan.study} does not ask for now, {dropped[0]} first")
     if missing:
         print(f"{counted(len(missing), 'folder')} of other trainings are not finished yet, {missing[0]} first")
     print("add these to git; elsewhere `sumcurve restore` takes them up")

@@ -7,6 +7,7 @@ other file is JSON if it begins with an object or a list of objects. JSON is lin
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,20 @@ THOUSANDS_BY_POINT = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+", re.ASCII)
 SPACE = re.compile(r"\s*")
 
 Kind = Literal["table", "json", "text"]
+
+
+class NotFinite(float):
+    """NaN, an infinity or a number too large for a float, of JSON; its text is that in the file."""
+
+    written: str
+
+    def __new__(cls, written: str) -> "NotFinite":
+        number = super().__new__(cls, written)
+        number.written = written
+        return number
+
+    def __repr__(self) -> str:
+        return self.written
 
 
 @dataclass(frozen=True)
@@ -195,7 +210,7 @@ def _json(path: Path, text: str) -> Iterator[Row]:
         if line.strip():
             count += 1
             try:
-                value = json.loads(line, object_pairs_hook=once)
+                value = DECODER.decode(line)
             except (ValueError, RecursionError) as error:
                 raise FileError(
                     f"{path}:{number}: not JSON ({error}): write one value a line, each key of an object once, or one "
@@ -218,7 +233,6 @@ def is_list(lines: Sequence[str]) -> bool:
 
 def _elements(path: Path, text: str) -> Iterator[Row]:
     """The elements of a list, each with the line that it begins in."""
-    decoder = json.JSONDecoder(object_pairs_hook=once)
     at, line, counted, count = text.index("[") + 1, 1, 0, 0
     try:
         while True:
@@ -226,7 +240,7 @@ def _elements(path: Path, text: str) -> Iterator[Row]:
             line, counted = line + text.count("\n", counted, at), at
             if text[at : at + 1] == "]":
                 break
-            value, end = decoder.raw_decode(text, at)
+            value, end = DECODER.raw_decode(text, at)
             count += 1
             yield _checked(Row(f"{path}:{line}", line, count, value), text[at:end])
             at = _after_space(text, end)
@@ -265,3 +279,11 @@ def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice in an object")
     return row
+
+
+def _number(written: str) -> float:
+    number = float(written)
+    return number if math.isfinite(number) else NotFinite(written)
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=once, parse_float=_number, parse_constant=NotFinite)

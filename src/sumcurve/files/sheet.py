@@ -5,18 +5,15 @@ JSON is one object a row; keys inside objects are named with dots, as `doc.subje
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, runtime_checkable
 
 from sumcurve.files.errors import FileError
 from sumcurve.files.layout import Layout
 from sumcurve.files.rows import COMMA, INDEX, THOUSANDS_BY_POINT, read_rows
 from sumcurve.machine.numbers import finite
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Names of columns that are looked for where a caller names none, whatever their case.
 ITEM = ("item", "id", "_id", "doc_id", "docid", "item_id", "example_id", "question_id")
@@ -29,15 +26,36 @@ NO_SCORES = {  # never taken for scores
 MOST = Decimal(10) ** 50  # of a number, so that products of several are numbers, too
 
 
+@runtime_checkable
+class DataFrame(Protocol):
+    """A data frame of pandas or polars, which are not imported to recognise it."""
+
+    @property
+    def columns(self) -> Any: ...
+
+    def to_dict(self, *options: Any, **more: Any) -> Any: ...
+
+
+Source = str | Path | DataFrame | Sequence[Mapping[str, Any]]
+
+
 @dataclass(frozen=True)
 class Line:
-    """A row of a sheet, with the place that an error names; cells have no blanks around them."""
+    """A row of a sheet, with the place that an error names; cells have no blanks around them.
+
+    The cell of a NaN is empty; `written` is its text.
+    """
 
     place: str
     cells: dict[str, str]
+    written: Mapping[str, str] = field(default_factory=dict)
 
     def error(self, column: str, remedy: str) -> FileError:
-        return FileError(f"{self.place}: column {column} holds {self.cells[column]!r}: {remedy}")
+        return FileError(f"{self.place}: column {column} holds {self.shown(column)}: {remedy}")
+
+    def shown(self, column: str) -> str:
+        """The text of a column for an error."""
+        return repr(self.written.get(column, self.cells[column]))
 
     def text(self, column: str) -> str:
         if not self.cells[column]:
@@ -129,17 +147,17 @@ def decimal(text: str) -> Decimal | None:
     return Decimal(text) if finite(text) is not None else None
 
 
-def sheet_of(source: "str | Path | pd.DataFrame | Sequence[Mapping[str, Any]]", layout: Layout | None = None) -> Sheet:
+def sheet_of(source: Source, layout: Layout | None = None) -> Sheet:
     """The rows of a file, a data frame (of pandas or polars), or a list of mappings; FileError where there are none."""
     if isinstance(source, str | Path):
         return read_sheet(Path(source), layout)
     if hasattr(source, "to_dicts"):  # polars
         rows = source.to_dicts()
-    elif hasattr(source, "to_dict"):
+    elif isinstance(source, DataFrame):
         rows = source.to_dict("records")
     else:
         rows = list(source)
-    return _sheet("the table", [(f"row {number}", _flat(row)) for number, row in enumerate(rows, start=1)])
+    return _sheet("the table", [_line(f"row {number}", row) for number, row in enumerate(rows, start=1)])
 
 
 def read_sheet(path: Path, layout: Layout | None = None) -> Sheet:
@@ -148,44 +166,61 @@ def read_sheet(path: Path, layout: Layout | None = None) -> Sheet:
     for row in read.rows:
         if not isinstance(row.value, dict):
             raise FileError(f"{row.place}: a {type(row.value).__name__}, not an object; write one object a line")
-    rows = [(row.place, _flat(row.value)) for row in read.rows]
-    for place, cells in rows if read.decimal == "," else ():
-        for name, cell in cells.items():
+    lines = [_line(row.place, row.value) for row in read.rows]
+    for line in lines if read.decimal == "," else ():
+        for name, cell in line.cells.items():
             if THOUSANDS_BY_POINT.fullmatch(cell):
                 raise FileError(
-                    f"{place}: column {name} holds {cell!r}: beside a decimal comma a point parts thousands: write the "
-                    "number without it"
+                    f"{line.place}: column {name} holds {cell!r}: beside a decimal comma a point parts thousands: "
+                    "write the number without it"
                 )
-        cells |= {name: cell.replace(",", ".") for name, cell in cells.items() if COMMA.fullmatch(cell)}
-    return _sheet(str(path), rows, read.columns, read.guesses)
+        line.cells.update({name: cell.replace(",", ".") for name, cell in line.cells.items() if COMMA.fullmatch(cell)})
+    return _sheet(str(path), lines, read.columns, read.guesses)
 
 
 def _sheet(
     name: str,
-    rows: Sequence[tuple[str, dict[str, str]]],
+    lines: Sequence[Line],
     columns: Iterable[str] = (),
     guesses: Sequence[str] = (),
 ) -> Sheet:
-    if not rows:
+    if not lines:
         raise FileError(f"{name} {'has only a header' if columns else 'is empty'}: it needs names of columns, and rows")
-    columns = tuple(columns) or tuple(dict.fromkeys(column for _, cells in rows for column in cells))
+    columns = tuple(columns) or tuple(dict.fromkeys(column for line in lines for column in line.cells))
     empty = dict.fromkeys(columns, "")
-    return Sheet(name, columns, [Line(place, empty | cells) for place, cells in rows], guesses)
+    return Sheet(name, columns, [replace(line, cells=empty | line.cells) for line in lines], guesses)
 
 
-def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, str]:
-    """Scalars of a row as text, of nested objects with dotted names; lists of scalars joined, as `metrics`."""
+def _line(place: str, row: Mapping[str, Any]) -> Line:
+    written: dict[str, str] = {}
+    return Line(place, _flat(row, written), written)
+
+
+def _flat(row: Mapping[str, Any], written: dict[str, str], before: str = "") -> dict[str, str]:
+    """Scalars of a row as text, of nested objects with dotted names; lists of scalars joined, as `metrics`.
+
+    Texts of NaN go into `written`.
+    """
     cells: dict[str, str] = {}
     for key, value in row.items():
         name = f"{before}{key}"
         if isinstance(value, Mapping):
-            cells |= _flat(value, f"{name}.")
+            cells |= _flat(value, written, f"{name}.")
         elif isinstance(value, bool):
             cells[name] = str(int(value))
-        elif value is None or value != value:
+        elif value is None or _is_nan(value):
             cells[name] = ""
+            if value is not None:
+                written[name] = str(value)
         elif isinstance(value, list | tuple):
             cells[name] = ",".join(value) if all(isinstance(part, str) for part in value) else "[…]"  # no number
         else:
             cells[name] = str(value).strip()
     return cells
+
+
+def _is_nan(value: Any) -> bool:
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas' NA has no truth
+        return True

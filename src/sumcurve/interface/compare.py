@@ -7,15 +7,18 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from sumcurve.files.layout import Layout
+from sumcurve.files.sheet import Source
 from sumcurve.interface.items import Columns, Score, mixed_units, read_items, warnings_of
 from sumcurve.machine.arguments import CommandError, require_whole
 from sumcurve.machine.counts import counted
+from sumcurve.machine.parameters import checked
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.intervals import estimate
 from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, Pair, compared, difference_columns, numbers, outcomes, turned
@@ -29,8 +32,9 @@ NOT_SHOWN = "no significant difference"
 SINGLE_MEANS = "Brackets: 95 % intervals of single means; whether two overlap is no test."
 
 
+@checked
 def compare(
-    scores: Any,
+    scores: Source | Sequence[str | Path] | Mapping[str, Source | Sequence[Any]],
     *,
     item: str | None = None,
     system: str | None = None,

@@ -12,9 +12,10 @@ from sumcurve.curves.runs import curves_of_runs
 from sumcurve.curves.scale import CEILING, Scale
 from sumcurve.curves.verdict import digits, verdicts
 from sumcurve.files.layout import Layout
-from sumcurve.files.sheet import RECORDS, SEED, SYSTEM, Sheet, sheet_of
+from sumcurve.files.sheet import RECORDS, SEED, SYSTEM, Sheet, Source, sheet_of
 from sumcurve.interface.items import mixed_units, warnings_of
 from sumcurve.machine.arguments import CommandError, require_whole
+from sumcurve.machine.parameters import checked
 from sumcurve.tables.reach import records_for
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value, number, span
@@ -60,8 +61,9 @@ class CurveResult(Result):
         return alt.Chart.from_dict(configured(curves(panel, looks_of(self.fits.methods), 460, 300)))
 
 
+@checked
 def curve(
-    results: Any,
+    results: Source,
     *,
     method: str | None = None,
     size: str | None = None,

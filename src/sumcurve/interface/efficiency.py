@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sumcurve.curves.results_file import (
     EfficiencyRow,
@@ -15,12 +15,10 @@ from sumcurve.curves.results_file import (
     results_of,
 )
 from sumcurve.files.layout import Layout
-from sumcurve.files.sheet import sheet_of
+from sumcurve.files.sheet import Source, sheet_of
+from sumcurve.machine.parameters import checked
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,8 +33,9 @@ class EfficiencyResult(Result):
     rows: tuple[EfficiencyRow, ...] = ()
 
 
+@checked
 def efficiency(
-    results: "str | Path | pd.DataFrame | Sequence[Mapping[str, Any]]",
+    results: Source,
     scores: Sequence[str] = (),
     *,
     layout: Layout | None = None,

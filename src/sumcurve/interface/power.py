@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import asdict, dataclass, replace
-from numbers import Real
 from typing import Any
 
 from sumcurve.machine.arguments import CommandError, require_whole
 from sumcurve.machine.counts import counted
+from sumcurve.machine.parameters import checked
 from sumcurve.statistics.power import (
     MOST_ITEMS,
     MOST_SDS,
@@ -38,6 +38,7 @@ class PowerResult(Result):
         return {"noise": asdict(self.noise), "aim": asdict(self.aim), "answers": [*self.answers]}
 
 
+@checked
 def power(
     sd_items: float,
     sd_seed: float = 0.0,
@@ -72,9 +73,6 @@ def power(
         CommandError: for numbers for which there is no power
     """
     require_whole(1, items=items, seeds=seeds, systems=systems)
-    _check_numbers(
-        sd_items=sd_items, sd_seed=sd_seed, effect=effect, power=power, level=level, design_effect=design_effect
-    )
     for name, value in (("paired", paired), ("seeds", seeds)):
         if value and not sd_seed:
             raise CommandError(f"{name}: without noise of seeds it changes nothing; give sd_seed, or leave {name} out")
@@ -117,13 +115,6 @@ def _sentences(noise: Noise, aim: Aim, rows: list[dict[str, Any]]) -> list[str]:
     if not noise.sd_seed:
         lines.append("No noise of seeds was given: this is about two trained models, not about their methods.")
     return lines
-
-
-def _check_numbers(**values: object) -> None:
-    """Raise CommandError for a value that is no number."""
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise CommandError(f"{name} is {value!r}; give a number")
 
 
 def _check_finite(noise: Noise, aim: Aim, items: int | None, seeds: int | None) -> None:

@@ -11,6 +11,7 @@ from tqdm import tqdm
 from sumcurve.files.models import said
 from sumcurve.machine.arguments import CommandError, UsageError
 from sumcurve.machine.counts import counted
+from sumcurve.machine.parameters import checked, plain
 from sumcurve.rouge_engine.scorer import METRICS, Multi, References, RougeEngine, RougeScores, Text
 from sumcurve.rouge_engine.stemmers import MissingExceptions
 from sumcurve.rouge_engine.tokens import Mode, unread_letters
@@ -94,6 +95,7 @@ class RougeResult(Result):
         return pd.concat(frames, ignore_index=True)
 
 
+@checked
 def rouge(
     candidates: Text | Sequence[Text],
     references: References | Sequence[References],
@@ -128,7 +130,7 @@ def rouge(
     if isinstance(candidates, str):  # one item
         candidates, references = [candidates], [references]  # type: ignore[list-item]
         compare = [compare] if isinstance(compare, str) else compare
-    candidates, references, compare = (_as_list(texts) for texts in (candidates, references, compare))
+    candidates, references, compare = (plain(texts) for texts in (candidates, references, compare))
     scorer = scorer_of(metrics, mode, stem, multi, threads)
     settings = resampling(seed, resamples)
     systems = [candidates, *([] if compare is None else [compare])]
@@ -138,11 +140,6 @@ def rouge(
     except ValueError as error:
         raise CommandError(str(error)) from error
     return result_of(outcome, [*unread_warning(references, mode), *warnings_of(outcome, settings)])
-
-
-def _as_list(texts: Any) -> Any:
-    """A column of a data frame, or an array, as a list; other values are unchanged."""
-    return texts.tolist() if hasattr(texts, "tolist") else texts
 
 
 def _check_lengths(systems: Sequence[Sequence[Text]], references: Sequence[References]) -> None:

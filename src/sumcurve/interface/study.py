@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.parameters import checked
 from sumcurve.store import manifest
 from sumcurve.store.records import read_jsonl
 from sumcurve.tables.report.facts import corpora_of, read_tables
@@ -176,6 +177,7 @@ class Tables:
         return f"<p><b>{self.name}</b>: {', '.join(self.names)}</p>{self.findings._repr_html_()}"
 
 
+@checked
 def load(study: str | Path) -> Tables:
     """The tables of a study: of a folder, or by its name below results/tables.
 

@@ -1,23 +1,41 @@
 """Options of a verb that are parameters of a Python function: its signature and docstring describe both.
 
-A parameter `random_seed: int = 1` is the option `--random-seed N`, whose help stands in the section "Args:".
+A parameter `random_seed: int = 1` is the option `--random-seed N`, whose help stands in the section "Args:". The
+function, if `checked`, takes no value of another type.
 """
 
 import argparse
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
+from functools import cache, reduce, wraps
 from itertools import takewhile
+from numbers import Integral, Real
+from operator import or_
+from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
-from sumcurve.machine.arguments import listed
+from sumcurve.machine.arguments import UsageError, listed
+from sumcurve.machine.spelling import meant
 
 METAVARS = {int: "N", float: "X", str: "NAME"}
 COMMAS = {"action": "store", "type": listed, "metavar": "A,B"}  # of a list that stands in one argument
 ARGS = "\nArgs:\n"  # head of a section, whose lines are indented
 ENTRY = re.compile(r" {4}(\w+): (.*)")
+NOUNS = {  # of types in errors, for one value and for several
+    bool: ("True or False", "True or False"),
+    int: ("a whole number", "whole numbers"),
+    float: ("a number", "numbers"),
+    str: ("a string", "strings"),
+    Path: ("a path", "paths"),
+}
+NUMBERS = {int: Integral, float: Real}
+SHOWN = 80  # characters of a value in an error
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def add_function(
@@ -122,3 +140,108 @@ def _help(text: str, default: Any) -> str:
     shown = ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
     has_value = default is not None and default is not False and default != ()
     return (f"{text} (default: {shown})" if has_value else text).replace("%", "%%")
+
+
+# --- types of values
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, with its arguments checked by the annotations of its signature.
+
+    UsageError names the first argument of another type, its value and the type; a TypeError is that of any call with
+    missing or unexpected arguments.
+    """
+    parameters = inspect.signature(function).parameters
+
+    @wraps(function)
+    def check_and_call(*arguments: P.args, **options: P.kwargs) -> R:
+        for name, value in {**dict(zip(parameters, arguments, strict=False)), **options}.items():
+            if name in parameters:
+                optional = parameters[name].default is None
+                check_type(name, value, parameters[name].annotation, ", or leave it out" if optional else "")
+        return function(*arguments, **options)
+
+    return check_and_call
+
+
+def check_type(name: str, value: Any, type_: Any, remedy: str = "") -> None:
+    """Raise UsageError for a value of another type, or for the first element of a list that is.
+
+    Types are those of annotations: Any, None, bool, int, float, str, other classes, Literal, Sequence and Mapping with
+    their elements, Iterable without, and unions. A whole number is a number, True is none; a string is no list. An
+    array or a column of a data frame is a list.
+    """
+    if _is_of(type_)(value):
+        return
+    of_elements = [get_args(part)[0] for part in _parts(type_) if get_origin(part) is Sequence]
+    of_values = [get_args(part)[1] for part in _parts(type_) if get_origin(part) is Mapping]
+    if of_elements and _is_list(plain(value)):
+        for place, element in enumerate(plain(value)):
+            check_type(f"{name}[{place}]", element, reduce(or_, of_elements))
+    if of_values and isinstance(value, Mapping):
+        for key, part in value.items():
+            check_type(f"{name}[{key!r}]", part, reduce(or_, of_values))
+    words = [word for part in _parts(type_) if get_origin(part) is Literal for word in get_args(part)]
+    if near := meant(value, words):
+        remedy = f"; {near}"
+    shown = " ".join(repr(value).split())
+    shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
+    raise UsageError(f"{name} is {shown}; give {_noun(type_)}{remedy}")
+
+
+def plain(value: Any) -> Any:
+    """An array, a column of a data frame, or a number of an array as Python's list or number; other values as given."""
+    for name in ("tolist", "to_list"):  # of numpy and pandas; of polars
+        if hasattr(value, name):
+            return getattr(value, name)()
+    return value
+
+
+def _parts(type_: Any) -> tuple[Any, ...]:
+    return get_args(type_) if get_origin(type_) in (Union, UnionType) else (type_,)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+@cache
+def _is_of(type_: Any) -> Callable[[Any], bool]:
+    """The test of a type; made once, because lists have many elements."""
+    origin, inner = get_origin(type_), get_args(type_)
+    if type_ is Any:
+        return lambda value: True
+    if type_ in (None, NoneType):
+        return lambda value: value is None
+    if origin in (Union, UnionType):
+        tests = [_is_of(part) for part in inner]
+        return lambda value: any(test(value) for test in tests)
+    if origin is Literal:
+        return lambda value: isinstance(value, str | int) and value in inner
+    if origin is Sequence:
+        of_element = _is_of(inner[0])
+        return lambda value: _is_list(given := plain(value)) and all(map(of_element, given))
+    if origin is Mapping:
+        of_value = _is_of(inner[1])
+        return lambda value: isinstance(value, Mapping) and all(map(of_value, value.values()))
+    if origin is Iterable:  # whose elements may be there only once
+        return lambda value: isinstance(value, Iterable) and not isinstance(value, str | bytes)
+    if type_ in NUMBERS:
+        return lambda value: isinstance(given := plain(value), NUMBERS[type_]) and not isinstance(given, bool)
+    return lambda value: isinstance(value if isinstance(value, type_) else plain(value), type_)
+
+
+def _noun(type_: Any, several: bool = False) -> str:
+    """The type in words, as `a list of whole numbers`."""
+    origin, inner = get_origin(type_), get_args(type_)
+    if origin in (Union, UnionType):
+        nouns = list(dict.fromkeys(_noun(part, several) for part in inner if part is not NoneType))
+        nouns = [noun for noun in nouns if not any(other.startswith(f"{noun} or ") for other in nouns)]
+        return " or ".join(filter(None, (", ".join(nouns[:-1]), nouns[-1])))
+    if origin is Literal:
+        return f"one of {', '.join(map(str, inner))}"
+    if origin in (Sequence, Iterable):
+        of = "" if inner[0] is Any else f" of {_noun(inner[0], several=True)}"
+        return f"lists{of}" if several else f"a list{of}"
+    one = {Mapping: "mapping", tuple: "tuple"}.get(origin) or type_.__name__
+    return NOUNS.get(type_, (f"a {one}", f"{one}s"))[several]

@@ -313,13 +313,13 @@ def read(path: Path) -> Committed:
     return Committed(path, study, sha256(data).hexdigest(), folders)
 
 
-def keys(path: Path) -> set[str]:
-    """Return the keys of the folders in a file of committed results, by the names of its members alone.
+def keys(place: Path) -> set[str]:
+    """Return the keys of the folders in a study's files of committed results, by the names of members alone.
 
     CommitError as of `read`.
     """
-    members = _members(path, _decompressed(path, path.read_bytes()))
-    return {name.removesuffix(f"/{MANIFEST}") for name in members if name.endswith(f"/{MANIFEST}")}
+    names = [name for path in files(place) for name in _members(path, _decompressed(path, path.read_bytes()))]
+    return {name.removesuffix(f"/{MANIFEST}") for name in names if name.endswith(f"/{MANIFEST}")}
 
 
 def _decompressed(path: Path, data: bytes) -> bytes:

@@ -43,7 +43,7 @@ def _parts(plan: Plan, results: Path, newest: Path) -> Iterator[str]:
         )
     present = {key for key in planned if (results / key / MANIFEST).is_file()}
     stored = archives.stored(archives.place(plan.study, home)).intersection(planned) - present
-    light = {key for path in committed.files(home / "studies" / plan.study) for key in committed.keys(path)}
+    light = committed.keys(home / "studies" / plan.study)
     light = light.intersection(planned) - present - stored
     missing = [key for key in planned if key not in present | stored | light]
     first = f" ({missing[0]} first)" if missing else ""

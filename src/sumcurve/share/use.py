@@ -11,6 +11,7 @@ from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
+from sumcurve.sources.jsonl import MARK, row_of
 from sumcurve.sources.raw import EMPTY_SOURCE, Refused, check_text
 from sumcurve.store import manifest
 from sumcurve.store.records import Record, RecordError, Text
@@ -149,8 +150,8 @@ def _exported(path: Path) -> Run:
     return Run(specification, search, lower, path, words, inputs)
 
 
-def items_of(rows: Iterable[tuple[str, Any]], lower: bool, words: str = "words") -> Iterator[tuple[Any, Item]]:
-    """Items of lines, each a place and its text: the id of each (else its number) and its source as systems read it.
+def items_of(rows: Iterable[tuple[str, bytes]], lower: bool, words: str = "words") -> Iterator[tuple[Any, Item]]:
+    """Items of lines, each a place and its bytes: the id of each (else its number) and its source as systems read it.
 
     `words` is the corpus's tokenizer.
 
@@ -159,12 +160,9 @@ def items_of(rows: Iterable[tuple[str, Any]], lower: bool, words: str = "words")
     tokens = tokenizer(words)
     for number, (place, line) in enumerate(rows, start=1):
         try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise RecordError(f'{place}: not JSON ({error}); give a line {{"id": …, "source": …}} for each') from None
-        if not isinstance(row, dict) or "source" not in row:
-            raise RecordError(f'{place}: no object with "source": {str(line)[:60]!r}')
-        try:
+            row = row_of(line.removeprefix(MARK) if number == 1 else line)
+            if "source" not in row:
+                raise RecordError(f'{place}: no object with "source": {line[:60]!r}')
             check_text(row["source"], "source", EMPTY_SOURCE)
         except Refused as error:
             raise RecordError(f"{place}: {error.reason} ({error.value}); correct it or leave the line out") from None
@@ -203,7 +201,7 @@ def _system(run: Run, device: str) -> Any:
 
 
 def summarize(
-    run: Run, lines: Iterable[tuple[str, Any]], device: str, note: Callable[[str], None] = lambda text: None
+    run: Run, lines: Iterable[tuple[str, bytes]], device: str, note: Callable[[str], None] = lambda text: None
 ) -> Iterator[dict[str, Any]]:
     """A row {id, summary} for each line {id, source}, in order; `lines` come with their places.
 

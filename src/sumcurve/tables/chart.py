@@ -188,6 +188,25 @@ def dots(panel: Panel, looks: Looks, order: Sequence[str], width: int, named: bo
     return together("layer", layers, width=width, height=ROW * len(order), title=panel.title)
 
 
+def trainings(
+    runs: pd.DataFrame, sizes: Sequence[int], title: str, most: float, width: int, height: int
+) -> Specification:
+    """Validation scores over updates, a line for every run, a dot where its checkpoint is selected.
+
+    `runs` (records, seed, updates, score, selected): a row for each scored checkpoint. Both axes begin at 0; that of
+    scores ends at `most`. A colour stands for a size, which the legend names, where `curves` has one for a method.
+    """
+    scale = alt.Scale(domain=[*sizes], range=[COLOURS[place % len(COLOURS)] for place in range(len(sizes))])
+    legend = alt.Legend(title="records", labelExpr="format(datum.value, ',')")
+    colour = alt.Color("records:O", scale=scale, legend=legend)
+    x = alt.X("updates:Q", title="updates", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, grid=False))
+    axis = alt.Axis(tickCount=5, domain=False, ticks=False)
+    y = alt.Y("score:Q", title=None, scale=alt.Scale(domain=[0, most]), axis=axis)
+    lines = alt.Chart(runs).mark_line(size=1.4).encode(x=x, y=y, color=colour, detail=alt.Detail("seed:N"))
+    marks = alt.Chart(runs[runs.selected]).mark_point(filled=True, opacity=1).encode(x=x, y=y, color=colour)
+    return together("layer", [lines, marks], width=width, height=height, title=title)
+
+
 def _axes(panel: Panel, ends: tuple[float, float]) -> tuple[alt.X, alt.Y]:
     every = pd.concat([panel.points.x, panel.fitted.x]).astype(float)
     margin = (every.max() / every.min()) ** 0.04 if every.max() > every.min() else 1.2

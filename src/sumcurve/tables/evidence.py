@@ -281,6 +281,10 @@ class Evidence:
         """Explain, in a clause, why a metric ranks no system on a corpus; empty where there is no reason."""
         return ""
 
+    def validation(self, study: "Study", corpus: str, metric: str) -> str:
+        """Outcome of the validation of a metric that ranks on a corpus, "passed" or a clause; empty where not asked."""
+        return ""
+
     def unranked(self, corpus: str, metric: str, cell: Cell) -> Unranked | None:
         """Explain why a metric does not rank a system of a corpus; None where there is no reason."""
         return None

@@ -71,6 +71,11 @@ class Numbers:
         reasons = (evidence.unread(self.study, corpus, metric) for evidence in self.study.evidence.values())
         return next(filter(None, reasons), "")
 
+    def validation(self, corpus: str, metric: str) -> str:
+        """Outcome of the validation of a metric on a corpus: "passed", or a clause; empty where none is asked for."""
+        outcomes = (evidence.validation(self.study, corpus, metric) for evidence in self.study.evidence.values())
+        return next(filter(None, outcomes), "")
+
     @property
     def compared(self) -> list[Metric]:
         """The metrics that systems are ranked by, and those that check whether they do the task of the comparison."""

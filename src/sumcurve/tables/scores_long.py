@@ -20,7 +20,8 @@ def table(results: Results) -> Table:
     """A row for every corpus, part, method, size, search and metric; numbers are in the metric's `unit`.
 
     `metric` is the metric's column in table scores. `least` and `most` are over seeds, where there are several. A
-    system is `ranked` where the metric ranks it; where not, `why` has the reason.
+    system is `ranked` where the metric ranks it; where not, `why` has the reason. `validation` is the outcome of the
+    metric's validation on the corpus.
     """
     rows = [
         _row(results, system, metric, name)
@@ -38,6 +39,7 @@ def table(results: Results) -> Table:
         *shared("interval_covers", "items", "groups"),
         Column("ranked", "ranked"),
         *shared("why"),
+        Column("validation", "validation"),
     ]
     return Table("scores_long", results.title("Mean scores, a row for every system and metric"), columns, rows)
 
@@ -76,6 +78,7 @@ def _row(results: Results, system: System, metric: Metric, name: Name) -> dict[s
         "groups": len(set(items.groups)),
         "ranked": "no" if why else "yes",
         "why": why,
+        "validation": results.validation(system.corpus, metric.name) if metric.ranks else "",
     }
 
 

@@ -49,7 +49,7 @@ def _learn(results: Results) -> Learned:
             which = " with significant source sensitivity" if results.largest(corpus) else ""
             refused[corpus] = f"no trained method{which}"
             continue
-        for metric in results.ranking_metrics(corpus):
+        for metric in results.ranking_metrics():
             design = results.design(corpus, metric.name)
             if design is None or corpus in refused:  # for all metrics alike
                 continue
@@ -152,7 +152,7 @@ def table(results: Results) -> Table:
     metric_of = {metric.name: metric for metric in results.metrics}
     rows: list[dict[str, Any]] = []
     for (corpus, metric), fits in learned.fits.items():
-        for verdict in verdicts(fits):
+        for verdict in verdicts(fits) if not results.unread(corpus, metric) else ():
             low, middle, high = (learned.scales[corpus, metric].difference(end) for end in verdict.difference)
             largest = results.largest(corpus)
             now, twice, four_times = (

@@ -163,7 +163,7 @@ REFUSED = {
     "lacking": (lambda frame: frame[1:], {}, "item 'i0' has no score of 'a' .*--common"),
     "alone": (lambda frame: frame[:ITEMS], {}, "scores of one system, 'a'"),
     "no number": (lambda frame: frame.assign(score="x"), {"metric": "score"}, "row 1: column score holds 'x'"),
-    "empty": (lambda frame: frame.assign(score=[None, *frame.score[1:]]), {}, "row 1: column score holds ''"),
+    "empty": (lambda frame: frame.assign(score=[None, *frame.score[1:]]), {}, "row 1: column score holds 'nan'"),
     "no number in one row": (
         lambda frame: frame.assign(score=["abc", *frame.score[1:].astype(str)]),
         {},
@@ -206,6 +206,30 @@ def test_a_key_that_stands_twice_in_a_line_is_named(tmp_path) -> None:
     (tmp_path / "s.jsonl").write_text('{"item": 1, "a": 0.5, "b": 0.3}\n{"item": 2, "a": 0.5, "a": 0.9, "b": 0.3}\n')
     with pytest.raises(CommandError, match=r"s\.jsonl:2: not JSON \(the key 'a' stands twice"):
         sc.compare(tmp_path / "s.jsonl")
+
+
+@pytest.mark.parametrize("written", ["NaN", "Infinity", "-Infinity", "1e999"])
+@pytest.mark.parametrize("options", [{}, {"metric": "score"}])
+def test_a_score_that_is_no_finite_number_is_named_as_it_is_written(tmp_path, written, options) -> None:
+    rows = [("1", "a", "0.5"), ("1", "b", written), ("2", "a", "0.25"), ("2", "b", "0.125")]
+    lines = [f'{{"item": "{item}", "system": "{system}", "score": {score}}}' for item, system, score in rows]
+    (tmp_path / "lines.jsonl").write_text("\n".join(lines))
+    (tmp_path / "list.json").write_text("[" + ",\n".join(lines) + "]")
+    (tmp_path / "table.csv").write_text("\n".join(["item,system,score", *map(",".join, rows)]))
+    for name, line in (("lines.jsonl", 2), ("list.json", 2), ("table.csv", 3)):
+        with pytest.raises(CommandError, match=f"{name}:{line}: column score holds '{written}': "):
+            sc.compare(tmp_path / name, **options)
+    frame = pd.DataFrame(rows, columns=["item", "system", "score"]).astype({"score": float})
+    with pytest.raises(CommandError, match=r"row 2: column score holds '-?(nan|inf)': "):
+        sc.compare(frame, **options)
+
+
+@pytest.mark.parametrize("missing", [float("nan"), None, pd.NA])
+def test_a_missing_group_is_none(missing) -> None:
+    """NaN is a missing value of a data frame, not a group of that name."""
+    rows = scores({"a": 6, "b": 0}).to_dict("records")
+    without, empty = ([row | {"group": group} for row in rows] for group in (missing, ""))
+    assert str(sc.compare(without)) == str(sc.compare(empty))
 
 
 def test_seeds_that_are_left_out_are_called_as_in_the_file() -> None:

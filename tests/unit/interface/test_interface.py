@@ -1,17 +1,20 @@
 """The functions of `import sumcurve`: lazy, named like no room, and the same as the verbs."""
 
+import inspect
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import sumcurve as sc
 from rooms import BUDGETS
 from sumcurve.__main__ import parser
-from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.arguments import CommandError, UsageError
 from unit.interface.test_compare import scores
 from unit.interface.test_curve import trainings
 
@@ -129,3 +132,83 @@ def test_power_efficiency_and_oracle_are_those_of_their_verbs(tmp_path, capsys) 
         ((name, value),) = wrong.items()
         with pytest.raises(CommandError, match=f"{name} is {value!r}; give a"):
             sc.power(18, **wrong)
+
+
+PAIR = [("One. Two.", "Two.")]
+REQUIRED = {
+    "across": {"studies": ["none"]},
+    "compare": {"scores": "none.csv"},
+    "curve": {"results": "none.csv"},
+    "efficiency": {"results": "none.csv"},
+    "load": {"study": "none"},
+    "oracle": {"articles": PAIR},
+    "power": {"sd_items": 18},
+    "rouge": {"candidates": ["a"], "references": ["b"]},
+}
+
+
+@pytest.mark.parametrize("name", sc.__all__)
+def test_a_value_of_another_type_is_refused_at_every_parameter(name) -> None:
+    function = getattr(sc, name)
+    for parameter in inspect.signature(function).parameters:
+        with pytest.raises(UsageError, match=rf"^{parameter} is <object object at .*>; give .*$"):
+            function(**{**REQUIRED[name], parameter: object()})
+    assert pickle.loads(pickle.dumps(function)) is function
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sc.rouge(["a"], ["b"], metrics="rouge1"), "metrics is 'rouge1'; give a list of strings"),
+        (lambda: sc.rouge(["a", ["x", 5]], ["b", "c"]), "candidates[1][1] is 5; give a string"),
+        (lambda: sc.rouge(pd.Series(["a", None]), ["b"]), "candidates[1] is nan; give a string or a list of strings"),
+        (lambda: sc.rouge(["a"], ["b"], mode="unicod"), "mode is 'unicod'; give one of"),
+        (lambda: sc.curve("none.csv", reach=0.5), "reach is 0.5; give a list of numbers"),
+        (lambda: sc.curve("none.csv", reach=[0.5, "x"]), "reach[1] is 'x'; give a number"),
+        (lambda: sc.curve("none.csv", best=True), "best is True; give a number, or leave it out"),
+        (lambda: sc.compare({"a": 5, "b": [1]}), "scores['a'] is 5; give"),
+        (lambda: sc.oracle(PAIR, seconds="3"), "seconds is '3'; give a number"),
+        (lambda: sc.oracle([(1, "a")]), "article 1: source is 1; give a string or a list of strings"),
+        (lambda: sc.oracle([5]), "article 1 is 5; give a pair"),
+        (lambda: sc.across(["a", "b"], at=0), "at is 0; give a list of whole numbers"),
+        (lambda: sc.across("a"), "studies is 'a'; give a list of strings or paths"),
+    ],
+)
+def test_a_wrong_type_is_named_with_its_place_and_the_remedy(call, message) -> None:
+    with pytest.raises(CommandError) as raised:
+        call()
+    assert str(raised.value).startswith(message)
+    assert "\n" not in str(raised.value)
+
+
+def test_numbers_and_columns_of_numpy_and_pandas_are_plain_ones() -> None:
+    ours = sc.power(np.float64(18), np.float32(0.5), items=np.int64(100), paired=np.True_)
+    assert ours.answers == sc.power(18, 0.5, items=100, paired=True).answers
+    texts = ["a b", "b c"]
+    frame = pd.DataFrame({"text": texts})
+    by_column = sc.rouge(frame.text, np.array(texts), metrics=np.array(["rouge1"]))
+    assert by_column.to_pandas().equals(sc.rouge(texts, texts, metrics=["rouge1"]).to_pandas())
+
+
+def test_missing_and_unknown_arguments_are_errors_of_any_call() -> None:
+    with pytest.raises(TypeError, match=r"power\(\) missing 1 required .* 'sd_items'"):
+        sc.power()
+    with pytest.raises(TypeError, match=r"power\(\) got an unexpected keyword argument 'itmes'"):
+        sc.power(18, itmes=3)
+
+
+def test_options_of_oracle_are_those_of_its_verb(tmp_path) -> None:
+    source, abstract = [f"w{n} w{n + 1} w{n + 3}." for n in range(12)], ["w1 w3 w5 w7 w9."]
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "1", "source": source, "abstract": abstract}) + "\n")
+    for options in ({"nodes": 0}, {"algorithm": "vns", "seed": 7}):
+        words = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
+        run("oracle", "--input", tmp_path / "a.jsonl", "--output", tmp_path / "o.jsonl", *words)
+        row = json.loads((tmp_path / "o.jsonl").read_text())
+        (own,) = sc.oracle([(source, abstract)], **options).certificates
+        assert {**own, "seconds": 0, "digest": ""} == {**row, "seconds": 0, "digest": ""}
+        assert (row["budget"].get("nodes"), row["seed"]) == (options.get("nodes"), options.get("seed"))
+    for wrong in ({"seed": 7}, {"algorithm": "vns", "nodes": 3}, {"algorithm": "greedy", "seed": 7}):
+        with pytest.raises(CommandError, match=r"it changes nothing of --algorithm (exact|vns|greedy); leave it out"):
+            sc.oracle(PAIR, **wrong)
+    with pytest.raises(CommandError, match="nodes is -1; give a whole number of at least 0"):
+        sc.oracle(PAIR, nodes=-1)

@@ -19,6 +19,7 @@ import yaml
 from safetensors.numpy import save
 
 from sumcurve.capabilities.contrasts.judged import Judged
+from sumcurve.cli import studies
 from sumcurve.share import committed
 from sumcurve.share.committed import CommitError
 from sumcurve.share.item_tables import table_of
@@ -220,6 +221,25 @@ def test_folders_that_the_study_does_not_ask_for_any_more_are_left(plan, place, 
     restored = restore(other, tmp_path / "results", place)
     assert set(restored.not_planned) == of_runs(plan) - of_runs(other)
     assert set(restored.taken) == of_runs(plan) & of_runs(other)
+
+
+def test_folders_that_a_file_loses_are_said(plan, made, source, tmp_path, monkeypatch, capsys):
+    """A study that drops a corpus has its file written again without that corpus's trainings."""
+    config = Path(shutil.copytree(ROOT / "config", tmp_path / "checkout" / "config"))
+    path = config / "studies" / "smoke.yaml"
+    path.write_text(re.sub(r"^  modules:\n(    .*\n)+", "", path.read_text(), flags=re.M))
+    other = Plan.read(config, "smoke")
+    lost = committed.keys(source) - of_runs(other)
+    assert lost
+    records = tmp_path / "records"
+    shutil.copytree(source, records / plan.study)
+    monkeypatch.setattr(studies, "CONFIG", config)
+    monkeypatch.setattr(studies, "RECORDS", records)
+    studies.commit("smoke", made)
+    told = capsys.readouterr().out
+    assert f"{len(lost)} folders left out that study smoke does not ask for now, {min(lost)} first" in told
+    studies.commit("smoke", made)
+    assert "left out" not in capsys.readouterr().out
 
 
 def test_no_committed_results_are_said_with_the_verb_that_writes_them(plan, tmp_path):

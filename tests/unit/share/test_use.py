@@ -68,11 +68,11 @@ class Finished:
     def run(self, method: str) -> use.Run:
         return use.of_plan(self.plan, self.results / str(self.row(method).run))
 
-    def lines(self) -> list[tuple[str, str]]:
+    def lines(self) -> list[tuple[str, bytes]]:
         """The test items as anybody's text."""
         part = Corpus(next((self.results / "corpora").glob("tales-????????"))).part("test")
         rows = [{"id": text.id, "source": text.source} for text in part.text]
-        return [(f"line {number}", json.dumps(row)) for number, row in enumerate(rows, start=1)]
+        return [(f"line {number}", json.dumps(row).encode()) for number, row in enumerate(rows, start=1)]
 
     def said(self, method: str) -> list[dict]:
         """What its output says of the test items."""
@@ -143,8 +143,9 @@ def test_what_cannot_be_exported_is_refused_with_the_reason(finished, exported):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "line 2: not JSON"),
-        ("[1]", r'line 2: no object with "source"'),
+        ("{", "line 2: broken JSON"),
+        ("[1]", r"line 2: not an object"),
+        ('{"source": "A fox.", "source": "A dog."}', r"line 2: repeated key \('source'\)"),
         ('{"text": "x"}', r'line 2: no object with "source"'),
         ('{"source": 7}', "line 2: .*must be a string or a list of strings"),
         ('{"source": "  "}', "line 2: empty source"),
@@ -153,21 +154,31 @@ def test_what_cannot_be_exported_is_refused_with_the_reason(finished, exported):
 )
 def test_a_line_that_is_no_text_is_named_after_the_summaries_before_it(finished, line, message):
     found = []
-    lines = [("line 1", '{"source": "A fox."}'), ("line 2", line)]
+    lines = [("line 1", b'{"source": "A fox."}'), ("line 2", line.encode())]
     with pytest.raises(RecordError, match=message):
         found.extend(use.summarize(finished.run("theirs"), lines, "cpu"))
     assert found == [{"id": 1, "summary": ["a fox ."]}]
 
 
+def test_a_mark_of_byte_order_before_the_first_line_is_left_out(finished):
+    line = '{"source": "A fox."}'
+    marked, plain = ([("line 1", line.encode(encoding))] for encoding in ("utf-8-sig", "utf-8"))
+    run = finished.run("theirs")
+    assert list(use.summarize(run, marked, "cpu")) == list(use.summarize(run, plain, "cpu"))
+
+
 def test_sources_that_a_pretrained_model_has_no_positions_for_are_counted_and_said(finished, monkeypatch):
     monkeypatch.setattr(use, "TOGETHER", 2)
     words = " ".join(["fox"] * 200)
-    lines = [(f"line {number}", json.dumps({"source": text})) for number, text in enumerate([words, "A fox.", words])]
+    lines = [
+        (f"line {number}", json.dumps({"source": text}).encode())
+        for number, text in enumerate([words, "A fox.", words])
+    ]
     said: list[str] = []
     assert len(list(use.summarize(finished.run("mine"), lines, "cpu", said.append))) == 3
     assert said == ["2 of 3 sources are longer than the model's 64 positions: it reads their first part"]
-    with pytest.raises(RecordError, match="not JSON"):
-        list(use.summarize(finished.run("mine"), [*lines[:1], ("line 2", "{")], "cpu", said.append))
+    with pytest.raises(RecordError, match="broken JSON"):
+        list(use.summarize(finished.run("mine"), [*lines[:1], ("line 2", b"{")], "cpu", said.append))
     assert said[1:] == ["1 of 1 sources are longer than the model's 64 positions: it reads their first part"]
     for method in ("mine", "fastrl", "theirs"):
         list(use.summarize(finished.run(method), lines[1:2], "cpu", said.append))

@@ -109,7 +109,6 @@ ROWS = [
     (S, "labels.related", 7, "labels tables", "pcov"),
     (S, "corpora.modules.compose.max", 5, "corpus tables", "modules"),
     (S, "corpora.modules.oracle.nodes", 9, "prove tables", "modules"),
-    (S, "corpora.tales.exam", str(Path(__file__).with_name("exam-of-tales.csv")), "tables", ""),
     (S, "corpora.modules.oracle.parts", ["train", "test"], "prove tables", "modules"),
     (S, "corpora.modules.cloze.salient", "words", "questions tables", "modules"),
     (S, "corpora.modules.salient", "cloze", "entities tables", "modules"),

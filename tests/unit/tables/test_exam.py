@@ -1,4 +1,4 @@
-"""Metric validation of a study: metrics that are not validated rank no system, and pages say so."""
+"""Metric validation of a study: metrics that failed rank no system, others rank without it, and pages say so."""
 
 import json
 import shutil
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sumcurve.capabilities.exam.evidence import NOT_TESTED, Exams
+from sumcurve.capabilities.exam.capability import CAPABILITY
+from sumcurve.capabilities.exam.evidence import NONE, Exams
 from sumcurve.capabilities.exam.findings import findings
 from sumcurve.capabilities.exam.table import Sitting, read_exam
 from sumcurve.capabilities.exam.thresholds import thresholds
@@ -18,6 +19,7 @@ from sumcurve.study.tables import findings_of, made
 from sumcurve.tables.report.facts import Corpus, rows_of
 from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.results import Results
+from sumcurve.tables.verdicts import bands
 
 ROOT = Path(__file__).parents[3]
 HEAD = "corpus,scorer,settings,metric,claim,row,part,threshold,verdict,why,value,low,high,p,systems,documents\n"
@@ -41,35 +43,62 @@ def table(path, *rows, corpus="tales", settings="{}"):
     return path
 
 
-def made_of(study, long_curves, settings, outcomes):
-    outputs = long_curves({"pcov": (30, 3), "abs": (22, 3)}, (1, 2, 3), (25, 50, 100), 0.5)
+def made_of(study, long_curves, settings, outcomes, sizes=(25, 50, 100)):
+    """A corpus with these outcomes of its validation (None: without one), its tables and results."""
+    outputs = long_curves({"pcov": (30, 3), "abs": (22, 3)}, (1, 2, 3), sizes, 0.5)
     corpus = outputs[0].corpus
-    exams = {"exam": Exams({corpus: Sitting(corpus, {}, outcomes)})}
+    exams = {"exam": Exams({} if outcomes is None else {corpus: Sitting(corpus, {}, outcomes)})}
     results = Results(replace(study, outputs=outputs, statistics=study.statistics[:1], evidence=exams), settings)
     tables = rows_of({name: made(name, results) for name in [*TABLES, "scores_long"]})
     return Corpus(corpus, tables), tables, results
 
 
-def test_a_metric_that_failed_ranks_nobody_and_the_others_do(study, long_curves, settings):
-    outcomes = {("rouge", "rouge1"): "failed: repeated", ("rouge", "rouge2"): "passed"}
+def by_rouge(*outcomes):
+    return {
+        ("rouge", name): outcome for name, outcome in zip(("rouge1", "rouge2", "rougeLsum"), outcomes, strict=False)
+    }
+
+
+def test_a_metric_that_failed_or_was_not_tested_ranks_nobody_and_the_others_do(study, long_curves, settings):
+    outcomes = by_rouge("failed: repeated", "passed")
     corpus, tables, results = made_of(study, long_curves, settings, outcomes)
     assert corpus.metrics == ["ROUGE-2"]
-    assert results.unread(corpus.name, "rougeLsum") == NOT_TESTED
+    assert results.unread(corpus.name, "rougeLsum") == "not validated on this corpus: not tested"
     (finding,) = findings(corpus, Titles({}))
     assert finding.head == "Metrics not validated on this corpus (‡)"
     assert "ROUGE-1 (failed: repeated)" in finding.text
     assert "ROUGE-Lsum (not tested)" in finding.text
     assert " ROUGE-2" in findings_of(tables, Titles({}))[0].text
-    assert any("ROUGE-1 ranks no system" in note for note in results.notes.unread)
+    assert any("ROUGE-1 not validated" in note and "no system is ranked" in note for note in results.notes.unread)
 
 
-def test_where_no_metric_passed_the_study_is_not_ranked_and_says_so_first(study, long_curves, settings):
-    outcomes = {("rouge", name): "undecided: human" for name in ("rouge1", "rouge2", "rougeLsum")}
-    corpus, tables, _ = made_of(study, long_curves, settings, outcomes)
+def test_scores_are_forecast_by_a_metric_that_failed_and_no_leader_is(study, long_curves, settings):
+    outcomes = by_rouge("failed: repeated", "passed", "passed")
+    _, tables, results = made_of(study, long_curves, settings, outcomes, (10, 20, 40, 70, 100))
+    assert {row["metric"] for row in tables["verdicts"]} == {"ROUGE-2", "ROUGE-Lsum"}
+    forecast = bands(results)
+    beyond = forecast[(forecast.metric == "rouge1") & forecast.beyond]
+    assert {*beyond.method} == {"abs", "pcov"}
+    assert beyond.records.max() == 4 * max(results.sizes("notes"))
+    assert any(row["rouge1"] is not None for row in tables["scores"])
+
+
+def test_where_all_metrics_failed_the_study_is_not_ranked_and_says_so_first(study, long_curves, settings):
+    corpus, tables, _ = made_of(study, long_curves, settings, by_rouge(*["failed: human"] * 3))
     assert not corpus.rows("answers")
     first = findings_of(tables, Titles({}))[0]
     assert first.head == "Not ranked"
-    assert "no metric is validated on this corpus: ROUGE-1, ROUGE-2 and ROUGE-Lsum (undecided: human)." in first.text
+    assert "no metric is validated on this corpus: ROUGE-1, ROUGE-2 and ROUGE-Lsum (failed: human)." in first.text
+
+
+@pytest.mark.parametrize(("outcomes", "why"), [(by_rouge(*["undecided: human"] * 3), "undecided: human"), (None, NONE)])
+def test_metrics_rank_without_a_validation_and_pages_say_so(study, long_curves, settings, outcomes, why):
+    corpus, _, results = made_of(study, long_curves, settings, outcomes)
+    assert corpus.metrics == ["ROUGE-1", "ROUGE-2", "ROUGE-Lsum"]
+    (finding,) = findings(corpus, Titles({}))
+    assert finding.head == "Ranked without a validation on this corpus"
+    assert finding.text == f"ROUGE-1, ROUGE-2 and ROUGE-Lsum ({why})."
+    assert any(why in note and "ranked all the same" in note for note in results.notes.unread)
 
 
 def test_outcomes_are_computed_from_the_rows(tmp_path):
@@ -147,29 +176,26 @@ def test_a_table_that_no_exam_can_have_written_is_refused(tmp_path, was, instead
         read_exam(path)
 
 
-def test_the_outcomes_decide_the_tables_of_a_study(tmp_path):
-    config = Path(shutil.copytree(ROOT / "config", tmp_path / "checkout" / "config"))
-    study = config / "studies" / "smoke.yaml"
-    plain = Plan.read(config, "smoke").tables
-    text = study.read_text()
-    tables = {plain}
-    for verdict in ("passed", "failed"):
-        path = table(tmp_path / f"{verdict}.csv", f"rouge,rouge1,closeness,human,,0.5,{verdict}")
-        study.write_text(text.replace("  tales:\n", f"  tales:\n    exam: {path}\n", 1))
-        tables.add(Plan.read(config, "smoke").tables)
+def validated_smoke(place, verdict="passed", **keys):
+    """The configuration with a validation of ROUGE-1 on the corpus of the study smoke."""
+    config = Path(shutil.copytree(ROOT / "config", place / "checkout" / "config"))
+    table(config / "validation" / "tales.csv", f"rouge,rouge1,closeness,human,,0.5,{verdict}", **keys)
+    return config
+
+
+def test_the_outcomes_decide_the_tables_of_a_study_without_a_key(tmp_path):
+    tables = {Plan.read(ROOT / "config", "smoke").tables}
+    tables |= {Plan.read(validated_smoke(tmp_path / one, one), "smoke").tables for one in ("passed", "failed")}
     assert len(tables) == 3
 
 
 @pytest.mark.parametrize("corpus", ["tales-0a1b2c3d", "talesofmine", "realsumm"])
-def test_an_exam_is_of_the_corpus_that_names_it(tmp_path, corpus):
-    config = Path(shutil.copytree(ROOT / "config", tmp_path / "checkout" / "config"))
-    path = table(tmp_path / "exam.csv", "rouge,rouge1,closeness,human,,0.5,passed", corpus=corpus)
-    study = config / "studies" / "smoke.yaml"
-    study.write_text(study.read_text().replace("  tales:\n", f"  tales:\n    exam: {path}\n", 1))
+def test_an_exam_is_of_the_corpus_whose_name_it_has(tmp_path, corpus):
+    config = validated_smoke(tmp_path, corpus=corpus)
     if corpus.startswith("tales-"):
         assert Plan.read(config, "smoke").tables
         return
-    with pytest.raises(PlanError, match=rf"smoke.yaml:\d+.* on {corpus}, not on tales, .*--study smoke --of tales"):
+    with pytest.raises(PlanError, match=rf"validation/tales.csv: .* on {corpus}, not on tales, .*--of tales"):
         assert Plan.read(config, "smoke").tables
 
 
@@ -180,17 +206,12 @@ def test_what_is_no_table_is_named(tmp_path, name, message):
         read_exam(tmp_path / name)
 
 
-@pytest.mark.parametrize(("sat", "refused"), [("true", False), ("false", True)])
-def test_an_exam_is_of_a_scorer_with_its_settings(tmp_path, sat, refused):
-    config = Path(shutil.copytree(ROOT / "config", tmp_path / "checkout" / "config"))
-    rouge = Plan.read(config, "smoke").scorers["rouge"].settings.model_dump(mode="json") | {"stemmer": sat == "true"}
-    cell = '"' + json.dumps(rouge).replace('"', '""') + '"'
-    path = table(tmp_path / "exam.csv", "rouge,rouge1,closeness,human,,0.5,passed", settings=cell)
+@pytest.mark.parametrize("agrees", [True, False])
+def test_an_exam_is_of_a_scorer_with_its_settings(tmp_path, agrees):
+    rouge = Plan.read(ROOT / "config", "smoke").scorers["rouge"].settings.model_dump(mode="json")
+    cell = '"' + json.dumps(rouge | {"stemmer": agrees}).replace('"', '""') + '"'
+    config = validated_smoke(tmp_path, settings=cell)
     study = config / "studies" / "smoke.yaml"
-    text = study.read_text().replace("  tales:\n", f"  tales:\n    exam: {path}\n", 1)
-    study.write_text(text.replace("rouge: {}", "rouge: {stemmer: true}", 1))
-    if refused:
-        with pytest.raises(PlanError, match=r"smoke.yaml:\d+.*validates rouge with stemmer: False, not True"):
-            assert Plan.read(config, "smoke").tables
-    else:
-        assert Plan.read(config, "smoke").tables
+    study.write_text(study.read_text().replace("rouge: {}", "rouge: {stemmer: true}", 1))
+    outcomes = CAPABILITY.digest(Plan.read(config, "smoke"))["exam"]["tales"]
+    assert outcomes == ([["rouge", "rouge1", "passed"]] if agrees else [])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sumcurve.capabilities.across import tables
 from sumcurve.machine.arguments import CommandError, require_whole
+from sumcurve.machine.parameters import checked
 from sumcurve.machine.spelling import there_are
 from sumcurve.scores import SCORERS
 from sumcurve.scores.scorer import Metric
@@ -44,6 +45,7 @@ class AcrossResult(Result):
         write_text(folder / "across.svg", drawing(self.corpora, self.titles))
 
 
+@checked
 def across(studies: Sequence[str | Path], at: Sequence[int] = (1000, 10000), metric: str = "rouge1") -> AcrossResult:
     """Compare recorded studies: best methods by corpus, agreement of rankings, crossings of curves, data efficiency.
 

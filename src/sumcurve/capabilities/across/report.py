@@ -9,7 +9,6 @@ from sumcurve.capabilities.across.tables import (
     AGREE,
     FEWEST,
     HOLDS,
-    NOT_READING,
     REVERSES,
     SIDES,
     UNDECIDED,
@@ -19,8 +18,8 @@ from sumcurve.capabilities.across.tables import (
 )
 from sumcurve.tables import chart
 from sumcurve.tables.figures import panel_of
-from sumcurve.tables.pairs import SINGLE_RUN
-from sumcurve.tables.report.findings import Titles
+from sumcurve.tables.report.facts import ignores_source
+from sumcurve.tables.report.findings import BETTER, EQUAL, Titles
 from sumcurve.tables.table import Row, Table, Value, listed, number
 
 WIDTH, HEIGHT = 230, 150  # pixels of a panel: with names and axis below 390, so that a narrow screen shrinks no text
@@ -32,20 +31,24 @@ WORDS = {  # of one ranking, and of several
 
 
 def best(corpus: Recorded, size: int, titles: Titles) -> str:
-    """The method that is significantly better than every other one ranked at a size; "none", or "not tested"."""
-    ranking = corpus.ranking(size)
-    if ranking.winner is not None:
-        return titles[ranking.winner]
-    return "not tested" if ranking.of("untested") else "none"
+    """The significantly best method at a size and those that it is not tested against, or why there is none."""
+    ranking = corpus.rankings[size]
+    names, untested = titles.all(ranking.best), titles.all([standing.name for standing in ranking.of("untested")])
+    if ranking.outcome == BETTER:
+        return f"{names} (not tested against {untested})" if untested else names
+    if ranking.outcome == "alone":
+        return f"only {names} is ranked" if names else f"not ranked ({corpus.unranked(size)})"
+    return "none" if ranking.outcome == EQUAL else "not tested"
 
 
 def row_of(corpus: Recorded, size: int, titles: Titles) -> tuple[str, str]:
     """The methods at a size, the best mean first, then those without a rank; and who is significantly best."""
-    ranked = corpus.ranked(size)
-    marks = {NOT_READING: " †", SINGLE_RUN: " (single run)"}
-    others = [titles[name] + marks[why] for name in corpus.methods if (why := corpus.why(name, size)) in marks]
-    names = ", ".join(titles[name] for name in ranked)
-    return "; ".join(filter(None, (names, ", ".join(others)))), best(corpus, size, titles)
+    names = corpus.rankings[size].names
+    ranked = [titles[name] + " (single run)" * (not corpus.is_replicated(name, size)) for name in names]
+    others = [row for (name, at), row in corpus.cells.items() if at == size and name not in names]
+    unranked = ", ".join(titles[row["method"]] + " †" * ignores_source(row) for row in others)
+    parts = (", ".join(ranked), unranked and f"not ranked: {unranked}")
+    return "; ".join(filter(None, parts)), best(corpus, size, titles)
 
 
 def headline(corpora: Sequence[Recorded], sizes: Sequence[int], titles: Titles) -> str:
@@ -145,7 +148,7 @@ def _efficiency(rows: Sequence[Row], titles: Titles) -> Iterator[str]:
             f"{parts[1]} % the method's, {parts[2]} % neither's (of noise alone {chance})."
         )
     if not rows:
-        yield "Data efficiency: fewer than two methods are ranked at two common sizes on all corpora, so no shares."
+        yield "Data efficiency: fewer than two methods are ranked with two seeds at two common sizes on all corpora."
 
 
 def _percent(share: Value) -> str:

@@ -1,13 +1,13 @@
 """Comparison of several corpora: best methods, agreement of rankings, crossings of curves, gains from more data.
 
 All numbers come from the recorded tables of studies (`tables.report.facts`): nothing is tested again, and scores are
-not interpolated between sizes. Scores of two corpora are never compared, only differences and ranks. A method is ranked
-at a size where its source sensitivity is significant and it has two seeds or more.
+not interpolated between sizes. Scores of two corpora are never compared, only differences and ranks. Ranks are those of
+table answers.
 """
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import combinations, groupby, pairwise, product
 from typing import Any
@@ -18,9 +18,9 @@ from scipy import stats
 
 from sumcurve.scores.scorer import Metric
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
-from sumcurve.tables.pairs import SINGLE_RUN
-from sumcurve.tables.ranking import Effect, Ranking, Standing, effect, recorded
-from sumcurve.tables.report.facts import Corpus, Record, ignores_source
+from sumcurve.tables.ranking import Effect, Ranking, recorded
+from sumcurve.tables.report.facts import Corpus, Record
+from sumcurve.tables.report.findings import EQUAL
 from sumcurve.tables.table import Column, Table, Value, number
 
 Array = NDArray[np.float64]
@@ -30,9 +30,8 @@ FEWEST = 5  # methods with which Kendall's tau can be significant: with 4, p is 
 DRAWS, SEED = 2000, 1  # of seeds, for the intervals of shares
 LEVEL = 0.05
 PARTS = ("corpus", "method", "rest")
-UNTRAINED, NOT_READING = "no training of this size", "no significant source sensitivity (†)"
 DIFFER = "settings differ between studies, or are not known"
-EQUAL, UNTESTED = "no significant difference", "not compared"
+UNTESTED, UNRANKED = "not compared", "not in table answers"
 HOLDS, REVERSES, UNDECIDED = "holds", "reverses", "undecided"
 SIDES = ("on no side", "on one side", "on both sides")
 AGREE, REVERSED = "agree significantly", "are reversed significantly"
@@ -81,22 +80,34 @@ class Recorded:
         near = [size for size in self.sizes if 1 / NEAR <= size / at <= NEAR]
         return min(near, key=lambda size: abs(math.log(size / at)), default=None)
 
-    def why(self, method: str, size: int) -> str:
-        """Explain why a method has no rank at a size; empty where it has one."""
-        row = self.cells.get((method, size))
-        if row is None:
-            return UNTRAINED
-        return NOT_READING if ignores_source(row) else SINGLE_RUN if (row["seeds"] or 0) < 2 else ""
+    @cached_property
+    def rankings(self) -> dict[int, Ranking]:
+        """The ranking of table answers at each size; empty where the table has none."""
+        return {size: recorded(self.corpus.at(self.metric.title, size)) for size in self.sizes}
 
-    def ranked(self, size: int) -> list[str]:
-        """The methods with a rank at a size, the best mean first."""
-        return sorted((name for name in self.methods if not self.why(name, size)), key=lambda m: -self.mean(m, size))
+    def rank(self, method: str, size: int) -> int | None:
+        """The place of a ranked method; methods that share the best mean have rank 1."""
+        names, best = self.rankings[size].names, self.rankings[size].best
+        return 1 if method in best else names.index(method) + 1 if method in names else None
+
+    def why(self, method: str, size: int) -> str:
+        """Explain why a method has no rank at a size, as table scores_long does; empty where it has one."""
+        if method in self.rankings[size].names:
+            return ""
+        rows = self.corpus.rows("scores_long", part="study", method=method, records=size, metric=self.metric.name)
+        return next((row["why"] for row in rows if row["search"] != "paper" and row["why"]), UNRANKED)
+
+    def unranked(self, size: int) -> str:
+        """Explain why no method has a rank at a size; empty where one has."""
+        reasons = dict.fromkeys(self.why(name, at) for name, at in self.cells if at == size)
+        return "" if self.rankings[size].standings else "; ".join(reasons)
+
+    def is_replicated(self, method: str, size: int) -> bool:
+        """Tell whether a method is ranked at a size and has two seeds or more."""
+        return method in self.rankings[size].names and (self.cells[method, size]["seeds"] or 0) > 1
 
     def mean(self, method: str, size: int) -> float:
         return float(self.cells[method, size][self.metric.name])
-
-    def score(self, method: str, size: int) -> Effect:
-        return effect(self.cells[method, size], self.metric.name) or Effect(self.mean(method, size))
 
     def contrast(self, first: str, second: str, size: int) -> Contrast:
         """The recorded test of two methods: of all pairs at the largest size, elsewhere against the best alone."""
@@ -111,23 +122,13 @@ class Recorded:
                 if row["ahead"] in (*pair, NOT_SHOWN):
                     return Contrast(difference, EQUAL if row["ahead"] == NOT_SHOWN else row["ahead"])
                 return Contrast(difference, UNTESTED, row["ahead"])
-        ranking = recorded(self.corpus.at(self.metric.title, size))
+        ranking = self.rankings[size]
         for best, other, sign in ((first, second, 1), (second, first, -1)):
-            standing = next((standing for standing in ranking.standings if standing.name == other), None)
-            if ranking.best == [best] and standing is not None and standing.lead is not None:
-                says = {"behind": best, "tied": EQUAL}.get(standing.outcome, UNTESTED)
+            standing = next(standing for standing in ranking.standings if standing.name == other)
+            if ranking.first == best and standing.lead is not None:
+                says = {"behind": best, "untested": UNTESTED}.get(standing.outcome, EQUAL)
                 return Contrast(standing.lead.times(sign), says, standing.why)
         return Contrast(means, UNTESTED, "below the largest size tables test against the best method alone")
-
-    def ranking(self, size: int) -> Ranking:
-        """The methods with a rank at a size, each beside the one with the best mean."""
-        first, *others = self.ranked(size) or [""]
-        standings = [Standing(first, "best")] if first else []
-        for name in others:
-            contrast = self.contrast(first, name, size)
-            outcome = {first: "behind", EQUAL: "tied"}.get(contrast.says, "untested")
-            standings.append(Standing(name, outcome, contrast.difference, contrast.why))  # type: ignore[arg-type]
-        return Ranking((*standings,))
 
     def significant(self, first: str, second: str, sizes: Sequence[int], leader: str) -> list[int]:
         """Select the sizes at which the leader is significantly better."""
@@ -175,31 +176,24 @@ def scores_table(corpora: Sequence[Recorded], sizes: Sequence[int]) -> Table:
     metric, changed = corpora[0].metric, altered(corpora)
     columns = _columns(at="near#", corpus="corpus", study="study", records="records#", method="method")
     columns.append(Column("score", metric.title, "number", metric.decimals, interval=True))
-    columns += _columns(rank="rank#", ranked="of#", seeds="seeds#", settings="settings", marks="marks")
+    columns += _columns(rank="rank#", ranked="of#", place="place")
+    columns += _columns(seeds="seeds#", settings="settings", marks="marks")
     rows: list[Sequence[Any]] = []
     for at, corpus in product(sizes, corpora):
         size = corpus.nearest(at)
         if size is None:
-            rows.append((at, corpus.name, corpus.study, *[None] * 7, f"no recorded size within a factor of {NEAR:g}"))
+            rows.append((at, corpus.name, corpus.study, *[None] * 8, f"no recorded size within a factor of {NEAR:g}"))
             continue
-        ranked = corpus.ranked(size)
+        places = {row["method"]: row["place"] for row in corpus.corpus.at(metric.title, size)}
         trained = [name for name in corpus.methods if (name, size) in corpus.cells]
         for name in sorted(trained, key=lambda name: -corpus.mean(name, size)):
-            rank = ranked.index(name) + 1 if name in ranked else None
+            row = corpus.cells[name, size]
             marks = "; ".join(filter(None, (corpus.why(name, size), DIFFER if name in changed else "")))
-            seeds = corpus.cells[name, size]["seeds"] or 0
-            score = _value(corpus.score(name, size))
-            settings = corpus.settings.get(name)
-            rows.append((at, corpus.name, corpus.study, size, name, score, rank, len(ranked), seeds, settings, marks))
-    note = (
-        "Scores of two corpora are not comparable. Ranks are of means, of methods with significant source sensitivity "
-        "and two seeds or more."
-    )
+            score = Value(*(row[f"{metric.name}{end}"] for end in ("", "_low", "_high")))
+            cells = (score, corpus.rank(name, size), len(places), places.get(name), row["seeds"] or 0)
+            rows.append((at, corpus.name, corpus.study, size, name, *cells, corpus.settings.get(name), marks))
+    note = "Scores of two corpora are not comparable. Ranks, by means, and places are those of table answers."
     return Table("across", f"{metric.title} by corpus", columns, _rows(columns, rows), [note])
-
-
-def _value(number: Effect) -> Value:
-    return Value(number.value, number.low, number.high)
 
 
 def pairs_table(corpora: Sequence[Recorded], sizes: Sequence[int]) -> Table:
@@ -209,18 +203,16 @@ def pairs_table(corpora: Sequence[Recorded], sizes: Sequence[int]) -> Table:
     columns += _columns(says="better", why="why not", ranking="ranking", same_settings="same settings")
     rows: list[Sequence[Any]] = []
     for at, pair in product(sizes, combinations(shared(corpora), 2)):
-        near = [(corpus, corpus.nearest(at)) for corpus in corpora]
         here = [
             (corpus.name, size, corpus.contrast(*pair, size))
-            for corpus, size in near
-            if size is not None and all((name, size) in corpus.cells for name in pair)
+            for corpus in corpora
+            if (size := corpus.nearest(at)) is not None and all((name, size) in corpus.cells for name in pair)
         ]
         agreement = ranking_of([contrast.says for *_, contrast in here], pair)
         same = "no" if {*pair} & {*altered(corpora)} else "yes"
         for name, size, contrast in here:
-            rows.append(
-                (at, *pair, name, size, _value(contrast.difference), contrast.says, contrast.why, agreement, same)
-            )
+            difference = Value(*astuple(contrast.difference))
+            rows.append((at, *pair, name, size, difference, contrast.says, contrast.why, agreement, same))
     notes = [
         f"Ranking: {HOLDS} where one method is significantly better on two corpora or more and the other on none, "
         f"{REVERSES} where each is on one or more, else {UNDECIDED}. Tests are those of tables comparisons and "
@@ -256,7 +248,7 @@ def crossings_table(corpora: Sequence[Recorded]) -> Table:
 
 def crossings(corpus: Recorded, first: str, second: str) -> Iterator[tuple[Any, ...]]:
     """The cells of each change of the lead, from `crossing` on; a difference of 0 leaves the lead where it was."""
-    sizes = [size for size in corpus.sizes if not (corpus.why(first, size) or corpus.why(second, size))]
+    sizes = [size for size in corpus.sizes if {first, second} <= {*corpus.rankings[size].names}]
     if len(sizes) < 2:
         yield (f"both ranked at {len(sizes) or 'no'} size{'s' * (len(sizes) != 1)}", *[None] * 7)
         return
@@ -287,14 +279,17 @@ def ranks_table(corpora: Sequence[Recorded], sizes: Sequence[int]) -> Table:
         left, right = first.nearest(at), second.nearest(at)
         if left is None or right is None:
             continue
-        common = [name for name in first.ranked(left) if name in second.ranked(right)]
-        means = [[corpus.mean(name, size) for name in common] for corpus, size in ((first, left), (second, right))]
-        tau, p = map(float, stats.kendalltau(*means)) if len(common) > 1 else (math.nan, math.nan)
+        both = ((first, left), (second, right))
+        common = [name for name in first.rankings[left].names if second.rank(name, right)]
+        ranks = [[corpus.rank(name, size) for name in common] for corpus, size in both]
+        tau, p = map(float, stats.kendalltau(*ranks)) if len(common) > 1 else (math.nan, math.nan)
         says = AGREE if p < LEVEL and tau > 0 else REVERSED if p < LEVEL else "no significant agreement"
         if len(common) < FEWEST:
             says = f"cannot be significant with fewer than {FEWEST} methods"
+        reasons = [f"{corpus.name} is not ranked: {why}" for corpus, size in both if (why := corpus.unranked(size))]
+        says = "; ".join(reasons) or says
         rows.append((at, first.name, left, second.name, right, len(common), tau, p, says, ", ".join(common)))
-    note = "Ranks of means, whether or not these differ significantly; p of each row alone."
+    note = "Ranks of table answers, whether or not means differ significantly or are tested; p of each row alone."
     return Table("across_ranks", "Agreement of rankings", columns, _rows(columns, rows), [note])
 
 
@@ -324,7 +319,7 @@ def efficiency_table(corpora: Sequence[Recorded]) -> Table:
     everywhere = [name for name in shared(corpora) if all(name in corpus.methods for corpus in corpora)]
     cells = [
         {
-            name: [size for size in corpus.sizes if low <= size <= high and not corpus.why(name, size)]
+            name: [size for size in corpus.sizes if low <= size <= high and corpus.is_replicated(name, size)]
             for name in everywhere
         }
         for corpus in corpora
@@ -338,7 +333,7 @@ def efficiency_table(corpora: Sequence[Recorded]) -> Table:
     ]
     if left_out:
         where = f"{number(low)}–{number(high)}"
-        notes.append(f"Left out, ranked at fewer than two sizes of {where} on some corpus: {', '.join(left_out)}.")
+        notes.append(f"Left out, with two seeds at fewer than two sizes of {where} on a corpus: {', '.join(left_out)}.")
     rows: list[Sequence[Any]] = []
     if len(methods) > 1:
         count, width = len(corpora), len(methods)
@@ -364,7 +359,7 @@ def efficiency_table(corpora: Sequence[Recorded]) -> Table:
         )
         notes.append(f"Brackets: {drawing}" if len(known) == count else f"No interval is estimated: {LACKING}.")
     else:
-        notes.append("No shares: fewer than two methods are ranked at two such sizes on all corpora.")
+        notes.append("No shares: fewer than two methods are ranked with two seeds at two such sizes on all corpora.")
     title = "What of data efficiency is the corpus's and what the method's"
     return Table("across_efficiency", title, columns, _rows(columns, rows), notes)
 

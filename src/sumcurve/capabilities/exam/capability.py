@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.capability import Capability, Folders, Verbs
 from sumcurve.capabilities.exam import command
-from sumcurve.capabilities.exam.settings import CorpusKeys
 from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.base import HELD_OUT
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 
 class Exam(Capability):
-    corpus_settings = CorpusKeys
-
     def add_parsers(self, verbs: Verbs) -> None:
         command.add_parser(verbs)
 
@@ -42,35 +39,39 @@ class Exam(Capability):
 
 
 def _exams(plan: PlannedStudy) -> "dict[str, Sitting]":
-    """The validations that the study's corpora name; PlanError for one that cannot be read or does not match."""
+    """The recorded validations on the study's corpora; PlanError for one that cannot be read or is of another corpus.
+
+    That of a corpus is `config/validation/CORPUS.csv`, an exam.csv as `sumcurve validate-metric` writes it; a part that
+    is held out counts as its corpus. A scorer with other settings in the study has no outcome.
+    """
     from sumcurve.capabilities.exam.table import read_exam
     from sumcurve.settings.config import PlanError
 
     exams = {}
-    for name, corpus in plan.corpora.items():
-        if not (isinstance(corpus, CorpusKeys) and corpus.exam):
+    for name in plan.corpora:
+        corpus = name.removesuffix(HELD_OUT)
+        path = plan.config / "validation" / f"{corpus}.csv"
+        if not path.exists():
             continue
-        try:
-            exams[name] = read_exam(Path(corpus.exam))
-        except PlanError as error:
-            raise PlanError(f"{plan.where('corpora', name, 'exam')}: {error}") from error
-        validated, needed = exams[name].corpus, name.removesuffix(HELD_OUT)  # a held-out part counts as its corpus
-        if not re.fullmatch(rf"{re.escape(needed)}(-[0-9a-f]{{8}})?", validated):  # or a folder of results/corpora
+        sat = read_exam(path)
+        if not re.fullmatch(rf"{re.escape(corpus)}(-[0-9a-f]{{8}})?", sat.corpus):  # or a folder of results/corpora
             raise PlanError(
-                f"{plan.where('corpora', needed, 'exam')}: {corpus.exam} validates metrics on {validated}, not on "
-                f"{needed}, and a metric ranks where it is validated; make one by "
-                f"`sumcurve validate-metric --study {plan.study} --of {needed}`"
+                f"{path}: validates metrics on {sat.corpus}, not on {corpus}, and a metric ranks where it is "
+                f"validated; make one by `sumcurve validate-metric --study {plan.study} --of {corpus}`, or delete it"
             )
-        for scorer in {*exams[name].settings} & {*plan.scorers}:
-            here = plan.scorers[scorer].settings.model_dump(mode="json")
-            of_exam = type(plan.scorers[scorer].settings)().model_dump(mode="json") | exams[name].settings[scorer]
-            if strange := sorted(key for key in of_exam if of_exam[key] != here.get(key)):
-                raise PlanError(
-                    f"{plan.where('scores', scorer)}: {corpus.exam} validates {scorer} with "
-                    f"{strange[0]}: {of_exam[strange[0]]}, not {here.get(strange[0])}; make one with the study's "
-                    f"settings by `sumcurve validate-metric --study`, or take `exam` out of corpus {name}"
-                )
+        others = {name for name, settings in sat.settings.items() if not _agree(plan, name, settings)}
+        outcomes = {key: outcome for key, outcome in sat.outcomes.items() if key[0] not in others}
+        exams[name] = replace(sat, outcomes=outcomes)
     return exams
+
+
+def _agree(plan: PlannedStudy, scorer: str, settings: Mapping[str, Any]) -> bool:
+    """Tell whether a scorer of the study, if it has it, was validated with the study's settings."""
+    if scorer not in plan.scorers:
+        return True
+    of_study = plan.scorers[scorer].settings
+    validated = type(of_study)().model_dump(mode="json") | settings
+    return {key: of_study.model_dump(mode="json").get(key) for key in validated} == validated
 
 
 CAPABILITY = Exam()

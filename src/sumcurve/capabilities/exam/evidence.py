@@ -1,14 +1,18 @@
-"""Evidence of metric validation: metrics that are not validated on a corpus rank no system there."""
+"""Evidence of metric validation: which metrics rank on a corpus, and which do so without a passed validation.
+
+A metric that failed ranks no system, nor does one that the validation of the corpus has not tested. One that is
+undecided ranks, and so do all on a corpus without a validation; tables and findings say so.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sumcurve.capabilities.exam.table import Sitting
 from sumcurve.tables.evidence import Evidence, Study
+from sumcurve.tables.table import listed
 
-PASSED = "passed"
 NOT_VALIDATED = "not validated on this corpus"
-NOT_TESTED = f"{NOT_VALIDATED}: not tested"
+FAILED, NOT_TESTED, NONE = "failed", "not tested", "no validation"
 
 
 @dataclass(frozen=True)
@@ -17,17 +21,30 @@ class Exams(Evidence):
 
     corpora: Mapping[str, Sitting]
 
+    def validation(self, study: Study, corpus: str, metric: str) -> str:
+        sat = self.corpora.get(corpus)
+        return sat.outcomes.get((study.metrics[metric][1], metric), NOT_TESTED) if sat else NONE
+
     def unread(self, study: Study, corpus: str, metric: str) -> str:
-        if corpus not in self.corpora:
-            return ""
-        verdict = self.corpora[corpus].outcomes.get((study.metrics[metric][1], metric))
-        return "" if verdict == PASSED else f"{NOT_VALIDATED}: {verdict}" if verdict else NOT_TESTED
+        outcome = self.validation(study, corpus, metric)
+        return f"{NOT_VALIDATED}: {outcome}" if outcome.startswith((FAILED, NOT_TESTED)) else ""
 
     def notes(self, study: Study) -> list[str]:
-        """A sentence for every metric that ranks no system on a corpus."""
-        return [
-            f"{corpus}: {metric.title} ranks no system ({why}; docs/reference/metric-validation.md)."
-            for corpus in self.corpora
-            for metric, _ in study.metrics.values()
-            if metric.ranks and (why := self.unread(study, corpus, metric.name))
-        ]
+        """A sentence for every corpus and outcome of metrics that are not validated: who ranks all the same."""
+        notes = []
+        for corpus in study.corpora:
+            titles: dict[str, list[str]] = {}
+            for metric, _ in study.metrics.values():
+                if metric.ranks:
+                    titles.setdefault(self.validation(study, corpus, metric.name), []).append(metric.title)
+            titles.pop("passed", None)
+            notes += [
+                f"{corpus}: {listed(names)} {NOT_VALIDATED} ({outcome}; docs/reference/metric-validation.md): "
+                + (
+                    "ranked all the same."
+                    if outcome.startswith(("undecided", NONE))
+                    else "no system is ranked by them."
+                )
+                for outcome, names in titles.items()
+            ]
+        return notes

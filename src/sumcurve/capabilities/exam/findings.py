@@ -1,4 +1,4 @@
-"""Findings about metrics that rank no system on a corpus, a sentence each on the study's pages."""
+"""Findings about metrics without a passed validation on a corpus, a sentence each on the study's pages."""
 
 from collections.abc import Iterator
 
@@ -9,17 +9,29 @@ from sumcurve.tables.table import listed
 
 
 def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
-    """The metrics that are not validated on a corpus, with the reason; first if none is validated."""
-    by_reason: dict[str, list[str]] = {}
-    is_ranked = False
+    """The metrics that failed, first if none ranks, and those that rank without a passed validation, with reasons."""
+    failed: dict[str, list[str]] = {}
+    ranking: dict[str, list[str]] = {}
     for row in corpus.rows("scores_long"):
-        if (row.get("why") or "").startswith(NOT_VALIDATED):
-            names = by_reason.setdefault(row["why"].removeprefix(f"{NOT_VALIDATED}: "), [])
-            names += [row["title"]] if row["title"] not in names else []
-        is_ranked = is_ranked or row.get("ranked") == "yes"
-    if not by_reason:
-        return
-    parts = "; ".join(f"{listed(names)} ({reason})" for reason, names in by_reason.items())
-    head = "Metrics not validated on this corpus (‡)" if is_ranked else "Not ranked"
-    text = parts if is_ranked else f"no metric is validated on this corpus: {parts}"
-    yield Finding(corpus.name, head, f"{text}.", "scores_long", 2.4 if is_ranked else 0.1)
+        outcome, why = row.get("validation") or "", row.get("why") or ""
+        if why.startswith(NOT_VALIDATED):
+            _add(failed, why.removeprefix(f"{NOT_VALIDATED}: "), row["title"])
+        elif outcome not in ("", "passed"):
+            _add(ranking, outcome, row["title"])
+    is_ranked = any(row.get("ranked") == "yes" for row in corpus.rows("scores_long"))
+    if failed:
+        head = "Metrics not validated on this corpus (‡)" if is_ranked else "Not ranked"
+        text = _listed(failed) if is_ranked else f"no metric is validated on this corpus: {_listed(failed)}"
+        yield Finding(corpus.name, head, f"{text}.", "scores_long", 2.4 if is_ranked else 0.1)
+    if ranking:
+        head = "Ranked without a validation on this corpus"
+        yield Finding(corpus.name, head, f"{_listed(ranking)}.", "scores_long", 2.45)
+
+
+def _add(titles: dict[str, list[str]], outcome: str, title: str) -> None:
+    names = titles.setdefault(outcome, [])
+    names += [title] if title not in names else []
+
+
+def _listed(titles: dict[str, list[str]]) -> str:
+    return "; ".join(f"{listed(names)} ({outcome})" for outcome, names in titles.items())

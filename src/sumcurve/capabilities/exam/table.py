@@ -72,7 +72,7 @@ def read_exam(path: Path) -> Sitting:
 
     PlanError names file, line and remedy of a table that is missing or invalid.
     """
-    remedy = "write it with `sumcurve validate-metric`, or take `exam` out of the corpus"
+    remedy = "write it with `sumcurve validate-metric`, or delete it"
     if not path.is_file():
         raise PlanError(f"{path} {'is a folder: name its exam.csv' if path.is_dir() else 'is missing'}; {remedy}")
     try:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sumcurve
-from sumcurve.capabilities.extracts import ALGORITHMS, EXACT, SEARCHES
+from sumcurve.capabilities.extracts import ALGORITHMS
 from sumcurve.files.layout import Layout
 from sumcurve.files.rows import Row, read_rows
 from sumcurve.machine.arguments import CommandError, Verbs, check_written, natural
@@ -24,16 +24,10 @@ from sumcurve.store.records import write_json, write_jsonl
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.extracts.article import Article
-    from sumcurve.capabilities.extracts.certificates import Request
 
 IDS = ("id", "article_id")
 SOURCES = ("sentences", "source", "article_text", "text")
 ABSTRACTS = ("abstract", "target", "summary", "abstract_text")
-SOME = {  # options that some algorithms have
-    "seed": tuple(name for name in SEARCHES if name != "greedy"),  # greedy choice draws nothing
-    "seconds": (EXACT,),
-    "nodes": (EXACT,),
-}
 SHOWN = 20  # problems that are printed
 
 T = TypeVar("T")
@@ -67,16 +61,12 @@ def add_parser(verbs: Verbs) -> None:
             ORACLE,
             algorithm={"choices": [*ALGORITHMS], "metavar": None},
             seconds={"type": _seconds, "default": argparse.SUPPRESS},
+            nodes={"type": natural, "default": argparse.SUPPRESS},
+            seed={"type": natural, "default": argparse.SUPPRESS, "metavar": "S"},
         ),
     )
     oracle.add_argument("--input", type=Path, metavar="FILE")
     oracle.add_argument("--output", type=Path, metavar="OUT")
-    oracle.add_argument(
-        "--nodes", type=natural, default=argparse.SUPPRESS, metavar="N", help="budget of one proof (default: none)"
-    )
-    oracle.add_argument(
-        "--seed", type=natural, default=argparse.SUPPRESS, metavar="S", help="of the searches (default: 1)"
-    )
     add_options(oracle, Layout)
     oracle.set_defaults(run=run_oracle)
 
@@ -102,8 +92,10 @@ def run_oracle(arguments: argparse.Namespace) -> None:
         raise CommandError(f"{out}: name a file in a folder that exists")
     check_written([arguments.json, out], [source])
     from sumcurve.capabilities.extracts.certificates import certificate, warm_up
+    from sumcurve.capabilities.extracts.interface import SOME, request_of
 
-    request = _request(arguments)
+    options = {name: getattr(arguments, name) for name in SOME if hasattr(arguments, name)}
+    request = request_of(arguments.metric, arguments.scorer, arguments.algorithm, options)
     read = articles_in(source, Layout(**given(arguments, Layout)))
     print(_empties(source, read, request.scorer), file=sys.stderr)
     warm_up(request)
@@ -114,24 +106,6 @@ def run_oracle(arguments: argparse.Namespace) -> None:
     print(f"{out}: {summary['articles']} articles ({statuses}), mean F1 {summary['mean']:.4f}", file=sys.stderr)
     if arguments.json:
         write_json(arguments.json, summary)
-
-
-def _request(arguments: argparse.Namespace) -> "Request":
-    """Build the request of the arguments; CommandError for options that the algorithm does not have."""
-    from sumcurve.capabilities.extracts.article import OracleError
-    from sumcurve.capabilities.extracts.certificates import Request
-
-    budget = {name: getattr(arguments, name) for name in SOME if hasattr(arguments, name)}
-    for name in budget:
-        if arguments.algorithm not in SOME[name]:
-            raise CommandError(
-                f"--{name}: it changes nothing of --algorithm {arguments.algorithm}; leave it out, or take "
-                f"{' or '.join(SOME[name])}"
-            )
-    try:
-        return Request(arguments.metric, arguments.scorer, arguments.algorithm, **budget)
-    except OracleError as error:
-        raise CommandError(str(error)) from error
 
 
 def run_verify(arguments: argparse.Namespace) -> None:

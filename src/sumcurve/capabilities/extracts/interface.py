@@ -2,20 +2,25 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sumcurve.capabilities.extracts import EXACT, Metric, ScorerName
+from sumcurve.capabilities.extracts import EXACT, SEARCHES, Metric, ScorerName
 from sumcurve.capabilities.extracts.article import Article, OracleError
 from sumcurve.capabilities.extracts.certificates import Request, certificate
 from sumcurve.corpora.tokens import sentences
-from sumcurve.machine.arguments import CommandError
+from sumcurve.files.sheet import DataFrame
+from sumcurve.machine.arguments import CommandError, require_whole
+from sumcurve.machine.parameters import check_type, checked, plain
+from sumcurve.sources.raw import excerpt
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Text = str | Sequence[str]
+SOME = {  # options that some algorithms have
+    "seed": tuple(name for name in SEARCHES if name != "greedy"),  # greedy choice draws nothing
+    "seconds": (EXACT,),
+    "nodes": (EXACT,),
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,13 +31,16 @@ class OracleResult(Result):
     extracts: tuple[list[str], ...] = ()
 
 
+@checked
 def oracle(
-    articles: "Iterable[tuple[Text, Text] | Mapping[str, Any]] | pd.DataFrame",
+    articles: Iterable[tuple[Text, Text] | Mapping[str, Any]] | DataFrame,
     metric: Metric = "rouge1",
     *,
     algorithm: str = EXACT,
     scorer: ScorerName = "rouge-score",
-    seconds: float | None = 15.0,
+    seconds: float | None = Request.seconds,
+    nodes: int | None = None,
+    seed: int | None = None,
 ) -> OracleResult:
     """The optimal extract of each article, by F1 of ROUGE-1 or -2 against its abstract: proven optimal unless marked.
 
@@ -46,13 +54,19 @@ def oracle(
         algorithm: the proof, or a search
         scorer: whose words are counted
         seconds: budget of one proof, or none: no clock decides
+        nodes: budget of one proof (default: none)
+        seed: of the searches that draw (default: 1)
 
     Raises:
-        CommandError: for an invalid article
+        CommandError: for an invalid article, and for options that the algorithm does not have
     """
-    rows = articles.to_dict("records") if hasattr(articles, "to_dict") else articles
+    require_whole(0, nodes=nodes, seed=seed)
+    rows = articles.to_dict("records") if isinstance(articles, DataFrame) else articles
+    budget = {name: value for name, value in (("nodes", nodes), ("seed", seed)) if value is not None}
+    request = request_of(
+        metric, scorer, algorithm, budget | ({"seconds": seconds} if seconds != Request.seconds else {})
+    )
     try:
-        request = Request(metric, scorer, algorithm, seconds=seconds if algorithm == EXACT else Request.seconds)
         read = [_article(number, row) for number, row in enumerate(rows, start=1)]
         best = [certificate(article, request) for article in read]
     except OracleError as error:
@@ -86,13 +100,31 @@ def oracle(
     return OracleResult([sentence], [table], tuple(best), tuple(extracts))
 
 
+def request_of(metric: str, scorer: str, algorithm: str, options: Mapping[str, Any]) -> Request:
+    """The request with the options that were given; CommandError for options that the algorithm does not have."""
+    for name in options:
+        if algorithm not in SOME[name]:
+            raise CommandError(
+                f"--{name}: it changes nothing of --algorithm {algorithm}; leave it out, or take "
+                f"{' or '.join(SOME[name])}"
+            )
+    try:
+        return Request(metric, scorer, algorithm, **options)
+    except OracleError as error:
+        raise CommandError(str(error)) from error
+
+
 def _article(number: int, row: Any) -> Article:
+    """The article of a pair or a mapping; `number` counts them from 1."""
     if isinstance(row, Mapping):
         if missing := [key for key in ("source", "abstract") if key not in row]:
             raise CommandError(f"article {number}: no {missing[0]!r}; it has {', '.join(map(str, row))}")
         name, texts = str(row.get("id", number)), (row["source"], row["abstract"])
     else:
-        if isinstance(row, str) or len(row) != 2:
-            raise CommandError(f"article {number}: give a pair of source and abstract")
+        row = plain(row)
+        if isinstance(row, str) or not isinstance(row, Sequence) or len(row) != 2:
+            raise CommandError(f"article {number} is {excerpt(repr(row))}; give a pair of source and abstract")
         name, texts = str(number), tuple(row)
+    for text, what in zip(texts, ("source", "abstract"), strict=True):
+        check_type(f"article {number}: {what}", text, Text)
     return Article(name, *(sentences(text) if isinstance(text, str) else [*text] for text in texts))

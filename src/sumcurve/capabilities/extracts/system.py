@@ -1,12 +1,11 @@
 """The best extract as a system: the result of the corpus's oracle for every test item."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from sumcurve.capabilities.extracts.settings import oracle_of
 from sumcurve.settings.corpus import CorpusSettings
-from sumcurve.store.records import RecordError
+from sumcurve.store.records import RecordError, read_jsonl
 from sumcurve.systems.bounds import Bound
 from sumcurve.systems.system import Item, SystemSettings
 
@@ -33,13 +32,11 @@ class Optimum(Bound):
 
     def summarize(self, items: Sequence[Item]) -> Iterator[list[str]]:
         path = self.inputs[self.settings["oracle"]] / "certificates.jsonl"
-        with path.open(encoding="utf-8") as stream:
-            certificates = map(json.loads, stream)
-            best = {
-                certificate["id"]: certificate["sentences"]
-                for certificate in certificates
-                if certificate["metric"] == self.settings["metric"]
-            }
+        best = {
+            certificate["id"]: certificate["sentences"]
+            for certificate in read_jsonl(path)
+            if certificate["metric"] == self.settings["metric"]
+        }
         for item in items:
             if item.record.id not in best:
                 raise RecordError(

@@ -2,10 +2,9 @@
 
 A list is a CSV file with the columns `name,version,file,sha256`, and `url` where an archive is no wheel of pip's index.
 Nothing of an archive is installed, imported, executed or unpacked: its members are read in memory. Nothing outside
-the standard library is imported.
+the standard library is imported, but to read a list.
 """
 
-import csv
 import email
 import hashlib
 import os
@@ -76,33 +75,33 @@ def normalized(name: str) -> str:
 
 def read_archives(path: Path) -> list[Archive]:
     """The archives of a list, by name; ArchiveError names the line that cannot be used."""
+    from sumcurve.files.errors import FileError
+    from sumcurve.files.layout import Layout
+    from sumcurve.files.rows import read_rows  # imports zstandard
+
+    if not path.is_file():
+        raise ArchiveError(f"{path} is missing: make it, or correct raw.harvest.archives in the study file")
     try:
-        with path.open(newline="", encoding="utf-8") as stream:
-            reader = csv.DictReader(stream, strict=True)
-            missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
-            unknown = [column for column in reader.fieldnames or () if column not in (*COLUMNS, "url")]
-            if missing or unknown:
-                raise ArchiveError(
-                    f"{path}:1: the columns must be {','.join(COLUMNS)}, and url where needed "
-                    f"(missing: {missing}, unknown: {unknown})"
-                )
-            rows = [(reader.line_num, row) for row in reader]
-    except FileNotFoundError:
-        raise ArchiveError(f"{path} is missing: make it, or correct raw.harvest.archives in the study file") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ArchiveError(f"{path} is no CSV file in UTF-8: {error}") from error
+        read = read_rows(path, Layout(encoding="utf-8", delimiter=","), "table")  # a study guesses nothing
+    except FileError as error:
+        raise ArchiveError(str(error)) from None
+    missing = [column for column in COLUMNS if column not in read.columns]
+    unknown = [column for column in read.columns if column not in (*COLUMNS, "url")]
+    if missing or unknown:
+        raise ArchiveError(
+            f"{path}:1: the columns must be {','.join(COLUMNS)}, and url where needed "
+            f"(missing: {missing}, unknown: {unknown})"
+        )
     archives: list[Archive] = []
     lines: dict[str, int] = {}
-    for line, row in rows:
-        if None in row or None in row.values():
-            raise ArchiveError(f"{path}:{line}: another number of fields than columns: {list(row.values())}")
-        archive = Archive(**row)
+    for row in read.rows:
+        archive = Archive(**row.value)
         if problem := what_is_wrong(archive):
-            raise ArchiveError(f"{path}:{line}: {problem}")
-        first = lines.setdefault(normalized(archive.name), line)
-        if first != line:
+            raise ArchiveError(f"{row.place}: {problem}")
+        first = lines.setdefault(normalized(archive.name), row.line)
+        if first != row.line:
             raise ArchiveError(
-                f"{path}:{line}: {archive.name} {archive.version} stands in line {first} already, maybe in another "
+                f"{row.place}: {archive.name} {archive.version} stands in line {first} already, maybe in another "
                 "version: a list holds one release of a package; remove one"
             )
         archives.append(archive)

@@ -19,6 +19,8 @@ from sumcurve.capabilities.programs.process import MODEL, Limits, environment_of
 from sumcurve.capabilities.programs.targets import tokens_of
 from sumcurve.settings.base import Positive
 from sumcurve.settings.corpus import CorpusSettings
+from sumcurve.sources.jsonl import row_of
+from sumcurve.sources.raw import Refused
 from sumcurve.store.kind import Version
 from sumcurve.store.records import RecordError, write_jsonl
 from sumcurve.systems.outside import LearningSettings, read_summaries, tokenized, tokenizing
@@ -240,11 +242,12 @@ def read_logp(path: Path, counts: Sequence[int], named: str) -> list[list[float]
         for number, line in enumerate(stream, start=1):
             place = f"{named}:{number}"
             try:
-                row = json.loads(line)
+                row = row_of(line)
                 name, values = str(row["id"]), row["logp"]
-            except (ValueError, TypeError, KeyError) as error:
+            except (Refused, KeyError) as error:
+                why = f"{error.reason}: {error.value}" if isinstance(error, Refused) else f"no key {error}"
                 raise RecordError(
-                    f'{place}: {line[:60]!r} is no JSON object {{"id": …, "logp": […]}} ({error}); write one for each '
+                    f'{place}: {line[:60]!r} is no JSON object {{"id": …, "logp": […]}} ({why}); write one for each '
                     "line that is read"
                 ) from None
             if not name.isdecimal() or int(name) >= len(counts):

@@ -1,7 +1,7 @@
 """Studies side by side, on invented tables: what is known of them must come out, and nothing that they do not hold.
 
-In these tables a difference of more than a point is significant, every test of the largest size is recorded, and below
-it those against the best method alone, as a study's tables have it.
+In these tables a difference of more than a point is significant where neither method is a single run, every test of the
+largest size is recorded, and below it those against the best method alone, as a study's tables have it.
 """
 
 import csv
@@ -18,10 +18,12 @@ import pytest
 
 import sumcurve as sc
 from sumcurve.__main__ import main, parser
+from sumcurve.capabilities.across.interface import METRICS
 from sumcurve.capabilities.across.tables import HOLDS, REVERSES, UNDECIDED, shares
 from sumcurve.machine.arguments import CommandError
 from sumcurve.store import manifest
 
+RECORDED = Path(__file__).parents[4] / "results" / "tables"
 Curves = Mapping[str, Mapping[int, float]]
 SEEDS = (-0.2, 0.0, 0.2)  # what each adds to a mean
 PAIRS = ["corpus", "metric", "question", "first", "first_records", "second", "second_records", "difference"]
@@ -45,25 +47,35 @@ def study(
     blind: Sequence[str] = (),
     single: Sequence[str] = (),
     spread: Mapping[str, Sequence[float]] | None = None,
+    unread: str = "",
 ) -> Path:
-    """Tables and settings of an invented study of the corpus `name` (with underscores); `spread` is by method."""
+    """Tables and settings of an invented study of the corpus `name` (with underscores); `spread` is by method.
+
+    `unread` is the reason why the metric ranks no method.
+    """
     folder, corpus = home / "results" / "tables" / name, name.replace("-", "_")
     cells = [(method, size, score) for method, curve in curves.items() for size, score in curve.items()]
-    scores, seeds, answers = [], [], []
+    scores, seeds, answers, long = [], [], [], []
     for method, size, score in cells:
         count = 1 if method in single else 3
         known = {"corpus": corpus, "method": method, "role": "trained", "percent": "", "records": size, "seeds": count}
         ends = {"rouge1": score, "rouge1_low": score - 1, "rouge1_high": score + 1}
         scores.append({**known, **ends, "reads_source": "no" if method in blind else "yes"})
+        why = unread or ("no significant source sensitivity" if method in blind else "")
+        long.append({**known, "part": "study", "search": "common", "metric": "rouge1", "why": why})
         for seed, more in enumerate((spread or {}).get(method, SEEDS)[:count]):
             drawn = {"seed": seed, "search": "common", "part": "study", "draw": "", "rouge1": score + more}
             seeds.append({"corpus": corpus, "method": method, "records": size} | drawn)
     sizes = sorted({size for _, size, _ in cells})
     for size in sizes:
-        placed = sorted((-score, method) for method, at, score in cells if at == size and method not in blind)
+        placed = sorted(
+            (-score, method) for method, at, score in cells if at == size and method not in blind and not unread
+        )
         for minus, method in placed:
             behind = minus - placed[0][0]
             place = "best" if method == placed[0][1] else "behind" if behind > 1 else "not distinguishable"
+            place = "single run" if place != "best" and {method, placed[0][1]} & {*single} else place
+            place = "the only one" if len(placed) == 1 else place
             ends = {"behind_best": behind, "behind_best_low": behind - 1, "behind_best_high": behind + 1}
             ends |= dict.fromkeys(ends, "") if place == "best" else {}
             known = {"corpus": corpus, "metric": "ROUGE-1", "records": size, "basis": "measured"}
@@ -73,12 +85,13 @@ def study(
     for first, second in combinations(sorted(largest), 2):
         value = largest[first] - largest[second]
         ahead = "not shown" if abs(value) <= 1 else first if value > 0 else second
+        ahead = "single run" if {first, second} & {*single} else "no valid measure" if unread else ahead
         pair = {"first": first, "first_records": sizes[-1], "second": second, "second_records": sizes[-1]}
         ends = {"difference": value, "difference_low": value - 1, "difference_high": value + 1, "pointwise_low": ""}
         known = {"corpus": corpus, "metric": "ROUGE-1", "question": "which method"}
         comparisons.append(known | pair | ends | {"ahead": ahead})
-    for table, rows in (("scores", scores), ("seeds", seeds), ("answers", answers)):
-        write(folder / f"{table}.csv", rows, list(rows[0]))
+    for table, rows in (("scores", scores), ("scores_long", long), ("seeds", seeds), ("answers", answers)):
+        write(folder / f"{table}.csv", rows, list(rows[0]) if rows else [])
     write(folder / "comparisons.csv", comparisons, PAIRS)
     settings = home / "config" / "studies" / f"{name}.yaml"
     settings.parent.mkdir(parents=True, exist_ok=True)
@@ -190,21 +203,76 @@ def test_curves_cross_between_recorded_sizes(tmp_path) -> None:
         )
 
 
-def test_what_ignores_its_source_and_single_runs_have_no_rank_and_other_settings_are_marked(tmp_path) -> None:
-    curves = {"a": line(30, 1), "b": line(20, 1), "c": line(10, 1)}
-    one = study(tmp_path, "one", curves, blind=["a"], single=["b"])
-    two = study(tmp_path, "two", {"b": line(20, 1), "c": line(10, 1), "d": line(5, 1)}, form="large")
+@pytest.mark.parametrize("left_out", ["dialogsum", "dialogsum-salience"])  # both are of one corpus
+@pytest.mark.parametrize("metric", ["rouge1", "rouge2", "rougeLsum", "chrf"])
+def test_recorded_studies_are_ranked_as_table_answers_has_it(metric, left_out) -> None:
+    folders = [path for path in sorted(RECORDED.iterdir()) if path.is_dir() and path.name != left_out]
+    recorded: dict[tuple[str, str, int], list[dict[str, str]]] = {}
+    sizes = set()
+    for folder in folders:
+        with (folder / "scores.csv").open(newline="") as stream:
+            sizes |= {int(row["records"]) for row in csv.DictReader(stream) if row["records"]}
+        with (folder / "answers.csv").open(newline="") as stream:
+            for row in csv.DictReader(stream):
+                if row["basis"] == "measured" and row["metric"] == METRICS[metric].title:
+                    recorded.setdefault((folder.name, row["corpus"], int(row["records"])), []).append(row)
+    result = sc.across(folders, at=sorted(sizes), metric=metric)
+    of_size: dict[tuple[str, str, int], list[dict]] = {}
+    for row in rows(result, "across"):
+        if row["at"] == row["records"]:
+            of_size.setdefault((row["study"], row["corpus"], row["records"]), []).append(row)
+    assert of_size
+    for key, every in of_size.items():
+        answers = recorded.get(key, [])
+        ranked = sorted((row for row in every if row["rank"]), key=lambda row: row["rank"])
+        first = ("best", "the only one", "shares the best mean")
+        ranks = {row["method"]: 1 if row["place"] in first else n for n, row in enumerate(answers, start=1)}
+        assert {row["method"]: row["rank"] for row in ranked} == ranks
+        assert {row["method"]: row["place"] for row in ranked} == {row["method"]: row["place"] for row in answers}
+        assert all(row["marks"] for row in every if not row["rank"])
+        if not answers:
+            pairs = rows(result, "across_pairs", at=key[2], corpus=key[1])
+            assert {row["says"] for row in pairs} <= {"not compared"}
+            agreement = rows(result, "across_ranks", at=key[2], first=key[1])
+            assert all(row["tau"] is None and f"{key[1]} is not ranked: " in row["says"] for row in agreement)
+
+
+def test_a_metric_that_is_not_validated_ranks_nothing_and_the_recorded_reason_is_shown(tmp_path) -> None:
+    curves = {name: line(10 * place, 1) for place, name in enumerate("abcde", start=1)}
+    why = "not validated on this corpus: failed: repeated 0.5"
+    result = sc.across([study(tmp_path, "one", curves, unread=why), study(tmp_path, "two", curves)], at=[1000])
+    near = rows(result, "across", corpus="one")
+    assert {(row["rank"], row["place"], row["marks"]) for row in near} == {(None, None, why)}
+    pairs = rows(result, "across_pairs", corpus="one")
+    assert {(row["says"], row["why"]) for row in pairs} == {("not compared", why)}
+    (agreement,) = rows(result, "across_ranks")
+    assert (agreement["methods"], agreement["tau"], agreement["says"]) == (0, None, f"one is not ranked: {why}")
+    assert result.sentences[0] == f"Significantly best near 1,000 records: not ranked ({why}) on one, E on two."
+    assert not rows(result, "across_efficiency")
+
+
+def test_single_runs_have_their_recorded_rank_and_no_test_and_other_settings_are_marked(tmp_path) -> None:
+    curves = {"a": line(30, 1), "b": line(20, 1), "c": line(10, 1), "e": line(15, 1)}
+    one = study(tmp_path, "one", curves, blind=["a"], single=["e"])
+    two = study(tmp_path, "two", {"b": line(20, 1), "c": line(10, 1), "d": line(5, 1), "e": line(1, 1)}, form="large")
     result = sc.across([one, two], at=[1000])
-    marks = {row["method"]: (row["rank"], row["marks"]) for row in rows(result, "across", corpus="one")}
-    assert marks["a"] == (None, "no significant source sensitivity (†)")
-    assert marks["b"][0] is None
-    assert marks["b"][1].startswith("single run; settings differ")
-    assert marks["c"][0] == 1
-    (pair,) = rows(result, "across_pairs", corpus="one")
-    assert (pair["says"], pair["why"], pair["same_settings"]) == ("not compared", "single run", "no")
-    assert result.taken[0].startswith("Not the same training in all studies: B and C (one: form small")
+    ranks = {row["method"]: (row["rank"], row["place"], row["marks"]) for row in rows(result, "across", corpus="one")}
+    differ = "settings differ between studies, or are not known"
+    assert ranks == {
+        "a": (None, None, "no significant source sensitivity"),
+        "b": (1, "best", differ),
+        "e": (2, "single run", differ),
+        "c": (3, "behind", differ),
+    }
+    says = {row["first"] + row["second"]: row for row in rows(result, "across_pairs", corpus="one")}
+    assert (says["be"]["says"], says["be"]["why"], says["be"]["same_settings"]) == ("not compared", "single run", "no")
+    assert says["bc"]["says"] == "b"
+    assert result.sentences[0] == "Significantly best near 1,000 records: B (not tested against E) on one, B on two."
+    assert result.taken[0].startswith("Not the same training in all studies: B, C and E (one: form small")
     assert repr(result).startswith(result.taken[0])
-    (tmp_path / "config" / "studies" / "two.yaml").write_text("form: small\nmethods: [b, c, d]\n")
+    (efficiency, *_) = rows(result, "across_efficiency")
+    assert efficiency["methods"] == "b, c"  # slopes need seeds to draw
+    (tmp_path / "config" / "studies" / "two.yaml").write_text("form: small\nmethods: [b, c, d, e]\n")
     same = sc.across([one, two], at=[1000])
     assert not same.taken
     assert rows(same, "across_pairs", corpus="one")[0]["same_settings"] == "yes"

@@ -1,4 +1,4 @@
-"""The recorded exams (benchmarks/exam/): verdicts follow from the items that stand beside them, which hold no text."""
+"""The recorded exams (config/validation/): verdicts follow from items in benchmarks/exam/, which hold no text."""
 
 import csv
 import re
@@ -11,8 +11,9 @@ from sumcurve.__main__ import parser
 from sumcurve.capabilities.exam.reading import read_items
 from sumcurve.capabilities.exam.verdicts import rows_of
 
-FOLDER = Path(__file__).parents[4] / "benchmarks" / "exam"
-ARCHIVES = sorted((FOLDER / "items").glob("*.tar.xz"))
+ROOT = Path(__file__).parents[4]
+VALIDATION = ROOT / "config" / "validation"
+ARCHIVES = sorted((ROOT / "benchmarks" / "exam" / "items").glob("*.tar.xz"))
 
 
 def unpacked(archive: Path, folder: Path) -> Path:
@@ -26,14 +27,12 @@ def corpus_of(archive: Path) -> str:
 
 
 def recorded(corpus: str) -> list[dict[str, str]]:
-    with (FOLDER / f"{corpus}.csv").open(newline="") as stream:
+    with (VALIDATION / f"{corpus}.csv").open(newline="") as stream:
         return list(csv.DictReader(stream))
 
 
 def test_every_recorded_exam_has_its_items() -> None:
-    assert {corpus_of(archive) for archive in ARCHIVES} == {
-        path.stem for path in FOLDER.glob("*.csv") if "-" not in path.stem
-    }
+    assert {corpus_of(archive) for archive in ARCHIVES} == {path.stem for path in VALIDATION.glob("*.csv")}
     assert sum(archive.stat().st_size for archive in ARCHIVES) < 2_000_000
 
 
