@@ -1,17 +1,21 @@
-"""Verdicts on learning curves, tried on real ones: LCDB 1.0 (Mohr et al., 2022; PyPI `lcdb` 0.1.0, accuracies).
+"""Verdicts on learning curves, tried on real ones, of LCDB 1.0 and 1.1.
 
-Its data sets are halved by a hash of their OpenML id. On the first half the model of curves and the thresholds were
-chosen; the second was run once, after that. `benchmarks/README.md` has both.
+LCDB 1.0 (Mohr et al., 2022; PyPI `lcdb` 0.1.0, accuracies): its data sets are halved by a hash of their OpenML id. On
+the first half, and on half of the data sets of LCDB 1.1 (Yan et al., 2025), the model of curves was chosen; the second
+half is run after that. `benchmarks/README.md` has them.
 
-A study is up to four random learners of one data set at six sizes, d/32 to d, with three random seeds, as this project
-has them; the truth is the mean of the 22 other seeds at d, 2d and 4d. Four studies for each data set with at least
-2,048 training records. Pairs whose held-out means are equal count for nothing; pairs within two standard errors of the
-held-out difference are counted apart, too.
+A study is up to four random learners of one data set at six sizes, d/32 to d; four studies for each data set with at
+least 2,048 training records. Of LCDB 1.0 each has three random seeds, as this project has them, and the truth is the
+mean of the 22 other seeds at d, 2d and 4d. Of LCDB 1.1 means over 25 splits and their standard errors are taken as they
+are, so that at d what is seen is the truth. Pairs whose held-out means are equal count for nothing; pairs within two
+standard errors of the held-out difference are counted apart, too.
 
 Baselines: whoever is ahead at d stays ahead, with the probability that draws of the measured scores at d give it; and a
 straight line in log d through each curve, by least squares.
 
-OMP_NUM_THREADS=1 python benchmarks/lcdb.py [first|second] [--csv FILE] [--cache scratch/lcdb] [--sizes 6]
+`--means` is a CSV of LCDB 1.1 with columns openml_id, learner, anchor, test_error_mean and test_error_stderr.
+
+OMP_NUM_THREADS=1 python benchmarks/lcdb.py [--means FILE] [--csv FILE] [--cache scratch/lcdb] [--sizes 6]
 """
 
 import argparse
@@ -33,7 +37,7 @@ from numpy.typing import NDArray
 
 from sumcurve.curves import fit
 from sumcurve.curves.runs import seed_errors
-from sumcurve.curves.verdict import verdict
+from sumcurve.curves.verdict import Verdict, verdict
 
 Half = Literal["first", "second"]
 Array = NDArray[np.float64]
@@ -41,6 +45,7 @@ OUTER, INNER = 5, 5  # LCDB's seeds: of the test set, and of the training set wi
 STUDIES, METHODS, SEEDS, SIZES = 4, 4, 3, 6
 DRAWS = 2000
 TIMES = (1, 2, 4)
+CALLED = 0.8  # probability of an overtaking within 4d
 PREDICTORS = ("verdicts", "stays ahead", "log-linear")
 Rows = list[dict[str, float | str]]
 
@@ -110,6 +115,58 @@ def studies(table: pd.DataFrame, chosen: Half, number: int = SIZES) -> Iterator[
             )
 
 
+@dataclass(frozen=True)
+class Trial:
+    """What is seen of a study and what is true: `means` ``[learners, sizes]`` with joint draws of their `errors`,
+    `truth` ``[learners, 3]``, and the standard errors `apart` ``[learners, learners, 3]`` of its differences, on the
+    diagonal of itself.
+    """
+
+    data_set: int
+    learners: tuple[str, ...]
+    sizes: Array
+    means: Array
+    errors: Array
+    truth: Array
+    apart: Array
+
+
+def seeded(study: Study) -> Trial:
+    held, itself = study.held, np.eye(len(study.learners), dtype=bool)[..., None, None]
+    differences = np.where(itself, held[:, None], held[:, None] - held)  # [learners, learners, 3, 22]
+    apart = differences.std(axis=-1, ddof=1) / np.sqrt(held.shape[-1])
+    means, errors = study.seen.mean(axis=2), noise(study, DRAWS)
+    return Trial(study.data_set, study.learners, study.sizes, means, errors, held.mean(axis=2), apart)
+
+
+def published(table: pd.DataFrame) -> Iterator[Trial]:
+    """Studies of LCDB 1.1's means, in percent of accuracy."""
+    table = table[np.log2(table.anchor) % 1 == 0]
+    for data_set, rows in table.groupby("openml_id"):
+        columns = ["test_error_mean", "test_error_stderr"]
+        wide = 100 * rows.pivot_table(index="learner", columns="anchor", values=columns)
+        largest, generator = int(rows.anchor.max()), np.random.default_rng([11, int(data_set)])
+        powers = [power for power in range(9, 40) if 2 ** (power + 2) <= largest]
+        for _ in range(STUDIES if powers else 0):
+            power = int(generator.choice(powers))
+            sizes = [2**step for step in range(power - 5, power + 3)]
+            if not {(column, size) for column in columns for size in sizes} <= {*wide.columns}:
+                continue
+            have = wide[[(column, size) for column in columns for size in sizes]].dropna()
+            if len(have) < 2:
+                continue
+            learners = tuple(sorted(generator.choice(have.index, min(METHODS, len(have)), replace=False)))
+            found, errors = (
+                100 - have.loc[[*learners], columns[0]].to_numpy(),
+                have.loc[[*learners], columns[1]].to_numpy(),
+            )
+            drawn = generator.standard_normal((DRAWS, len(learners), SIZES)) * errors[:, :SIZES]
+            held = errors[:, SIZES - 1 :]
+            apart = np.sqrt(held[:, None] ** 2 + np.where(np.eye(len(held))[..., None], 0.0, held**2))
+            seen, truth = found[:, :SIZES], found[:, SIZES - 1 :]
+            yield Trial(int(data_set), learners, np.array(sizes[:SIZES], dtype=float), seen, drawn, truth, apart)
+
+
 def noise(study: Study, draws: int) -> Array:
     """Joint draws ``[draws, learners, sizes]`` of the errors of means over seeds, as `statistics.intervals.draws`."""
     learners, sizes, seeds = study.seen.shape
@@ -119,13 +176,13 @@ def noise(study: Study, draws: int) -> Array:
     return errors.reshape(draws, learners, sizes)
 
 
-def log_linear(study: Study) -> Array:
+def log_linear(trial: Trial) -> Array:
     """Draws ``[draws, learners, 3]`` of a straight line in log d at d, 2d, 4d, with the t distribution of its error."""
-    x, generator = np.log2(study.sizes), np.random.default_rng(2)
+    x, generator = np.log2(trial.sizes), np.random.default_rng(2)
     design, at = np.vander(x, 2), np.vander(x[-1] + np.log2(TIMES), 2)
     inverse = np.linalg.inv(design.T @ design)
     drawn = []
-    for scores in study.seen.mean(axis=2):
+    for scores in trial.means:
         line = inverse @ design.T @ scores
         free = len(x) - 2
         variance = max(float(np.square(scores - design @ line).sum()) / free, 1e-8)
@@ -134,21 +191,21 @@ def log_linear(study: Study) -> Array:
     return np.stack(drawn, axis=1)
 
 
-def tried(study: Study) -> tuple[Rows, Rows]:
+def tried(trial: Trial) -> tuple[Rows, Rows]:
     """A row for each pair and one for each fitted curve."""
-    means, errors = study.seen.mean(axis=2), noise(study, DRAWS)
+    means, errors, truth = trial.means, trial.errors, trial.truth
     try:
-        fits = fit.fit_curves(fit.Curves(study.learners, study.sizes, means, errors), fit.Extrapolation(draws=DRAWS))
+        fits = fit.fit_curves(fit.Curves(trial.learners, trial.sizes, means, errors), fit.Extrapolation(draws=DRAWS))
     except fit.NoCurve:
         return [], []
-    d, truth = study.sizes[-1], study.held.mean(axis=2)
+    d = trial.sizes[-1]
     curves: Rows = []
     for method in fits.methods:
-        place = study.learners.index(method)
+        place = trial.learners.index(method)
         low, middle, high = fits.band(method, d * np.array(TIMES))
         # The held-out mean is the truth and its own noise, which the band does not hold.
-        own = study.held[place].std(axis=1, ddof=1) / np.sqrt(study.held.shape[2])
-        row: dict[str, float | str] = {"data_set": study.data_set}
+        own = trial.apart[place, place]
+        row: dict[str, float | str] = {"data_set": trial.data_set}
         for index, times in enumerate(TIMES):
             row |= {
                 f"within {times}": float(low[index] <= truth[place, index] <= high[index]),
@@ -160,18 +217,19 @@ def tried(study: Study) -> tuple[Rows, Rows]:
                 f"width {times}": float(high[index] - low[index]),
             }
         curves.append(row)
-    lines = log_linear(study)
+    lines = log_linear(trial)
     pairs: Rows = []
     for first, second in combinations(fits.methods, 2):
         one = verdict(fits, first, second)
-        a, b = study.learners.index(one.first), study.learners.index(one.second)
-        differences = study.held[a] - study.held[b]  # [3, 22]
+        a, b = trial.learners.index(one.first), trial.learners.index(one.second)
+        lead = truth[a] - truth[b]
         stays = float(((means[a, -1] - means[b, -1] + errors[:, a, -1] - errors[:, b, -1]) > 0).mean())
-        row = {"data_set": study.data_set, "kind": one.kind, "claimed": one.probability}
+        row = {"data_set": trial.data_set, "kind": one.kind, "claimed": one.probability}
+        row["true"] = float(borne_out(one, dict(zip((d, 2 * d, 4 * d), lead.tolist(), strict=True))))
         for index, times in enumerate(TIMES):
             row |= {
-                f"truth {times}": float(differences[index].mean()),
-                f"error {times}": float(differences[index].std(ddof=1) / np.sqrt(differences.shape[1])),
+                f"truth {times}": float(lead[index]),
+                f"error {times}": float(trial.apart[a, b, index]),
                 f"verdicts {times}": one.ahead[index],
                 f"stays ahead {times}": stays,
                 f"log-linear {times}": float((lines[:, a, index] > lines[:, b, index]).mean()),
@@ -180,14 +238,16 @@ def tried(study: Study) -> tuple[Rows, Rows]:
     return pairs, curves
 
 
+def borne_out(one: Verdict, lead: dict[float, float]) -> bool:
+    """Whether the held-out lead of the first at d, 2d and 4d is as claimed."""
+    if one.kind == "overtaken":
+        before, after = one.between or (None, one.furthest)
+        return lead[after] < 0 and (before is None or lead[before] > 0)
+    return all(ahead > 0 for size, ahead in lead.items() if one.kind == "ahead throughout" or size == one.size)
+
+
 def brier(probabilities: Array, outcomes: Array) -> float:
     return float(np.square(probabilities - outcomes).mean())
-
-
-def right(pairs: pd.DataFrame, kind: str) -> Array:
-    """Whether the held-out means bear out the claim ``[pairs]``: at d, 2d and 4d, or at d alone."""
-    times = TIMES if kind == "ahead throughout" else TIMES[:1]
-    return (pairs[[f"truth {n}" for n in times]] > 0).all(axis=1).to_numpy()
 
 
 def report(pairs: pd.DataFrame, curves: pd.DataFrame) -> Rows:
@@ -205,23 +265,34 @@ def report(pairs: pd.DataFrame, curves: pd.DataFrame) -> Rows:
             put("median absolute error", f"{of} at {n}d", curves[f"{name} {n}"].abs().median(), len(curves))
             put("root mean square error", f"{of} at {n}d", np.sqrt(curves[f"{name} {n}"].pow(2).mean()), len(curves))
     decided = pairs.kind != "undecided"
-    for kind in ("ahead throughout", "ahead now", "undecided"):
+    for kind in ("ahead throughout", "ahead now", "overtaken", "undecided"):
         put("share of verdicts", kind, (pairs.kind == kind).mean(), len(pairs))
-    borne_out = []
-    for kind in ("ahead throughout", "ahead now"):
+    for kind, times in {"ahead throughout": TIMES, "ahead now": TIMES[:1], "overtaken": TIMES[-1:]}.items():
         chosen = pairs[pairs.kind == kind]
-        true = right(chosen, kind)
-        borne_out.append(true)
-        times = TIMES if kind == "ahead throughout" else TIMES[:1]
         clear = np.all([chosen[f"truth {n}"].abs() > 2 * chosen[f"error {n}"] for n in times], axis=0)
-        against = np.any([chosen[f"truth {n}"] < -2 * chosen[f"error {n}"] for n in times], axis=0)
         put("claimed", kind, chosen.claimed.mean(), len(chosen))
-        put("true", kind, true.mean(), len(chosen))
-        put("true where held-out means are apart", kind, true[clear].mean(), int(clear.sum()))
-        put("true where held-out means are within two standard errors", kind, true[~clear].mean(), int((~clear).sum()))
-        put("clearly wrong", kind, against.mean(), len(chosen))
-    put("claimed", "all stated verdicts", pairs[decided].claimed.mean(), int(decided.sum()))
-    put("true", "all stated verdicts", np.concatenate(borne_out).mean(), int(decided.sum()))
+        put("true", kind, chosen.true.mean(), len(chosen))
+        put("true where held-out means are apart", kind, chosen.true[clear].mean(), int(clear.sum()))
+        put(
+            "true where held-out means are within two standard errors", kind, chosen.true[~clear].mean(), (~clear).sum()
+        )
+        put("clearly wrong", kind, (clear & (chosen.true == 0)).mean(), len(chosen))
+    for measure in ("claimed", "true"):
+        put(measure, "all stated verdicts", pairs[decided][measure].mean(), int(decided.sum()))
+    for of, pairs_of in (("all", pairs), ("held-out means apart at d and then", pairs[clearly_apart(pairs)])):
+        later = pairs_of[[f"truth {n}" for n in TIMES[1:]]]
+        real = (np.sign(later).ne(np.sign(pairs_of["truth 1"]), axis=0)).any(axis=1)
+        chance = 1 - pairs_of[[f"verdicts {n}" for n in TIMES[1:]]]
+        called = (chance >= CALLED).to_numpy()
+        put("overtaken within 4d", of, real.mean(), len(pairs_of))
+        true = (called & (later < 0).to_numpy()).any(axis=1)
+        put(f"called at {CALLED:g} of what was overtaken", of, true[real].mean(), int(real.sum()))
+        put(
+            f"called at {CALLED:g}, who is ahead then",
+            of,
+            true[called.any(axis=1)].mean(),
+            int(called.any(axis=1).sum()),
+        )
     for n in TIMES:
         apart = pairs[pairs[f"truth {n}"] != 0]
         outcome = (apart[f"truth {n}"] > 0).to_numpy(dtype=np.float64)
@@ -248,33 +319,47 @@ def report(pairs: pd.DataFrame, curves: pd.DataFrame) -> Rows:
             gain = np.square(apart[f"{who} {n}"] - outcome) - np.square(apart[f"verdicts {n}"] - outcome)
             of_sets = gain.groupby(apart.data_set).agg(["sum", "size"]).reindex(sets, fill_value=0).to_numpy()
             sums = of_sets[generator.integers(0, len(sets), (2000, len(sets)))].sum(axis=1)
+            put("Brier score, less by", f"than {who} at {n}d", gain.mean(), len(apart))
             for name, end in zip(("low", "high"), np.quantile(sums[:, 0] / sums[:, 1], [0.025, 0.975]), strict=True):
                 put(f"Brier score, less by (95 % interval, {name})", f"than {who} at {n}d", end, len(apart))
     return rows
 
 
+def clearly_apart(pairs: pd.DataFrame) -> pd.Series:
+    """Pairs whose held-out means are two standard errors apart at d, and at 4d."""
+    apart = [pairs[f"truth {n}"].abs() > 2 * pairs[f"error {n}"] for n in (TIMES[0], TIMES[-1])]
+    return apart[0] & apart[1]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("half", nargs="?", default="second", choices=("first", "second"))
+    parser.add_argument("half", nargs="*", default=["first", "second"], help="of LCDB 1.0: first, second")
+    parser.add_argument("--means", type=Path, help="LCDB 1.1's table, too")
     parser.add_argument("--csv", type=Path, help="write the figures here, too")
     parser.add_argument("--cache", type=Path, default=Path("scratch/lcdb"), help="where the archive is kept")
-    parser.add_argument("--sizes", type=int, default=SIZES, help="the largest of the six")
+    parser.add_argument("--sizes", type=int, default=SIZES, help="the largest of the six, of LCDB 1.0")
     arguments = parser.parse_args()
     arguments.cache.mkdir(parents=True, exist_ok=True)
-    pairs: Rows = []
-    curves: Rows = []
-    for study in studies(accuracies(arguments.cache), arguments.half, arguments.sizes):
-        of_pairs, of_curves = tried(study)
-        pairs += of_pairs
-        curves += of_curves
-    rows = report(pd.DataFrame(pairs), pd.DataFrame(curves))
-    for row in rows:
-        print(f"{row['measure']:62} {row['of']:40} {row['value']:8.4f} {row['cases']:6}")
+    table = accuracies(arguments.cache)
+    trials = {name: map(seeded, studies(table, name, arguments.sizes)) for name in arguments.half}
+    if arguments.means:
+        trials["LCDB 1.1"] = published(pd.read_csv(arguments.means))
+    written: Rows = []
+    for name, of in trials.items():
+        pairs: Rows = []
+        curves: Rows = []
+        for trial in of:
+            of_pairs, of_curves = tried(trial)
+            pairs += of_pairs
+            curves += of_curves
+        for row in report(pd.DataFrame(pairs), pd.DataFrame(curves)):
+            print(f"{name:8} {row['measure']:62} {row['of']:40} {row['value']:8.4f} {row['cases']:6}", flush=True)
+            written.append({"half": name} | row)
     if arguments.csv:
         with arguments.csv.open("w", newline="", encoding="utf-8") as opened:
             writer = csv.DictWriter(opened, ["half", "measure", "of", "value", "cases"], lineterminator="\n")
             writer.writeheader()
-            writer.writerows({"half": arguments.half} | row for row in rows)
+            writer.writerows(written)
 
 
 if __name__ == "__main__":

@@ -271,25 +271,33 @@ def coverage() -> str:
 
 
 def held_back() -> str:
-    """Forecasts on the second half of LCDB: Brier scores of P(ahead)."""
-    who = {
-        "verdicts": "forecasts",
-        "stays ahead": "whoever is ahead stays ahead",
-        "log-linear": "a line in log d",
-    }
+    """Forecasts on each half of LCDB: bands, Brier scores of P(ahead), and overtakings."""
+    stays, bands = "whoever is ahead stays ahead", "share of 95 % bands that hold the held-out mean"
+    halves = {"first": "1.0, first half (chosen on)", "LCDB 1.1": "1.1, half (chosen on)", "second": "1.0, second half"}
+
+    def cell(half: str, measure: str, of: str, form: str) -> str:
+        return written(one("benchmarks/lcdb.csv", half=half, measure=measure, of=of)["value"], form)
+
+    def less(half: str, of: str) -> str:
+        middle, *ends = (
+            cell(half, f"Brier score, less by{end}", f"than stays ahead at {of}", ".4f")
+            for end in ("", " (95 % interval, low)", " (95 % interval, high)")
+        )
+        return f"{middle} [{', '.join(ends)}]"
+
     body = [
-        [
-            title,
-            *(
-                written(
-                    one("benchmarks/lcdb.csv", measure="Brier score of P(ahead)", of=f"{name} at {at}")["value"], ".4f"
-                )
-                for at in ("1d", "2d", "4d")
-            ),
-        ]
-        for name, title in who.items()
+        [f"95 % bands that hold the mean, %, at {at}", *(cell(half, bands, at, ".1%") for half in halves)]
+        for at in ("2d", "4d")
     ]
-    return table(["Brier score of P(ahead)", "at d", "at 2d", "at 4d"], body)
+    for name, title in {"verdicts": "forecasts", "stays ahead": stays, "log-linear": "a line in log d"}.items():
+        for at in ("2d", "4d"):
+            brier = (cell(half, "Brier score of P(ahead)", f"{name} at {at}", ".4f") for half in halves)
+            body.append([f"Brier score of {title}, at {at}", *brier])
+    body += [[f"forecasts' less than {stays}'s, at {at}", *(less(half, at) for half in halves)] for at in ("2d", "4d")]
+    for measure in ("called at 0.8 of what was overtaken", "called at 0.8, who is ahead then"):
+        shares = [one("benchmarks/lcdb.csv", half=half, measure=measure, of="all") for half in halves]
+        body.append([measure, *(f"{float(row['value']) * int(row['cases']):.0f} of {row['cases']}" for row in shares)])
+    return table(["LCDB", *halves.values()], body)
 
 
 def recorded() -> str:

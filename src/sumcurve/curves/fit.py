@@ -15,14 +15,18 @@ of them; the typical scale and the memory 1/κ are shared by the methods of a co
 and test items, given as joint draws. τ, its typical value and κ are weighed by their likelihood with a_m integrated out
 (restricted maximum likelihood; Harville, 1974), and every draw of the curves takes its own.
 
-Such a curve smooths; what was last observed predicts differences between methods surprisingly well. So half of the
-draws are *parallel*: inside the data what was measured, joined by lines in log d, each with its own error; beyond, all
-methods move as their drawn curves do on average. The two are averaged with equal weights, which on the first half of
-LCDB (Mohr et al., 2022) told better than either who will be ahead.
+Such a curve smooths, and takes a leap for a slope; what was last observed predicts differences between methods
+surprisingly well. So a draw leaves some methods *parallel*: inside the data what was measured, joined by lines in
+log d, each with its own error; beyond, they move as all drawn curves do on average. How often a method goes on along
+its own curve instead follows from the data (`_freedom`): in half of the draws where nothing shows that its slope is not
+that of all, in nearly all where the last two doublings say the same and noise cannot explain it.
+
+What cannot be known from the data is drawn alike for all methods of a draw, which learn from the same added records,
+and with the tails of Student's t, since scores leap.
 
 Parametric families (log-linear, power laws, Weibull and kin) were given up: there they told who will be ahead on four
 times the data less well than "whoever is ahead stays ahead" does. They take today's difference in slope to last; in
-truth about a third of it is left one doubling later. See `benchmarks/README.md`.
+truth about a third of it is left one doubling later, averaged over leaps and steady gains. See `benchmarks/README.md`.
 """
 
 from collections.abc import Collection, Mapping
@@ -37,9 +41,10 @@ from sumcurve.statistics.intervals import draws as true_scores
 
 LEAST_SIZES = 4  # bands from four sizes hold on LCDB's first half as those from six do
 FURTHEST = 4.0  # times the largest size: the README promises no word beyond
-MEMORIES = np.log(2) / np.array([0.1, 0.35, 0.7, 1.4])  # 1/κ in log d, of shares forgotten per doubling of the data
+MEMORIES = np.log(2) / np.array([0.03, 0.1, 0.35, 1.4])  # 1/κ in log d, of shares forgotten per doubling of the data
 SLOPES = 2.0 ** np.arange(-6.0, 5.0)  # τ, as shares of the root mean square slope measured
 SPREAD = 1.0  # of log τ between methods
+TAILS = 4.0  # degrees of freedom of what is drawn beyond the data; with 3 or 5 as many bands hold
 HEADROOM = 1.005  # C' as a share of the best possible score
 ERRORS = 1_000
 GRID = 64  # sizes from the smallest measured to the furthest, evenly in log d
@@ -281,31 +286,54 @@ def _drawn(data: list[_Data], rows: int, taus: Array, at: Array, settings: Extra
     generator = np.random.default_rng([settings.seed, 3])
     counts = generator.multinomial(settings.draws, np.exp(shared).ravel() / np.exp(shared).sum()).reshape(shared.shape)
     drawn = np.empty((settings.draws, len(data), len(at)))
-    start = 0
+    everywhere = np.unique(np.concatenate([at, *(curve.x for curve in data)])) - data[0].x[-1]
+    ahead = np.searchsorted(everywhere, at - data[0].x[-1])
+    noise, start = generator.integers(0, rows, settings.draws), 0
     for place, memory in enumerate(MEMORIES):
         stop = start + int(counts[place].sum())
-        if start == stop:
-            continue
         typical = np.repeat(np.arange(len(taus)), counts[place])
-        noise = generator.integers(0, rows, stop - start)
+        covariance = dispersion(everywhere, everywhere, memory)
+        factor = np.linalg.cholesky(covariance + 1e-9 * covariance.max() * np.eye(len(everywhere)))
+        shocks = generator.standard_normal((stop - start, len(everywhere))) @ factor.T
+        shocks *= np.sqrt(TAILS / generator.chisquare(TAILS, stop - start))[:, None]
         for method, curve in enumerate(data):
             solution = solutions[place][method]
             cumulated = np.cumsum(np.exp(prior + solution.log_likelihood - solution.log_likelihood.max()), axis=1)
             level = generator.random(stop - start) * cumulated[typical, -1]
             chosen = np.minimum((cumulated[typical] < level[:, None]).sum(axis=1), len(taus) - 1)
-            everywhere, where = np.unique(np.concatenate([curve.x, at]) - curve.x[-1], return_inverse=True)
-            covariance = dispersion(everywhere, everywhere, memory)
-            factor = np.linalg.cholesky(covariance + 1e-9 * covariance.max() * np.eye(len(everywhere)))
-            paths = generator.standard_normal((stop - start, len(everywhere))) @ factor.T * taus[chosen, None]
-            paths = paths[:, where]
-            simulated = curve.z - paths[:, : len(curve.x)] + curve.errors[noise]
+            paths = shocks * taus[chosen, None]
+            simulated = (
+                curve.z
+                - paths[:, np.searchsorted(everywhere, curve.x - data[0].x[-1])]
+                + curve.errors[noise[start:stop]]
+            )
             for tau in np.unique(chosen):
                 these = np.flatnonzero(chosen == tau)
-                drawn[start + these, method] = simulated[these] @ solution.gain[tau].T + paths[these, len(curve.x) :]
+                drawn[start + these, method] = simulated[these] @ solution.gain[tau].T + paths[these][:, ahead]
         start = stop
-    parallel = np.arange(1, settings.draws, 2)
-    drawn[parallel] = _parallel(data, drawn[parallel], generator.integers(0, rows, len(parallel)), at)
-    return drawn
+    parallel = _parallel(data, drawn, noise, at)
+    rank = (generator.permutation(settings.draws) + 0.5) / settings.draws
+    return np.where((rank[:, None] < _freedom(data, drawn, at))[..., None], drawn, parallel)
+
+
+def _freedom(data: list[_Data], drawn: Array, at: Array) -> Array:
+    """The share of draws ``[methods]`` in which a method goes on along its own curve: from a half to all.
+
+    It is ½ + ½ · steady · sure. `steady` compares the method's slope less the mean slope of all, a paired difference,
+    over the last doubling with that over the one before (the last two steps, where sizes are further apart): the
+    smaller by the larger, 0 where their signs differ, as after a leap. `sure` is how much more of the drawn curves,
+    which know the noise, gain more than the average than gain less, or the reverse.
+    """
+    width = max(np.log(2), *(curve.x[-1] - curve.x[-2] for curve in data))
+    points = min(curve.x[-1] for curve in data) - width * np.array([2, 1, 0])
+    slopes = np.diff([np.interp(points, curve.x, curve.z) for curve in data], axis=1)
+    slopes -= slopes.mean(axis=0)
+    less, more = np.sort(np.abs(slopes), axis=1).T
+    steady = np.where(slopes.prod(axis=1) > 0, less / np.maximum(more, 1e-12), 0.0)
+    last = [int(np.argmin(np.abs(at - curve.x[-1]))) for curve in data]
+    gained = drawn[:, :, -1] - drawn[:, np.arange(len(data)), last]
+    sure = np.abs(2 * (gained > gained.mean(axis=1, keepdims=True)).mean(axis=0) - 1)
+    return np.asarray(0.5 + 0.5 * steady * sure)
 
 
 def _parallel(data: list[_Data], drawn: Array, noise: NDArray[np.int64], at: Array) -> Array:
@@ -332,7 +360,8 @@ def _data(curves: Curves, row: int, settings: Extrapolation) -> _Data:
     # Draws may have tails without a variance: the likelihood takes their body, the draws of curves take them all.
     spread = np.diff(np.quantile(errors, [0.1587, 0.8413], axis=0), axis=0)[0] / 2
     middle = np.median(errors, axis=0)
-    noise = np.atleast_2d(np.cov(np.clip(errors, middle - 4 * spread, middle + 4 * spread), rowvar=False))
+    body = np.clip(errors, middle - 4 * spread, middle + 4 * spread)
+    noise = np.atleast_2d(np.cov(body * (spread / np.maximum(body.std(axis=0), 1e-12)), rowvar=False))
     floor = 1e-6 * max(float(np.ptp(np.log(lacking))), 1e-6) ** 2
     return _Data(np.log(curves.sizes[present]), -np.log(lacking), errors, noise + floor * np.eye(len(y)))
 

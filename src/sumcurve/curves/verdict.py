@@ -1,4 +1,4 @@
-"""Forecast: which of two methods is ahead now, and how likely it stays ahead on up to four times the data.
+"""Forecast: which of two methods is ahead now, and whether it stays ahead or is overtaken on up to four times the data.
 
 Čano and Bojar (2020), Figure 1, let the rightmost σ of two level methods say which will be ahead on more data. Here
 the question is put to draws of both true curves (`fit.py`), so that an answer carries a probability, and "undecided" is
@@ -7,6 +7,7 @@ one. Nothing is said beyond four times the largest size.
 For a pair, N is the largest size that both have, and P(ahead at n) the share of draws in which the one's true score at
 n is above the other's, a tie counting half. A claim is made where its probability reaches the stated confidence, and
 never against the paired comparison at N: where the interval of the measured difference lies on the other side of 0.
+An overtaking is claimed from a probability of 0.8 on: it cannot be measured yet, and is a reason to get more data.
 """
 
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ from typing import Literal
 
 import numpy as np
 
-from sumcurve.curves.fit import FURTHEST, Fits
+from sumcurve.curves.fit import FURTHEST, Array, Fits
 
-Kind = Literal["ahead throughout", "ahead now", "undecided"]
+Kind = Literal["ahead throughout", "ahead now", "overtaken", "undecided"]
+OVERTAKEN = 0.8
 TIMES = (1.0, 2.0, FURTHEST)  # sizes as multiples of N
 STEPS = 9  # sizes from N to the furthest, evenly in log d; holds TIMES
 
@@ -31,12 +33,14 @@ class Verdict:
     ================  =============================================================================
     ahead throughout  `first` is ahead at every size from `size` to `furthest`
     ahead now         `first` is ahead at `size`; nothing is claimed of larger sizes
+    overtaken         `second` is ahead at `furthest`; with `between`, `first` is ahead at the one
+                      of these two sizes and `second` at the other (both together)
     undecided         none; `probability` is that of `first` being ahead at `size`
     ================  =============================================================================
 
-    `ahead` are the probabilities that `first` is ahead at `size`, at twice and at four times as much. `difference` are
-    low, median and high of `first` minus `second` at `size`, in points of score, each end at `confidence`: a claim has
-    its low end above 0.
+    `ahead` are the probabilities that `first` is ahead at `size`, at twice and at four times as much, each singly.
+    `difference` are low, median and high of `first` minus `second` at `size`, in points of score, each end at
+    `confidence`: a claim of a lead has its low end above 0.
     """
 
     kind: Kind
@@ -48,25 +52,40 @@ class Verdict:
     confidence: float
     difference: tuple[float, float, float]
     ahead: tuple[float, float, float]
+    between: tuple[float, float] | None = None
 
     @property
     def sentence(self) -> str:
         """The forecast in English, ready to print."""
         first, second, size, furthest = self.first, self.second, f"{self.size:,.0f}", f"{self.furthest:,.0f}"
         now, twice, four_times = (_chance(chance, self.confidence) for chance in self.ahead)
-        double = f"{TIMES[1] * self.size:,.0f}"
+        double, claim = f"{TIMES[1] * self.size:,.0f}", _chance(self.probability, self.claim)
         if self.kind == "ahead throughout":
-            probability = _chance(self.probability, self.confidence)
-            return f"{first} is ahead of {second} from {size} up to {furthest} (probability {probability})."
+            return (
+                f"{first} is ahead of {second} from {size} up to {furthest} (probability {claim}, all sizes together)."
+            )
         if self.kind == "ahead now":
             return (
                 f"{first} is ahead of {second} at {size} (probability {now}); {twice} that it is at {double}, "
-                f"{four_times} at {furthest}."
+                f"{four_times} at {furthest}, each singly."
+            )
+        if self.kind == "overtaken" and self.between:
+            low, high = (f"{end:,.0f}" for end in self.between)
+            return f"{second} is forecast to overtake {first} between {low} and {high} records (probability {claim})."
+        if self.kind == "overtaken":
+            return (
+                f"{second} is forecast to be ahead of {first} at {furthest} records (probability {claim}); "
+                f"{now} that {first} is ahead at {size}."
             )
         return (
             f"{first} or {second}: undecided. Probability that {first} is ahead: {now} at {size}, {twice} at {double}, "
-            f"{four_times} at {furthest}."
+            f"{four_times} at {furthest}, each singly."
         )
+
+    @property
+    def claim(self) -> float:
+        """The probability from which such a claim is made."""
+        return min(OVERTAKEN, self.confidence) if self.kind == "overtaken" else self.confidence
 
 
 def verdicts(fits: Fits) -> list[Verdict]:
@@ -104,10 +123,13 @@ def verdict(fits: Fits, first: str, second: str) -> Verdict:
     throughout = float((sign * lead > 0).all(axis=1).mean())
     low, middle, high = np.quantile(sign * lead[:, 0], [1 - confidence, 0.5, confidence], method="higher").tolist()
     kind: Kind = "undecided"
-    probability = float(ahead[0])
+    probability, between = float(ahead[0]), None
     if not _contradicted(fits, first, second, size, sign):
         if throughout >= confidence:
             kind, probability = "ahead throughout", throughout
+        elif 1 - ahead[-1] >= (least := min(OVERTAKEN, confidence)):
+            kind, probability = "overtaken", float(1 - ahead[-1])
+            probability, between = _window(sign * lead[:, at], least, probability)
         elif ahead[0] >= confidence:
             kind = "ahead now"
     names = (first, second) if sign > 0 else (second, first)
@@ -121,7 +143,23 @@ def verdict(fits: Fits, first: str, second: str) -> Verdict:
         confidence,
         (low, middle, high),
         (now, twice, four_times),
+        between and (size * between[0], size * between[1]),
     )
+
+
+def _window(lead: Array, least: float, later: float) -> tuple[float, tuple[float, float] | None]:
+    """The narrowest two of `TIMES` between which a lead ``[draws, 3]`` turns with a probability of `least`, then the
+    likeliest, and that probability; without any, that it is lost in the end, `later`.
+    """
+    turned = {
+        (before, after): float(((lead[:, before] > 0) & (lead[:, after] < 0)).mean())
+        for before, after in combinations(range(len(TIMES)), 2)
+    }
+    likely = [ends for ends in turned if turned[ends] >= least]
+    if not likely:
+        return later, None
+    before, after = min(likely, key=lambda ends: (ends[1] - ends[0], -turned[ends]))
+    return turned[before, after], (TIMES[before], TIMES[after])
 
 
 def _contradicted(fits: Fits, first: str, second: str, size: float, sign: int) -> bool:
@@ -131,6 +169,14 @@ def _contradicted(fits: Fits, first: str, second: str, size: float, sign: int) -
     drawn = fits.curves.scores[left, place] - fits.curves.scores[right, place]
     drawn = drawn + fits.curves.errors[:, left, place] - fits.curves.errors[:, right, place]
     return bool(np.quantile(sign * drawn, (1 + fits.settings.confidence) / 2) < 0)
+
+
+def claims(confidence: float) -> str:
+    """A table's note on when a forecast makes a claim, and what its probabilities are of."""
+    return (
+        f"A forecast claims a lead where its probability reaches {confidence:g}, an overtaking by the second from "
+        f"{min(OVERTAKEN, confidence):g} on; each claim and each probability holds singly, not all together."
+    )
 
 
 def digits(probability: float, claim: float) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fits, NoCurve, fit_curves
 from sumcurve.curves.runs import curves_of_runs
 from sumcurve.curves.scale import CEILING, Scale
-from sumcurve.curves.verdict import digits, verdicts
+from sumcurve.curves.verdict import claims, digits, verdicts
 from sumcurve.files.layout import Layout
 from sumcurve.files.sheet import RECORDS, SEED, SYSTEM, Sheet, Source, sheet_of
 from sumcurve.interface.items import mixed_units, warnings_of
@@ -319,6 +319,5 @@ def _verdicts(fits: Fits, scale: Scale, decimals: int) -> Table:
         Column("ahead_twice", "at 2N", "number", 2),
         Column("ahead_four_times", "at 4N", "number", 2),
     ]
-    claim = f"A forecast claims a lead where its probability reaches {fits.settings.confidence:g}"
-    notes = [f"{claim}; probabilities are of single claims."]
+    notes = [claims(fits.settings.confidence)]
     return Table("verdicts", "Who is ahead, at the largest size N that both have and beyond", columns, rows, notes)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fits, NoCurve, fit_curves, measured
 from sumcurve.curves.scale import CEILING, Scale
-from sumcurve.curves.verdict import digits, verdicts
+from sumcurve.curves.verdict import claims, digits, verdicts
 from sumcurve.statistics.design import Cell, Design
 from sumcurve.tables.columns import shared
 from sumcurve.tables.results import Results
@@ -193,8 +193,7 @@ def table(results: Results) -> Table:
         "Difference now: of the fitted curves at the largest size, which use all sizes; positive where the first is "
         f"better; each end of its band at {results.share}, as the claims are. P(ahead): that the first is ahead, at "
         "the largest size N that both have and on more data; never beyond four times N. "
-        f"A fit needs {LEAST_SIZES} sizes and two seeds. A forecast claims a lead where its probability "
-        f"reaches {results.settings.confidence:g}; probabilities are of single claims.",
+        f"A fit needs {LEAST_SIZES} sizes and two seeds. {claims(results.settings.confidence)}",
         *(f"{corpus}: {reason}." for corpus, reason in learned.refused.items()),
         *(f"{corpus}, {title}: {reason}." for (corpus, title), reason in learned.partly.items()),
         f"{results.notes.seeds} {results.notes.marks} {results.notes.caveat}",

@@ -65,12 +65,50 @@ def test_parallel_draws_keep_what_was_measured_and_move_together() -> None:
     made = curves(power_curves(SIZES))
     data = [fit._data(made, row, QUICK) for row in range(3)]
     at = np.log(np.append(SIZES, [4000.0, 8000.0]))
-    drawn = fit._drawn(data, 500, np.full(len(fit.SLOPES), 0.1), at, QUICK)[1::2]
+    generator = np.random.default_rng(2)
+    drawn = fit._parallel(data, generator.standard_normal((400, 3, 8)), generator.integers(0, 500, 400), at)
     beyond = np.diff(drawn[..., 5:], axis=-1)
     assert np.allclose(beyond, beyond[:, :1], atol=1e-9)
     for method in range(3):
-        assert np.allclose(drawn[:, method, :6].mean(axis=0), data[method].z, atol=5 * 0.5 / 70 / np.sqrt(200))
+        assert np.allclose(drawn[:, method, :6].mean(axis=0), data[method].z, atol=5 * 0.5 / 70 / np.sqrt(400))
         assert np.allclose(drawn[:, method, :6].std(axis=0), data[method].errors.std(axis=0), rtol=0.25)
+
+
+@pytest.mark.parametrize(
+    ("steps", "steady"),
+    [([1, 1, 1], 1.0), ([0, 1, 1], 1.0), ([0, 0.5, 1], 0.5), ([1, 1, 0.25], 0.25), ([0, 0, 1], 0.0), ([1, -1, 1], 0.0)],
+)
+def test_a_curve_goes_on_its_own_way_as_often_as_its_slope_is_steady_and_sure(
+    steps: list[float], steady: float
+) -> None:
+    """Two methods at sizes that double, one of them flat; every drawn curve of the other goes further up."""
+    sizes = np.array([100.0, 200.0, 400.0, 800.0])
+    flat, rising = np.zeros(4), np.append(0.0, np.cumsum(steps))
+    data = [fit._Data(np.log(sizes), z, np.zeros((2, 4)), np.eye(4)) for z in (flat, rising)]
+    at = np.log([800.0, 3200.0])
+    up = np.tile([[[0.0, 0.0], [0.0, 1.0]]], (100, 1, 1))
+    assert fit._freedom(data, up, at) == pytest.approx([0.5 + 0.5 * steady] * 2)
+    level = np.concatenate([up, -up])  # as many go down
+    assert fit._freedom(data, level, at) == pytest.approx([0.5, 0.5])
+
+
+@pytest.mark.parametrize("forgotten", [0.1, 0.7])
+def test_bands_cover_curves_of_the_law_they_assume(forgotten: float) -> None:
+    """Curves drawn from the process with this share of slopes forgotten a doubling, and noise, four in a study."""
+    x, held = np.log(SIZES), np.array([4000.0, 8000.0])
+    at = np.append(x, np.log(held))
+    factor = np.linalg.cholesky(dispersion(at - x[-1], at - x[-1], np.log(2) / forgotten) + 1e-9 * np.eye(8))
+    within = []
+    for number in range(40):
+        generator = np.random.default_rng([41, number])
+        z = -np.log(40.0) + 0.1 * generator.standard_normal((4, 8)) @ factor.T
+        true = fit.HEADROOM * 100 - np.exp(-z)
+        fits = fit_curves(curves(true[:, :6], noise=0.4, seed=number), QUICK)
+        for method, later in zip(fits.methods, true[:, 6:], strict=True):
+            low, _, high = fits.band(method, held)
+            within.append((low <= later) & (later <= high))
+    assert (np.mean(within, axis=0) > 0.92).all()
+    assert (np.mean(within, axis=0) < 0.995).all()
 
 
 def test_curves_without_noise_go_through_what_was_measured() -> None:

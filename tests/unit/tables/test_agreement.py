@@ -43,6 +43,10 @@ def check(verdicts, comparisons, answers, beyond: bool = True) -> int:
     for row in (row for row in verdicts if row["verdict"] != "undecided"):
         first, second, size = row["first"], row["second"], records(row["at_records"])
         cell = row["corpus"], row["metric"]
+        if row["verdict"] == "overtaken":  # nothing is claimed of today where the two are level
+            fitted = order[*cell, "fit", 4 * size]
+            assert fitted.index(second) < fitted.index(first), row["sentence"]
+            continue
         measured = order[*cell, "measured", size]
         assert measured.index(first) < measured.index(second), row["sentence"]
         said = ahead.get((*cell, size, frozenset((first, second))))

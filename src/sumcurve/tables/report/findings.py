@@ -411,23 +411,27 @@ def _template(corpus: Corpus, titles: Titles) -> Said | None:
 
 
 def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
-    """Forecast beyond the data: which method is expected to stay ahead of which, up to how many records."""
+    """Forecast beyond the data: who is expected to be overtaken, and who to stay ahead, up to how many records."""
     rows = corpus.rows("verdicts", metric=corpus.metric)
-    ahead = [row for row in rows if row["verdict"] == "ahead throughout"]
-    if not ahead:
+    said = []
+    for kind, text in {"overtaken": "is overtaken by", "ahead throughout": "is ahead of"}.items():
+        if claimed := [row for row in rows if row["verdict"] == kind]:
+            pairs = [f"{titles[row['first']]} {text} {titles[row['second']]}" for row in claimed]
+            least = min(row["probability"] for row in claimed)
+            said.append(
+                f"{listed(pairs[:NAMED])} (probability "
+                f"{min(round(least, 2), 0.99) if len(pairs) == 1 else math.floor(100 * least) / 100:.2f}"
+                f"{'' if len(pairs) == 1 else ' or more, each singly'})"
+            )
+    if not said:
         return None
-    pairs = [f"{titles[row['first']]} is ahead of {titles[row['second']]}" for row in ahead]
-    least = min(row["probability"] for row in ahead)
-    text = (
-        f"with up to {number(ahead[0]['up_to_records'])} records {listed(pairs[:NAMED])} "
-        f"(probability {min(round(least, 2), 0.99) if len(pairs) == 1 else math.floor(100 * least) / 100:.2f}"
-        f"{'' if len(pairs) == 1 else ' or more'})"
-    )
+    text = f"with up to {number(rows[0]['up_to_records'])} records {'; '.join(said)}"
     fitted = {row[name] for row in rows for name in ("first", "second")}
     ranked = [row["method"] for row in corpus.at(corpus.metric, corpus.largest)]
     without = [titles[name] for name in ranked if name not in fitted]
     text += f"; no fit: {listed(without)}." if without else "."
-    return "Forecast beyond the data", text, [BETTER if row in ahead else EQUAL for row in rows]
+    claims = ("overtaken", "ahead throughout")
+    return "Forecast beyond the data", text, [BETTER if row["verdict"] in claims else EQUAL for row in rows]
 
 
 def _own_searches(corpus: Corpus, titles: Titles) -> Said | None:

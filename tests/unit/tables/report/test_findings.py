@@ -52,6 +52,16 @@ def test_a_sentence_has_one_interval_at_most_and_the_primary_question_is_first(r
     assert every[0].head.startswith(("Best with", "Best possible", "Without training"))
 
 
+def test_who_is_forecast_to_be_overtaken_is_said():
+    tables = read_tables(STORED / "acl")
+    corpus = Corpus(tables["scores"][0]["corpus"], tables)
+    for row in corpus.rows("verdicts", metric=corpus.metric):
+        row |= {"verdict": "overtaken", "first": "x", "second": "y", "probability": 0.849}
+        found = [finding for finding in findings_of(tables, Titles({})) if finding.corpus == corpus.name]
+        (said,) = (finding for finding in found if finding.table == "verdicts")
+        assert said.text.partition("; no fit")[0] == "with up to 40,000 records x is overtaken by y (probability 0.85)"
+
+
 def test_significant_is_what_table_comparisons_says(recorded):
     for name in dict.fromkeys(row["corpus"] for row in recorded["scores"]):
         corpus = Corpus(name, recorded)
