@@ -5,6 +5,7 @@ import json
 import pickle
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -179,6 +180,42 @@ def test_a_wrong_type_is_named_with_its_place_and_the_remedy(call, message) -> N
         call()
     assert str(raised.value).startswith(message)
     assert "\n" not in str(raised.value)
+
+
+HUGE = 10**400  # of which no float is finite
+LONGEST = 10**5000  # which Python does not write
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sc.power(HUGE), "sd_items is 1000"),
+        (lambda: sc.power(18, effect=-LONGEST), "effect is a number of more than"),
+        (lambda: sc.power(18, level=Fraction(HUGE)), "level is Fraction(1000"),
+        (lambda: sc.power(np.longdouble("1e400")), "sd_items is np.longdouble"),
+        (lambda: sc.curve(trainings(), reach=[HUGE]), "reach[0] is 1000"),
+        (lambda: sc.curve(trainings(), best=HUGE), "best is 1000"),
+        (lambda: sc.oracle(PAIR, seconds=HUGE), "seconds is 1000"),
+        (lambda: sc.oracle(PAIR, nodes=-LONGEST), "nodes is a number of more than"),
+        (lambda: sc.power(18, items=HUGE), "--items 1000"),
+        (lambda: sc.power(18, systems=LONGEST), "--systems a number of more than"),
+        (lambda: sc.rouge(["a"], ["b"], resamples=10**12), "resamples: "),
+        (lambda: sc.rouge(["a"], ["b"], seed=LONGEST), "seed: "),
+    ],
+)
+def test_a_number_beyond_all_bounds_is_refused_in_short(call, message) -> None:
+    with pytest.raises(CommandError) as raised:
+        call()
+    assert str(raised.value).startswith(message)
+    assert len(str(raised.value)) < 250
+
+
+def test_any_real_number_is_a_float() -> None:
+    half = [function(Fraction(1, 2)) for function in (sc.power, lambda level: sc.power(18, level=level))]
+    assert half[0].answers == sc.power(0.5).answers
+    assert half[1].answers == sc.power(18, level=0.5).answers
+    reached = [sc.curve(trainings(), reach=targets) for targets in ([Fraction(81, 2)], np.array([40.5]))]
+    assert reached[0].to_dict() == reached[1].to_dict()
 
 
 def test_numbers_and_columns_of_numpy_and_pandas_are_plain_ones() -> None:
