@@ -90,6 +90,15 @@ def test_rouge_is_that_of_the_verb(tmp_path) -> None:
             sc.rouge(*wrong)
 
 
+def test_oracle_counts_texts_without_a_word() -> None:
+    whole = [("one two.", "one two."), ("three.", "three.")]
+    assert [sentence for sentence in sc.oracle(whole).sentences if "WARNING" in sentence] == []
+    abstracts, sources, mean = sc.oracle([*whole, ("a b.", ""), ("?", "x"), ("a.", "!")]).sentences
+    assert abstracts.startswith("WARNING: 2 of 5 articles have an empty abstract (first: article 3)")
+    assert sources.startswith("WARNING: 1 of 5 articles have an empty source (first: article 4)")
+    assert "of the extracts: 40.00 over 5 articles" in mean
+
+
 def test_an_effect_of_another_unit_than_the_noise_is_warned_of(capsys) -> None:
     assert not any("WARNING" in sentence for sentence in sc.power(18, effect=1.0).sentences)
     warning = sc.power(0.18, effect=1.0).sentences[0]
@@ -171,6 +180,11 @@ def test_a_value_of_another_type_is_refused_at_every_parameter(name) -> None:
         (lambda: sc.oracle(PAIR, seconds="3"), "seconds is '3'; give a number"),
         (lambda: sc.oracle([(1, "a")]), "article 1: source is 1; give a string or a list of strings"),
         (lambda: sc.oracle([5]), "article 1 is 5; give a pair"),
+        (lambda: sc.oracle([("a b.", "")]), "articles: none of its 1 articles has a word in its abstract"),
+        (lambda: sc.oracle([("?!", "a"), ([], "b")]), "articles: none of its 2 articles has a word in its source"),
+        (lambda: sc.oracle([("今天", "今天")]), "articles: none of its 1 articles has a word in its abstract"),
+        (lambda: sc.compare([]), "scores is []: it holds no score; give"),
+        (lambda: sc.compare({}), "scores is {}: it holds no score; give"),
         (lambda: sc.across(["a", "b"], at=0), "at is 0; give a list of whole numbers"),
         (lambda: sc.across("a"), "studies is 'a'; give a list of strings or paths"),
     ],
