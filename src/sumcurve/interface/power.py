@@ -4,13 +4,14 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sumcurve.machine.arguments import CommandError, require_whole
+from sumcurve.machine.arguments import CommandError, require_whole, shown
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import checked
 from sumcurve.statistics.power import (
     MOST_ITEMS,
     MOST_SDS,
     MOST_SEEDS,
+    MOST_SYSTEMS,
     Aim,
     Noise,
     Unreachable,
@@ -119,9 +120,10 @@ def _sentences(noise: Noise, aim: Aim, rows: list[dict[str, Any]]) -> list[str]:
 
 def _check_finite(noise: Noise, aim: Aim, items: int | None, seeds: int | None) -> None:
     """Raise CommandError for numbers beyond which the power cannot be computed."""
-    for name, value, most in (("items", items, MOST_ITEMS), ("seeds", seeds, MOST_SEEDS)):
+    bounds = (("items", items, MOST_ITEMS), ("seeds", seeds, MOST_SEEDS), ("systems", noise.systems, MOST_SYSTEMS))
+    for name, value, most in bounds:
         if value and value > most:
-            raise CommandError(f"--{name} {value}: no study has more than {most:,}; give a smaller number")
+            raise CommandError(f"--{name} {shown(value)}: no study has more than {most:,}; give a smaller number")
     if aim.effect > MOST_SDS * noise.sd_items:
         raise CommandError(
             f"--effect {aim.effect:g}: more than {MOST_SDS:,} times the items' SD of {noise.sd_items:.4g}; give the "

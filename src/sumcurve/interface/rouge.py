@@ -121,7 +121,7 @@ def rouge(
         mode: whose scores
         multi: of several references: the best one, or counts pooled (1.5.5: -f A) (default: pooled in 1.5.5, else best)
         seed: of the resamples
-        resamples: for intervals and tests, at least 20
+        resamples: for intervals and tests, 20 to 1,000,000
         threads: that share the items (default: all cores)
 
     Raises:

@@ -1,6 +1,7 @@
 """The command line's parser with its groups of verbs, types of arguments (`add_argument(type=…)`), files to write."""
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from numbers import Integral
@@ -15,6 +16,7 @@ STUDIES = "Studies, in a checkout (`make` calls most of them)"
 INTERNALS = "Internals, which rules and other verbs call"  # in no list of verbs; each has its own --help
 MOST_SEED = 2**63 - 1  # that torch's generators take
 GROUPS = (TOOLS, STUDIES, INTERNALS)
+SHOWN = 80  # characters of a value in an error
 
 
 class Parser(argparse.ArgumentParser):
@@ -121,7 +123,16 @@ def require_whole(least: int, **values: object) -> None:
     """UsageError for a value that is no whole number of at least `least`; None is a value that is not given."""
     for name, value in values.items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
-            raise UsageError(f"{name} is {value!r}; give a whole number of at least {least}, or leave it out")
+            raise UsageError(f"{name} is {shown(value)}; give a whole number of at least {least}, or leave it out")
+
+
+def shown(value: object) -> str:
+    """A value in an error: on one line, and cut where it is long."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        text = f"a number of more than {sys.get_int_max_str_digits():,} digits"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
 def listed(text: str) -> list[str]:

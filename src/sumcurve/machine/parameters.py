@@ -6,6 +6,7 @@ function, if `checked`, takes no value of another type.
 
 import argparse
 import inspect
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
@@ -17,7 +18,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
-from sumcurve.machine.arguments import UsageError, listed
+from sumcurve.machine.arguments import UsageError, listed, shown
 from sumcurve.machine.spelling import meant
 
 METAVARS = {int: "N", float: "X", str: "NAME"}
@@ -31,8 +32,6 @@ NOUNS = {  # of types in errors, for one value and for several
     str: ("a string", "strings"),
     Path: ("a path", "paths"),
 }
-NUMBERS = {int: Integral, float: Real}
-SHOWN = 80  # characters of a value in an error
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -146,7 +145,7 @@ def _help(text: str, default: Any) -> str:
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, with its arguments checked by the annotations of its signature.
+    """The function, with its arguments checked by the annotations of its signature; numbers for `float` become floats.
 
     UsageError names the first argument of another type, its value and the type; a TypeError is that of any call with
     missing or unexpected arguments.
@@ -159,9 +158,23 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             if name in parameters:
                 optional = parameters[name].default is None
                 check_type(name, value, parameters[name].annotation, ", or leave it out" if optional else "")
-        return function(*arguments, **options)
+        types = {name: parameter.annotation for name, parameter in parameters.items()}
+        placed = [_floats(value, type_) for value, type_ in zip(arguments, types.values(), strict=False)]
+        named = {name: _floats(value, types.get(name, Any)) for name, value in options.items()}
+        return function(*placed, *arguments[len(placed) :], **named)  # type: ignore[arg-type]
 
     return check_and_call
+
+
+def _floats(value: Any, type_: Any) -> Any:
+    """A number for `float` as Python's float, also in a list of them; other values as given."""
+    parts = _parts(type_)
+    if float in parts and int not in parts and _is_number(value):
+        return float(plain(value))
+    elements = [get_args(part)[0] for part in parts if get_origin(part) is Sequence]
+    if any(float in _parts(element) for element in elements) and _is_list(plain(value)):
+        return [_floats(element, reduce(or_, elements)) for element in plain(value)]
+    return value
 
 
 def check_type(name: str, value: Any, type_: Any, remedy: str = "") -> None:
@@ -182,11 +195,10 @@ def check_type(name: str, value: Any, type_: Any, remedy: str = "") -> None:
         for key, part in value.items():
             check_type(f"{name}[{key!r}]", part, reduce(or_, of_values))
     words = [word for part in _parts(type_) if get_origin(part) is Literal for word in get_args(part)]
-    if near := meant(value, words):
+    if isinstance(value, str) and (near := meant(value, words)):
         remedy = f"; {near}"
-    shown = " ".join(repr(value).split())
-    shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
-    raise UsageError(f"{name} is {shown}; give {_noun(type_)}{remedy}")
+    noun = "a finite number" if float in _parts(type_) and _is_number(value) else _noun(type_)
+    raise UsageError(f"{name} is {shown(value)}; give {noun}{remedy}")
 
 
 def plain(value: Any) -> Any:
@@ -203,6 +215,19 @@ def _parts(type_: Any) -> tuple[Any, ...]:
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _is_number(value: Any, kind: type = Real) -> bool:
+    given = plain(value)
+    return isinstance(given, kind) and not isinstance(given, bool)
+
+
+def _is_finite(number: Real) -> bool:
+    """Tell whether a number is finite as a float, which 10**400 is not."""
+    try:
+        return math.isfinite(float(number))
+    except OverflowError:
+        return False
 
 
 @cache
@@ -226,8 +251,10 @@ def _is_of(type_: Any) -> Callable[[Any], bool]:
         return lambda value: isinstance(value, Mapping) and all(map(of_value, value.values()))
     if origin is Iterable:  # whose elements may be there only once
         return lambda value: isinstance(value, Iterable) and not isinstance(value, str | bytes)
-    if type_ in NUMBERS:
-        return lambda value: isinstance(given := plain(value), NUMBERS[type_]) and not isinstance(given, bool)
+    if type_ is int:
+        return lambda value: _is_number(value, Integral)
+    if type_ is float:
+        return lambda value: _is_number(value) and _is_finite(plain(value))
     return lambda value: isinstance(value if isinstance(value, type_) else plain(value), type_)
 
 

@@ -46,8 +46,8 @@ class Reading(Settings):
 
 
 class Bootstrap(Settings):
-    resamples: Annotated[int, Field(ge=20, strict=True)] = 2000
-    """Drawn with replacement, over groups of items; fewer than 20 have no 95 % interval."""
+    resamples: Annotated[int, Field(ge=20, le=1_000_000, strict=True)] = 2000
+    """Drawn with replacement, over groups of items; fewer than 20 have no 95 % interval, and a million fit memory."""
     confidence: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.95
     """Confidence of every interval."""
     seed: Seed = 1

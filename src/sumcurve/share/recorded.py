@@ -24,7 +24,7 @@ def recorded(config: Path, results: Path) -> Iterator[str]:
             continue
         try:
             yield f"{folder.name}: " + "; ".join(_parts(Plan.read(config, folder.name), results, manifests[-1]))
-        except (PlanError, ManifestError, ArchiveError, CommitError) as error:
+        except (PlanError, ManifestError, ArchiveError, CommitError, OSError) as error:
             yield f"{folder.name}: {error}"
 
 
@@ -37,9 +37,10 @@ def _parts(plan: Plan, results: Path, newest: Path) -> Iterator[str]:
         sealed = manifest.read_sealed(newest, verify.TABLES_KEYS, "restore it")
         behind = set(planned).intersection(sealed["inputs"] if sealed else ())
         commit = provenance.commit_of(newest)
+        uncommitted = "" if sealed and sealed["facts"].get("clean", True) else " with changes that no commit holds"
         yield (
-            f"tables of an older version{f' (commit {commit})' if commit else ''}, which were made from {len(behind)} "
-            f"of the {len(planned)} folders planned now"
+            f"tables of an older version{uncommitted}{f' (recorded in commit {commit})' if commit else ''}, which were "
+            f"made from {len(behind)} of the {len(planned)} folders planned now"
         )
     present = {key for key in planned if (results / key / MANIFEST).is_file()}
     stored = archives.stored(archives.place(plan.study, home)).intersection(planned) - present
@@ -53,4 +54,4 @@ def _parts(plan: Plan, results: Path, newest: Path) -> Iterator[str]:
     )
     if not names.are_current(plan, home):
         path = names.place(plan.study, home)
-        yield f"{path} is not the plan's: `sumcurve names --study {plan.study}` writes it"
+        yield f"{path} has the names of the record: `sumcurve names --study {plan.study}` writes those of now"

@@ -37,6 +37,7 @@ from sumcurve.machine.arguments import CommandError
 
 MOST_ITEMS = 100_000_000  # no test set is larger
 MOST_SEEDS = 1_000_000
+MOST_SYSTEMS = 1000  # beyond, SciPy's studentized range is not exact
 MOST_SDS = 1000  # of an effect, of the items' noise: far beyond, SciPy's noncentral t is not finite
 
 

@@ -18,14 +18,15 @@ class Kind:
     (a TypedDict), beside the code. `version` stands for the code in the specification, under the key `version_key`
     (recorded names hold either word): raise it in the commit that changes what the builder writes. Where the code is a
     scorer's or a system's, which the specification names under its key `part`, the version is that of their class
-    (`versions`, by name). `mem_mb` and `minutes` are what a scheduler is asked for at least
-    (`sumcurve.study.needs`), and `model_mb` is what a model takes beside that no method of the study describes; one
-    that `decodes` takes as long as it has test items; a `light` one is made in seconds. `together`: several processes
-    of one `torchrun` may make one folder. `of_models`: the study's families of models (`sumcurve.study.doors`) are the
-    builder's first argument, and `of_trainables`: systems from outside that it trains the next one; `of_sources`: the
-    formats of raw records are. `tabled`: tables read the annotation. `committed` are names, and patterns of names, of
-    its files that committed results hold (`sumcurve.share.committed`); one that `leads_file` has a file of these with
-    what is made from it.
+    (`versions`, by name). Of trainings, `losses` are versions of single losses: one that a phase has follows `version`,
+    so that a changed loss renames the trainings that it trains, and no other. `mem_mb` and `minutes` are what a
+    scheduler is asked for at least (`sumcurve.study.needs`), and `model_mb` is what a model takes beside that no method
+    of the study describes; one that `decodes` takes as long as it has test items; a `light` one is made in seconds.
+    `together`: several processes of one `torchrun` may make one folder. `of_models`: the study's families of models
+    (`sumcurve.study.doors`) are the builder's first argument, and `of_trainables`: systems from outside that it trains
+    the next one; `of_sources`: the formats of raw records are. `tabled`: tables read the annotation. `committed` are
+    names, and patterns of names, of its files that committed results hold (`sumcurve.share.committed`); one that
+    `leads_file` has a file of these with what is made from it.
     """
 
     step: str
@@ -37,6 +38,7 @@ class Kind:
     version_key: Literal["recipe", "fingerprint"] = "recipe"
     part: str = ""
     versions: Mapping[str, Version] = field(default_factory=dict)
+    losses: Mapping[str, Version] = field(default_factory=dict)
     model_mb: int = 0
     minutes: int = 60
     gpu: bool = False
@@ -52,4 +54,10 @@ class Kind:
 
     def version_of(self, specification: Mapping[str, Any]) -> Version:
         """The version of the code that makes a folder of this specification."""
-        return self.versions[specification[self.part]] if self.part else self.version
+        if self.part:
+            return self.versions[specification[self.part]]
+        phases = specification["training"]["phases"] if self.losses else ()
+        changed = sorted({phase["loss"] for phase in phases} & self.losses.keys())
+        if not changed:
+            return self.version
+        return ", ".join([str(self.version), *(f"{loss} {self.losses[loss]}" for loss in changed)])

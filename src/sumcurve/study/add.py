@@ -571,6 +571,8 @@ def add(
         note(f"sizes: {len(corpus['sizes'])}, and forecasts need {SIZES_OF_FORECAST}: add to --sizes")
     if name != wanted:
         note(f"name: {name}, since {config / 'studies' / wanted}.yaml is there; --name says another")
+    if (validation := config / "validation" / f"{name}.csv").exists():
+        note(f"{validation}: its outcomes hold for this corpus, which has that name; --name says another")
     for line in costs(plan):
         note(line)
     note(f"what it would cost: make plan STUDY={name}")

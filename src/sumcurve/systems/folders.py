@@ -168,6 +168,7 @@ KINDS: dict[str, Kind] = {
         specification=TrainSpecification,
         builder=train,
         version=3,
+        losses={"mixed": 2, "actor-critic": 2},  # 2: sums of log p over a constant; samples in history.csv
         mem_mb=3000,
         minutes=240,
         gpu=True,

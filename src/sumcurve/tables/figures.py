@@ -169,7 +169,9 @@ def panel_of(
 
 
 def front_of(results: Results, corpus: str, metric: Metric) -> list[tuple[float, float]]:
-    """The Pareto front of the systems that a metric ranks, drawn to the most costly of them."""
+    """The Pareto front of the systems that a metric ranks, drawn to the most costly of them; none where it may not."""
+    if results.unread(corpus, metric.name):
+        return []
     counted = {system.cell for system in results.of(corpus, True, metric.name) if results.counts(system, metric.name)}
     costs = seconds_of(results, corpus)
     points_of = [(costs[cell], results.estimate(corpus, metric.name, cell).mean) for cell in counted if cell in costs]
@@ -221,9 +223,9 @@ def notes(results: Results, scores: pd.DataFrame, seconds: bool = False) -> list
         f"Grey, not trained. {grey}." if grey else "",
         *([results.notes.caveat, results.notes.marks, *results.notes.corpora]),
     ]
-    if seconds:
+    if seconds and any(results.ranking_metrics(corpus) for corpus in results.corpora):
         sentences.append("Grey steps: the Pareto front, the best score for the time.")
-    else:
+    if not seconds:
         if (scores.records == 0).any():
             sentences.append("At 0 records, left of the break: pretrained models before any training.")
         if bands(results).beyond.any():

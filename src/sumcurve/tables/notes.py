@@ -128,6 +128,8 @@ class Notes:
                     continue
                 (last, reason), (phase, update) = output.training.ended[-1], output.training.selected
                 updates = f"{update} of {last}" if phase == last else f"none of {last}, weights of stage {phase}"
+                if (phase, update) == (last, 0):  # of reinforcement
+                    updates = f"none of {last}, no checkpoint of which is better than its start"
                 if phase != last or update < PHASE_UPDATES:
                     title = self.results.title_of(system.method)
                     key = f"{system.corpus}, {title}: {updates}, which ended by {reason}"

@@ -15,6 +15,11 @@ from sumcurve.tables.scores import by_seed
 from sumcurve.tables.systems import System, systems_of
 from sumcurve.tables.table import Column, Name, Table
 
+DESCRIBES, MEASURES_SOURCE = "the metric describes", "the metric measures source sensitivity"
+OTHER_SEARCH = "under the common search alone systems of the study are ranked"
+NOT_TRAINED, IGNORES_SOURCE = "not trained", "no significant source sensitivity"
+OF_SYSTEMS = {OTHER_SEARCH, NOT_TRAINED, IGNORES_SOURCE}  # reasons in `why` that are no metric's
+
 
 def table(results: Results) -> Table:
     """A row for every corpus, part, method, size, search and metric; numbers are in the metric's `unit`.
@@ -108,14 +113,14 @@ def _estimate(results: Results, system: System, metric: str) -> Estimate:
 def _unranked(results: Results, system: System, metric: Metric, name: Name) -> str:
     """Explain why a system has no rank by a metric; empty where it has one."""
     if not metric.ranks:
-        return "the metric describes" if metric.describes else "the metric measures source sensitivity"
+        return DESCRIBES if metric.describes else MEASURES_SOURCE
     if why := results.unread(system.corpus, metric.name):
         return why
     if not _in_scores(system):
-        return "under the common search alone systems of the study are ranked"
+        return OTHER_SEARCH
     if system.records is None:
-        return "not trained"
+        return NOT_TRAINED
     if name.facts["reads_source"] == "no":
-        return "no significant source sensitivity"
+        return IGNORES_SOURCE
     unranked = results.unranked(system.corpus, metric.name, system.cell)
     return unranked.why if unranked else ""

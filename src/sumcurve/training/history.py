@@ -17,7 +17,8 @@ in their first updates, has a ROUGE-1 that is hard to beat, and a ROUGE-2 of 0. 
 
 A phase is compared with itself alone. Within it `best` marks each row that may be selected and is better than all such
 rows before it; a row may be selected from the phase's `min_updates` and `min_epochs` on, and never before its first
-update. The *selected* row is the last one so marked: one of the last phase.
+update. The exception is reinforcement, which may lower what it optimises: the start of such a phase may be selected,
+too. The *selected* row is the last one so marked: one of the last phase.
 """
 
 from collections.abc import Iterator, Mapping
@@ -54,6 +55,9 @@ class Row:
         None  # area under the curve of salience; phases of entities only, where tokens of both kinds are
     )
     accuracy: float | None = None  # in [0, 1], of answers; of models that give those alone, and have no ROUGE
+    sample_reward: float | None = None  # in [0, 1], of one sample of each source; phases of reinforcement only, as are
+    sample_tokens: float | None = None  # the mean length of the samples
+    entropy: float | None = None  # and the mean of -log p of what the samples chose, in nats per token or choice
 
     @property
     def rouge(self) -> float:
@@ -76,9 +80,9 @@ class Row:
         """The inverse of writing a row and its seconds as text; floats come back to the bit."""
         values: dict[str, Any] = {}
         for column in fields(cls):
-            if column.name not in (*COLUMNS, "seconds"):
+            if column.name not in (*COLUMNS, *SAMPLES, "seconds"):
                 continue
-            text = row[column.name]
+            text = row[column.name] if column.name not in SAMPLES else row.get(column.name, "")
             if column.type in (float, float | None):
                 values[column.name] = None if text == "" else float(text)
             elif column.name == "best":
@@ -124,8 +128,12 @@ class History:
         return [row for row in self._rows if row.phase == phase]
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict per validation with `COLUMNS`: bit-equal between runs on one machine and CPU type."""
-        return [{column: getattr(row, column) for column in COLUMNS} for row in self._rows]
+        """One dict per validation with `COLUMNS`, and `SAMPLES` where a phase samples: bit-equal between runs on one
+        machine and CPU type.
+        """
+        sampled = any(row.sample_reward is not None for row in self._rows)
+        columns = (*COLUMNS, *SAMPLES) if sampled else COLUMNS
+        return [{column: getattr(row, column) for column in columns} for row in self._rows]
 
     def seconds(self) -> list[dict[str, Any]]:
         """One dict per validation: phase, update and the measured seconds of training compute on its path."""
@@ -141,4 +149,5 @@ class History:
 
 
 # Of `History.rows()`.
-COLUMNS = tuple(column.name for column in fields(Row) if column.name not in ("seconds", "accuracy"))
+SAMPLES = ("sample_reward", "sample_tokens", "entropy")
+COLUMNS = tuple(column.name for column in fields(Row) if column.name not in ("seconds", "accuracy", *SAMPLES))

@@ -108,17 +108,19 @@ def without_dropout(model: nn.Module) -> Iterator[None]:
 
 
 def self_critical(model: Summarizer, batch: Batch, vocabulary: Vocabulary, max_tokens: int) -> Tensor:
-    """-(r(sample) - r(greedy)) * mean log p(sample), [B] (Paulus et al. 2018, equation 15).
+    """-(r(sample) - r(greedy)) * log p(sample) / `max_tokens`, [B] (Paulus et al. 2018, equation 15).
 
-    r is the ROUGE-L F1 of all words against the record's whole target, copied words restored. The log-probability is
-    averaged over tokens as in the nll beside it. No dropout: the scored policy is the one that was sampled from.
+    log p is the sum over the sample's tokens, its end included, as in the paper. The divisor is the same for every
+    sample and so a rate; a sample's own length would weight the end of a short one more than that of a long one, and
+    push lengths up wherever samples are worse than the greedy output. r is the ROUGE-L F1 of all words against the
+    record's whole target, copied words restored. No dropout: the scored policy is the one that was sampled from.
     """
     with without_dropout(model):
         tokens = rollout(model, batch, max_tokens)  # [B, 2, L]
         baseline, reward = rewards(batch, tokens, vocabulary).unbind(1)
         sample = as_target(batch, tokens[:, 1], len(vocabulary))
-        logp, _ = model.gold(sample, model.encode(sample))
-    return (baseline - reward) * example_means(logp, sample.tgt)
+        logp, _ = model.gold(sample, model.encode(sample))  # 0 on padding
+    return (baseline - reward) * logp.sum(1) / max_tokens
 
 
 def rewards(batch: Batch, tokens: Tensor, vocabulary: Vocabulary) -> Tensor:

@@ -324,12 +324,25 @@ def train_run(family: Learners, run: NewRun, place: Place) -> None:
     if begins is not None:
         history = read_beginning(begins, [phase.name for phase in training.phases[:-1]]).followed_by(history)
     for phase, reason in history.ended:
-        place.note(f"{place.name}: phase {phase} ended by {reason}")
+        place.note(f"{place.name}: phase {phase} ended by {reason}{reward_lost(history.of(phase))}")
     if group.rank:
         return
     if learner.vocabulary is not None:
         write_json(place.folder / VOCABULARY, learner.vocabulary.to_json())
     write_run(place.folder, trained, history, training, records, learner.words, counts, {})
+
+
+def reward_lost(rows: Sequence[Row]) -> str:
+    """Clause on a phase, all its rows, that lowered its reward or is left at its start; empty for any other."""
+    start, last = rows[0].reward, rows[-1].reward
+    if start is None or last is None or rows[0].update:
+        return ""
+    kept = next(row.update for row in reversed(rows) if row.best)
+    if last >= start and kept:
+        return ""
+    verb = "reduced" if last < start else "did not improve"
+    left = f"the checkpoint of update {kept} is kept" if kept else "none of its checkpoints is better than its start"
+    return f"; it {verb} the reward that it optimises ({start:.3f} to {last:.3f}), and {left}"
 
 
 def write_run(

@@ -51,7 +51,9 @@ class Rule:
         """Judge a validation and append it to `history`, marked `best` where it is better than all before."""
         first = next(iter(history.of(self.phase.name)), row)
         selectable = row.update >= self.first
-        better = selectable and row.better_than(self.best)
+        # Reinforcement may lose what it optimises: then the phase is left as it began.
+        starts = not row.update and row.reward is not None
+        better = (selectable or starts) and row.better_than(self.best)
         if selectable:
             highest = self.best if first.update or not first.better_than(self.best) else first
             self.collapsed = self.collapsed + 1 if collapsed(row, highest) else 0
@@ -71,8 +73,9 @@ class Rule:
         if not _speaks(history):
             return math.inf
         left, last = self.phase.stop.patience - self.stale, self.validated
-        if self.best is None:  # the first that can be selected will be better than none
-            last += self.period * max(1, math.ceil((self.first - last) / self.period))
+        ahead = math.ceil((self.first - last) / self.period)  # validations up to the first that can be selected
+        # That one will be better than none, and where there is a best one already it is the first that may be stale.
+        last += self.period * (max(1, ahead) if self.best is None else max(0, ahead - 1))
         uncounted = max(0, (self.warmup - last) // self.period)
         return last + self.period * (uncounted + left)
 

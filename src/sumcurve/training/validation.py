@@ -1,16 +1,18 @@
 """Validation for stopping and selection: likelihood and greedy ROUGE of a fixed subset, and a phase's own aim."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from statistics import fmean
 
 import numpy as np
 import torch
 
 from sumcurve.decoding.decoder import SummarizerDecoder
+from sumcurve.decoding.rollout import as_target, rollout
 from sumcurve.models.batch import DECODED_TOGETHER, Batch, Example, batches
 from sumcurve.models.summarizer import Summarizer, score
-from sumcurve.models.vocabulary import Vocabulary
+from sumcurve.models.vocabulary import PAD, Vocabulary
 from sumcurve.rouge_engine.rewards import repetition, rouge_l_f1, words
 from sumcurve.rouge_engine.scorer import score_items
 from sumcurve.rouge_engine.tokens import CJK
@@ -20,6 +22,16 @@ from sumcurve.settings.training import PhaseSettings
 from sumcurve.store.records import Record
 from sumcurve.training.history import METRICS
 from sumcurve.training.losses import example_means
+
+SAMPLING_SEED = 1  # of samples at every validation, so that rows differ by their weights alone
+
+
+@contextmanager
+def same_draws(device: torch.device) -> Iterator[None]:
+    """The same random numbers whenever it is entered; the generators are as before afterwards."""
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(SAMPLING_SEED)
+        yield
 
 
 class Validation:
@@ -49,9 +61,10 @@ class Validation:
 
         `nll` is in nats: the mean over examples of the mean over their tokens. `repetition` is the mean share of a
         summary's trigrams that it has had before, `tokens` its mean length. `reward`, in phases with loss mixed, is the
-        mean ROUGE-L F1 that training rewards; `auc`, in phases with loss nll+entity, is of salience, over all source
+        mean ROUGE-L F1 that training rewards, and `sample_reward`, `sample_tokens` and `entropy` are of samples, which
+        training draws (see `history.Row`); `auc`, in phases with loss nll+entity, is of salience, over all source
         tokens, and left out where these are all of one kind.
-        Leaves the model in evaluation mode; draws no random number.
+        Leaves the model in evaluation mode, and torch's generators as they were.
         """
         system = SummarizerDecoder(model, self._vocabulary, self._search)
         losses: list[float] = []
@@ -63,9 +76,30 @@ class Validation:
         if phase.loss == "mixed":
             records = [record for batch in self._batches for record in batch.records]
             scores["reward"] = fmean(map(_reward, summaries, records))
+            scores |= self._samples(model)
         if phase.loss == "nll+entity" and (auc := self._salience(model)) is not None:
             scores["auc"] = auc
         return scores
+
+    def _samples(self, model: Summarizer) -> dict[str, float]:
+        """Measures of a sample of each source: what the policy gradient raises is the mean reward of these."""
+        earned: list[float] = []
+        written = chosen = 0
+        surprise = 0.0
+        with same_draws(self._batches[0].src.device):
+            outputs = [rollout(model, batch, self._search.max_tokens)[:, 1] for batch in self._batches]
+        for batch, tokens in zip(self._batches, outputs, strict=True):
+            surprise -= float(score(model, as_target(batch, tokens, len(self._vocabulary))).double().sum())
+            chosen += int((tokens != PAD).sum())
+            for record, unknowns, ids in zip(batch.records, batch.unknowns, tokens.tolist(), strict=True):
+                sentences = self._vocabulary.sentences(ids, unknowns)
+                written += sum(map(len, sentences))
+                earned.append(_reward([" ".join(sentence) for sentence in sentences], record))
+        return {
+            "sample_reward": fmean(earned),
+            "sample_tokens": written / len(earned),
+            "entropy": surprise / chosen,
+        }
 
     def _salience(self, model: Summarizer) -> float | None:
         pairs = [_of_tokens(model, batch) for batch in self._batches]

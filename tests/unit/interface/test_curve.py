@@ -113,8 +113,12 @@ REFUSED = {
         {},
         r"row 31: steep has a score at 100 already \(row 1\)",
     ),
-    "no score to reach": (lambda frame: frame, {"reach": [40, float("nan")]}, "--reach nan: no score; give a finite"),
-    "endless best": (lambda frame: frame, {"best": float("inf")}, "--best inf: no score; give a finite"),
+    "no score to reach": (
+        lambda frame: frame,
+        {"reach": [40, float("nan")]},
+        r"reach\[1\] is nan; give a finite number",
+    ),
+    "endless best": (lambda frame: frame, {"best": float("inf")}, "best is inf; give a finite number"),
     "best": (lambda frame: frame, {"best": 20}, "--best 20, and scores"),
 }
 

@@ -5,6 +5,7 @@ import json
 import pickle
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,15 @@ def test_rouge_is_that_of_the_verb(tmp_path) -> None:
             sc.rouge(*wrong)
 
 
+def test_oracle_counts_texts_without_a_word() -> None:
+    whole = [("one two.", "one two."), ("three.", "three.")]
+    assert [sentence for sentence in sc.oracle(whole).sentences if "WARNING" in sentence] == []
+    abstracts, sources, mean = sc.oracle([*whole, ("a b.", ""), ("?", "x"), ("a.", "!")]).sentences
+    assert abstracts.startswith("WARNING: 2 of 5 articles have an empty abstract (first: article 3)")
+    assert sources.startswith("WARNING: 1 of 5 articles have an empty source (first: article 4)")
+    assert "of the extracts: 40.00 over 5 articles" in mean
+
+
 def test_an_effect_of_another_unit_than_the_noise_is_warned_of(capsys) -> None:
     assert not any("WARNING" in sentence for sentence in sc.power(18, effect=1.0).sentences)
     warning = sc.power(0.18, effect=1.0).sentences[0]
@@ -170,6 +180,11 @@ def test_a_value_of_another_type_is_refused_at_every_parameter(name) -> None:
         (lambda: sc.oracle(PAIR, seconds="3"), "seconds is '3'; give a number"),
         (lambda: sc.oracle([(1, "a")]), "article 1: source is 1; give a string or a list of strings"),
         (lambda: sc.oracle([5]), "article 1 is 5; give a pair"),
+        (lambda: sc.oracle([("a b.", "")]), "articles: none of its 1 articles has a word in its abstract"),
+        (lambda: sc.oracle([("?!", "a"), ([], "b")]), "articles: none of its 2 articles has a word in its source"),
+        (lambda: sc.oracle([("今天", "今天")]), "articles: none of its 1 articles has a word in its abstract"),
+        (lambda: sc.compare([]), "scores is []: it holds no score; give"),
+        (lambda: sc.compare({}), "scores is {}: it holds no score; give"),
         (lambda: sc.across(["a", "b"], at=0), "at is 0; give a list of whole numbers"),
         (lambda: sc.across("a"), "studies is 'a'; give a list of strings or paths"),
     ],
@@ -179,6 +194,42 @@ def test_a_wrong_type_is_named_with_its_place_and_the_remedy(call, message) -> N
         call()
     assert str(raised.value).startswith(message)
     assert "\n" not in str(raised.value)
+
+
+HUGE = 10**400  # of which no float is finite
+LONGEST = 10**5000  # which Python does not write
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sc.power(HUGE), "sd_items is 1000"),
+        (lambda: sc.power(18, effect=-LONGEST), "effect is a number of more than"),
+        (lambda: sc.power(18, level=Fraction(HUGE)), "level is Fraction(1000"),
+        (lambda: sc.power(np.longdouble("1e400")), "sd_items is np.longdouble"),
+        (lambda: sc.curve(trainings(), reach=[HUGE]), "reach[0] is 1000"),
+        (lambda: sc.curve(trainings(), best=HUGE), "best is 1000"),
+        (lambda: sc.oracle(PAIR, seconds=HUGE), "seconds is 1000"),
+        (lambda: sc.oracle(PAIR, nodes=-LONGEST), "nodes is a number of more than"),
+        (lambda: sc.power(18, items=HUGE), "--items 1000"),
+        (lambda: sc.power(18, systems=LONGEST), "--systems a number of more than"),
+        (lambda: sc.rouge(["a"], ["b"], resamples=10**12), "resamples: "),
+        (lambda: sc.rouge(["a"], ["b"], seed=LONGEST), "seed: "),
+    ],
+)
+def test_a_number_beyond_all_bounds_is_refused_in_short(call, message) -> None:
+    with pytest.raises(CommandError) as raised:
+        call()
+    assert str(raised.value).startswith(message)
+    assert len(str(raised.value)) < 250
+
+
+def test_any_real_number_is_a_float() -> None:
+    half = [function(Fraction(1, 2)) for function in (sc.power, lambda level: sc.power(18, level=level))]
+    assert half[0].answers == sc.power(0.5).answers
+    assert half[1].answers == sc.power(18, level=0.5).answers
+    reached = [sc.curve(trainings(), reach=targets) for targets in ([Fraction(81, 2)], np.array([40.5]))]
+    assert reached[0].to_dict() == reached[1].to_dict()
 
 
 def test_numbers_and_columns_of_numpy_and_pandas_are_plain_ones() -> None:

@@ -34,7 +34,7 @@ def test_a_line_says_version_places_and_stale_names(home):
     assert f"tables of an older version, which were made from 1 of the {total} folders planned now" in line()
     counts = f"folders: 0 in {home / 'results'}, 0 more in the store, 0 more committed without weights, {total} missing"
     assert counts in line()
-    assert "names.txt is not the plan's: `sumcurve names --study smoke` writes it" in line()
+    assert "names.txt has the names of the record: `sumcurve names --study smoke` writes those of now" in line()
 
     names.write(plan, home)
     for folder in corpora:

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -282,6 +283,17 @@ def test_a_flag_settles_what_could_be_two_fields(place, monkeypatch):
     write(place / "mine.jsonl", records(60, source="text", target="summary", id="title"))
     add(monkeypatch, "mine.jsonl", "--name", "mine", "--target", "summary", "--id", "title")
     assert said_of("mine")["raw"]["fields"] == {"id": "title", "source": "text", "target": "summary"}
+
+
+def test_a_name_that_has_a_metric_validation_is_said(place, monkeypatch, capsys):
+    write(place / "data" / "mine.jsonl", records(300, source="article", target="highlights", id="guid"))
+    add(monkeypatch, "data/mine.jsonl", "--name", "aeslc_2", "--form", "smoke")
+    assert "validation" not in capsys.readouterr().out
+    shutil.copy("config/validation/acl.csv", "config/validation/mine.csv")
+    text = Path("config/validation/mine.csv").read_text()
+    Path("config/validation/mine.csv").write_text(text.replace("\nacl,", "\nmine,"))
+    add(monkeypatch, "data/mine.jsonl", "--name", "mine", "--form", "smoke")
+    assert "config/validation/mine.csv: its outcomes hold for this corpus" in capsys.readouterr().out
 
 
 def test_percents_hold_enough_to_learn_from():

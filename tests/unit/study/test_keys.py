@@ -184,6 +184,19 @@ def test_a_raised_version_renames_its_kind_and_what_is_made_of_it_and_nothing_el
     assert before.folders.keys() - Plan.read(config, "smoke").folders.keys() == renamed
 
 
+def test_a_raised_version_of_a_loss_renames_its_trainings_and_what_is_made_of_them_and_nothing_else(base, monkeypatch):
+    config, before = base
+    loss = "actor-critic"
+    monkeypatch.setitem(KINDS["train"].losses, loss, 99)
+    renamed = set()
+    for key, folder in before.folders.items():  # inputs come first
+        phases = folder.specification["training"]["phases"] if folder.kind == "train" else ()
+        if loss in {phase["loss"] for phase in phases} or renamed & {*folder.inputs}:
+            renamed.add(key)
+    assert renamed
+    assert before.folders.keys() - Plan.read(config, "smoke").folders.keys() == renamed
+
+
 def test_every_kind_is_a_folder_of_the_study_that_the_table_edits(base):
     assert {folder.kind for folder in base[1].folders.values()} == {*KINDS}
 

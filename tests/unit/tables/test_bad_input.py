@@ -208,9 +208,12 @@ def test_a_last_phase_that_was_cut_off_is_named_where_it_is_scored(cases, study,
     tables = ("answers", "scores", "methods")
     whole = results("coverage", 100)
     assert not any("updates of the final training stage" in said(whole, name) for name in tables)
-    short, none = results("coverage", 99), results("nll", 900)
+    short, none, start = results("coverage", 99), results("nll", 900), results("coverage", 0)
     for name in tables:
         assert "notes, PCOV: 99 of coverage, which ended by collapse (at 2,000 records)." in said(short, name)
         assert "notes, PCOV: none of coverage, weights of stage nll, which ended by collapse (at 2,000" in said(
             none, name
+        )
+        assert "PCOV: none of coverage, no checkpoint of which is better than its start, which ended" in said(
+            start, name
         )

@@ -15,9 +15,12 @@ from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.settings.config import PlanError
 from sumcurve.study.doors import TABLES
 from sumcurve.study.plan import Plan
-from sumcurve.study.tables import findings_of, made
+from sumcurve.study.tables import contents_of, findings_of, made
+from sumcurve.tables.figures import drawn, notes, study_panel
+from sumcurve.tables.report import readme
 from sumcurve.tables.report.facts import Corpus, rows_of
 from sumcurve.tables.report.findings import Titles
+from sumcurve.tables.report.page import page
 from sumcurve.tables.results import Results
 from sumcurve.tables.verdicts import bands
 
@@ -89,6 +92,40 @@ def test_where_all_metrics_failed_the_study_is_not_ranked_and_says_so_first(stud
     first = findings_of(tables, Titles({}))[0]
     assert first.head == "Not ranked"
     assert "no metric is validated on this corpus: ROUGE-1, ROUGE-2 and ROUGE-Lsum (failed: human)." in first.text
+
+
+def test_where_all_metrics_failed_pages_show_scores_in_the_order_of_names(study, long_curves, settings):
+    """The scores of pcov are higher."""
+    texts, orders = {}, {}
+    for outcome in ("failed: human", "passed"):
+        corpus, rows, results = made_of(study, long_curves, settings, by_rouge(*[outcome] * 3))
+        contents = contents_of("small", "Small", rows, Titles(results.titles, results.about))
+        shown = {name: made(name, results) for name in TABLES}
+        texts[outcome] = ["\n".join(readme.page(contents, {})), page(results, shown, contents, {})]
+        orders[outcome] = [entry.method for entry in contents.board(corpus).entries if entry.role == "trained"]
+    assert orders == {"failed: human": ["abs", "pcov"], "passed": ["pcov", "abs"]}
+    for text, head in zip(texts["failed: human"], ("| ROUGE-1‡ [95 % interval] |", "<th>ROUGE-1‡</th>"), strict=True):
+        assert head in text
+        assert "‡ not validated on this corpus: failed: human. Not ranked: rows are in the order of names." in text
+        assert "How do scores of 2 methods grow from 500 to 2,000 training records?" in text
+        assert "summarizes best" not in text
+    for text, head in zip(texts["passed"], ("| ROUGE-1 [95 % interval] |", "<th>ROUGE-1</th>"), strict=True):
+        assert head in text
+        assert "Which of 2 methods summarizes best" in text
+        assert "Not ranked" not in text
+
+
+def test_a_metric_that_failed_has_no_front(study, long_curves, settings):
+    outcomes = by_rouge("failed: human", "passed", "failed: human")
+    for some, expected in ((outcomes, [False, True, False]), (dict.fromkeys(outcomes, "failed: human"), [False] * 3)):
+        corpus, _, results = made_of(study, long_curves, settings, some)
+        frame = made("scores", results).frame()
+        panels = [
+            study_panel(results, frame, corpus.name, metric, seconds=True) for metric in drawn(results, corpus.name)
+        ]
+        assert [bool(panel.front) for panel in panels] == expected
+        assert all(len(panel.points) for panel in panels)
+        assert ("Pareto front" in " ".join(notes(results, frame, seconds=True))) == any(expected)
 
 
 @pytest.mark.parametrize(("outcomes", "why"), [(by_rouge(*["undecided: human"] * 3), "undecided: human"), (None, NONE)])
@@ -189,12 +226,14 @@ def test_the_outcomes_decide_the_tables_of_a_study_without_a_key(tmp_path):
     assert len(tables) == 3
 
 
+def test_an_exam_of_a_folder_of_the_corpus_is_one_of_the_corpus(tmp_path):
+    folder = next(key for key in Plan.read(ROOT / "config", "smoke").prepared if "/tales-" in key)
+    assert Plan.read(validated_smoke(tmp_path, corpus=folder.removeprefix("corpora/")), "smoke").tables
+
+
 @pytest.mark.parametrize("corpus", ["tales-0a1b2c3d", "talesofmine", "realsumm"])
 def test_an_exam_is_of_the_corpus_whose_name_it_has(tmp_path, corpus):
     config = validated_smoke(tmp_path, corpus=corpus)
-    if corpus.startswith("tales-"):
-        assert Plan.read(config, "smoke").tables
-        return
     with pytest.raises(PlanError, match=rf"validation/tales.csv: .* on {corpus}, not on tales, .*--of tales"):
         assert Plan.read(config, "smoke").tables
 

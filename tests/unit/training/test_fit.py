@@ -496,6 +496,30 @@ def test_reinforcement_that_raises_its_reward_alone_is_stopped(lstm, phase, trai
     assert fitted.selected.phase == "mixed"
 
 
+def test_reinforcement_that_only_loses_is_left_where_it_began(lstm, phase, training, train, scripted):
+    """Its start may be selected; patience counts from its least updates on, and says so in time."""
+    scripted(
+        *[(0.5, 1.0)] * 2, *[(rouge, 1.0) for rouge in (0.4, 0.3, 0.45, 0.4, 0.4)], reward=lambda one: one["rouge1"]
+    )
+    told, states = [], []
+    mixed = phase("mixed", patience=3, min_updates=9, max_updates=99)
+    mixed = mixed.model_copy(update={"loss": "mixed", "reward_weight": 0.9})
+    fitted, _ = train(lstm, training(phase(max_updates=4), mixed), keep=states.append, watch=told.append)
+    assert (fitted.selected.phase, fitted.selected.update, fitted.selected.updates) == ("mixed", 0, 4)
+    assert same(fitted.weights, states[0]["best"])
+    assert fitted.history.ended[-1] == ("mixed", "patience")
+    assert [(p.update, p.stop) for p in told if p.validated and p.phase == "mixed"] == [
+        (update, 20) for update in (0, 4, 8, 12, 16, 20)
+    ]
+
+
+def test_reinforcement_that_gains_is_selected_with_its_updates(lstm, phase, training, train, scripted):
+    scripted(*[(0.5, 1.0)] * 2, *[(rouge, 1.0) for rouge in (0.4, 0.6, 0.55)], reward=lambda one: one["rouge1"])
+    mixed = phase("mixed", max_updates=12).model_copy(update={"loss": "mixed", "reward_weight": 0.9})
+    fitted, _ = train(lstm, training(phase(max_updates=4), mixed))
+    assert (fitted.selected.phase, fitted.selected.update) == ("mixed", 8)
+
+
 def test_what_least_updates_leave_out_is_never_selected_nor_counted(lstm, phase, training, train, scripted):
     scripted((0.9, 1.0), (0.8, 1.0), (0.3, 1.0), (0.2, 1.0), (0.4, 1.0), (0.1, 1.0), (0.1, 1.0), (0.9, 1.0))
     told = []

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from sumcurve.training.history import Row
+from sumcurve.training.history import SAMPLES, History, Row
 
 ROW = Row("nll", 4, 4, 32, 0.5, 0.01, 3.0, 2.5, 0.3, 0.1, 0.2, 0.0, 9.0, True, 1.25)
 
@@ -32,3 +32,15 @@ def test_a_constant_answer_is_no_good_answer():
     constant = replace(ROW, rouge1=0.9, rouge2=0.0, rougeLsum=0.9)
     assert ROW.better_than(constant)
     assert not constant.better_than(ROW)
+
+
+def test_samples_have_columns_in_trainings_with_reinforcement_alone():
+    """So that the bytes of other trainings stand still."""
+    sampled = replace(ROW, phase="mixed", reward=0.4, sample_reward=0.3, sample_tokens=8.5, entropy=1.5)
+    plain, both = History([ROW]).rows(), History([ROW, sampled]).rows()
+    assert [*both[0]] == [*plain[0], *SAMPLES]
+    assert [both[0][name] for name in SAMPLES] == [None, None, None]
+    assert [both[1][name] for name in SAMPLES] == [0.3, 8.5, 1.5]
+    for row, columns in ((ROW, plain[0]), (sampled, both[1])):
+        text = {name: "" if value is None else str(value) for name, value in columns.items()} | {"seconds": "1.25"}
+        assert Row.of_csv(text) == row

@@ -175,32 +175,33 @@ def pair():
 
 
 def test_the_self_critical_gradient_is_that_of_enumeration(pair):
-    """Mean over many samples against the sum over all outputs of two words."""
+    """Mean over many samples against the sum over all outputs of at most three words, which differ in length."""
     model, example, vocabulary = pair
     torch.manual_seed(0)
-    batch = collate([example] * 6000)
-    losses = self_critical(model, batch, vocabulary, 2)
-    losses.mean().backward()
+    most = 3
+    self_critical(model, collate([example] * 6000), vocabulary, most).mean().backward()
     found = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
     model.zero_grad()
 
     one = collate([example])
     with without_dropout(model), torch.no_grad():
-        baseline = rewards(one, rollout(model, one, 2), vocabulary)[0, 0]
+        baseline = rewards(one, rollout(model, one, most), vocabulary)[0, 0]
     expected = torch.zeros_like(found)
     a, b = 5, 6
     total = 0.0
-    for first, second in itertools.product((a, b), (a, b, EOS)):
-        sample = as_target(one, torch.tensor([[first, second]]), len(vocabulary))
+    outputs = [(first, EOS) for first in (a, b)]  # the first word is no EOS
+    outputs += itertools.product((a, b), (a, b), (a, b, EOS))
+    for output in outputs:
+        sample = as_target(one, torch.tensor([output]), len(vocabulary))
         with without_dropout(model):
             emission, _ = model.forced(sample, model.encode(sample))
             logp = emission.gold(sample.tgt, sample.src_ext)[0]
         start = emission.logits[0, 0].detach().softmax(0)
-        weight = (logp.detach().sum().exp() / (start[a] + start[b])).item()  # the first word is no EOS
+        weight = (logp.detach().sum().exp() / (start[a] + start[b])).item()
         total += weight
-        reward = rewards(one, torch.tensor([[[first, second]]]), vocabulary)[0, 0]
+        reward = rewards(one, torch.tensor([[output]]), vocabulary)[0, 0]
         parameters = list(model.parameters())
-        gradients = torch.autograd.grad(logp.mean(), parameters, allow_unused=True)
+        gradients = torch.autograd.grad(logp.sum() / most, parameters, allow_unused=True)
         flat = torch.cat([g.flatten() for g in gradients if g is not None])
         expected += weight * (baseline - reward) * flat
     assert total == pytest.approx(1.0, abs=1e-6)

@@ -57,3 +57,20 @@ def test_the_beginning_of_a_finished_run_is_read_back_to_the_bit(tmp_path):
     found = run.read_beginning(tmp_path, ["nll", "extraction"])
     assert list(found) == [*first, *second]
     assert found.followed_by(History(last, whole.ended[2:])) == whole
+
+
+def test_a_lost_reward_is_said_with_both_numbers_and_what_is_kept():
+    def said(*rewards, best):
+        measures = dict.fromkeys(("epoch", "rate", "nll", "rouge1", "rouge2", "rougeLsum", "repetition", "tokens"), 0.1)
+        return run.reward_lost(
+            [
+                Row("rl", n, n, n, train_loss=None, **measures, best=n in best, seconds=0.0, reward=reward)
+                for n, reward in enumerate(rewards)
+            ]
+        )
+
+    reduced = "; it reduced the reward that it optimises (0.340 to 0.320), and "
+    assert said(0.34, 0.33, 0.32, best=[0]) == f"{reduced}none of its checkpoints is better than its start"
+    assert said(0.34, 0.35, 0.32, best=[0, 1]).endswith("(0.340 to 0.320), and the checkpoint of update 1 is kept")
+    assert said(0.34, 0.35, best=[0]).startswith("; it did not improve the reward")
+    assert said(0.34, 0.35, best=[0, 1]) == said(None, None, best=[1]) == ""

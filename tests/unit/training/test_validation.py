@@ -97,6 +97,30 @@ def test_a_reinforced_phase_is_validated_by_what_training_rewards(corpus, lstm, 
     assert found["reward"] > 0
 
 
+def test_samples_of_a_reinforced_phase_are_the_same_at_every_validation_and_of_the_policy(corpus, lstm, phase):
+    """Twice the same, whatever was drawn before; a model that always writes one word has no entropy."""
+    model = build(lstm, len(corpus.vocabulary), 3)
+    mixed = phase("mixed").model_copy(update={"loss": "mixed", "reward_weight": 0.9})
+    validation = Validation(corpus.valid, corpus.references, corpus.vocabulary, SEARCH, CPU)
+    first = validation(model, mixed)
+    before = torch.rand(1).item() and torch.get_rng_state()
+    assert validation(model, mixed) == first
+    assert torch.equal(torch.get_rng_state(), before)
+    assert not {"sample_reward", "sample_tokens", "entropy"} & validation(model, phase()).keys()
+
+    with torch.no_grad():  # nearly uniform: -log p is nearly the logarithm of the number of words
+        for parameter in model.parameters():
+            parameter.zero_()
+        model.gate.bias.fill_(40.0)
+    assert validation(model, mixed)["entropy"] == pytest.approx(np.log(len(corpus.vocabulary)), abs=1e-4)
+    with torch.no_grad():  # the same word until the end
+        model.output.bias[5] = 40.0
+    found = validation(model, mixed)
+    assert found["entropy"] == pytest.approx(0, abs=1e-4)
+    assert found["sample_tokens"] == found["tokens"] == SEARCH.max_tokens
+    assert found["sample_reward"] == found["reward"]
+
+
 def test_the_area_under_the_curve_is_the_share_of_pairs_in_order(phase):
     rng = np.random.default_rng(3)
     for size in (2, 5, 40):

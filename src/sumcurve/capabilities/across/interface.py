@@ -64,6 +64,9 @@ def across(studies: Sequence[str | Path], at: Sequence[int] = (1000, 10000), met
     if metric not in METRICS or not METRICS[metric].higher_is_better:
         known = [name for name, own in METRICS.items() if own.higher_is_better]
         raise CommandError(f"metric {metric!r} ranks nothing here; {there_are(metric, known)}")
+    at = [*dict.fromkeys(at)]
+    if not at:
+        raise CommandError("at is []; give a number of records, or leave it out")
     for size in at:
         require_whole(1, at=size)
     corpora: list[tables.Recorded] = []

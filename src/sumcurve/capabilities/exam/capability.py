@@ -1,6 +1,5 @@
 """The capability `exam`: metric validation, which decides the metrics that may rank systems on a corpus."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -41,6 +40,7 @@ class Exam(Capability):
 def _exams(plan: PlannedStudy) -> "dict[str, Sitting]":
     """The recorded validations on the study's corpora; PlanError for one that cannot be read or is of another corpus.
 
+    A validation is of a corpus by its name, or by that of its folder in results/corpora, which has a digest.
     That of a corpus is `config/validation/CORPUS.csv`, an exam.csv as `sumcurve validate-metric` writes it; a part that
     is held out counts as its corpus. A scorer with other settings in the study has no outcome.
     """
@@ -54,7 +54,7 @@ def _exams(plan: PlannedStudy) -> "dict[str, Sitting]":
         if not path.exists():
             continue
         sat = read_exam(path)
-        if not re.fullmatch(rf"{re.escape(corpus)}(-[0-9a-f]{{8}})?", sat.corpus):  # or a folder of results/corpora
+        if sat.corpus not in {corpus, *(key.rpartition("/")[2] for key in plan.prepared)}:
             raise PlanError(
                 f"{path}: validates metrics on {sat.corpus}, not on {corpus}, and a metric ranks where it is "
                 f"validated; make one by `sumcurve validate-metric --study {plan.study} --of {corpus}`, or delete it"

@@ -39,6 +39,7 @@ from sumcurve.training import losses
 from sumcurve.training.history import METRICS
 from sumcurve.training.items import Kept, Made, Numbers
 from sumcurve.training.learner import Learner
+from sumcurve.training.validation import same_draws
 
 SMALLEST_DEVIATION = 1e-6  # of returns; smaller deviations are rounding
 NO_LABEL = -1  # beyond a document's labels
@@ -243,16 +244,18 @@ def actor_critic(
     `slots` hold sentences only, `choices` and `rewards` [B, T] belong to rollouts over them and the stop. Returns are
     standardised over the batch. The advantage is a constant: the policy's loss gives the critic no gradient (the
     released code forgot this). The critic's squared error trains the encoder that it shares with the policy, as it
-    does there. Both losses are the batch's mean over steps, that is sums over steps, divided by the batch's mean
-    length: a document counts by its steps, as in the policy gradient.
+    does there. Both losses are sums over a rollout's steps, its stop included, and means over documents, divided by a
+    constant, the steps of an extraction of `settings.sentences`. The released code divides by the batch's steps, so
+    that the longer the samples, the less they count.
     """
     real = before_the_end(choices, slots.mask.shape[1])
     returns = standardised(discounted(rewards, discount), real)
     values = model.critic(slots, choices.shape[1])
     advantage = (returns - values).detach()
     logp = model.logp(model.with_stop(slots), choices)
-    policy = -(logp * advantage).masked_fill(~real, 0.0).sum() / real.sum()
-    value = (values - returns).square().masked_fill(~real, 0.0).sum() / real.sum()
+    steps = len(choices) * (model.settings.sentences + 1)
+    policy = -(logp * advantage).masked_fill(~real, 0.0).sum() / steps
+    value = (values - returns).square().masked_fill(~real, 0.0).sum() / steps
     return policy, value
 
 
@@ -389,7 +392,8 @@ class ExtractRewriteLearner(Learner):
         In phase "nll" they are rewrites of the labelled sentences (chosen by the reference), and `nll` is the mean over
         pairs of the mean over tokens; in the others the extractor chooses, and `nll` is the mean over documents of the
         mean over labels of -log p(label). In phase "actor-critic" `reward` is the sum of the rewards of the extracted
-        sentences (`look_up`), divided by its maximum: one for each reference sentence and for the stop.
+        sentences (`look_up`), divided by its maximum: one for each reference sentence and for the stop; the same of
+        samples is `sample_reward`.
         """
         self.model.eval()
         documents = [item.document for item in self.valid]
@@ -422,7 +426,32 @@ class ExtractRewriteLearner(Learner):
         } | {metric: fmean(item[metric] for item in items) for metric in METRICS}
         if phase.loss == "actor-critic":
             scores["reward"] = fmean(map(_share_of_rewards, documents, self._earned, extracted))
+            scores |= self._samples(documents, rewrites)
         return scores
+
+    def _samples(self, documents: Sequence[Document], rewrites: dict[str, str]) -> dict[str, float]:
+        """Measures of a sampled extraction from each document (see `history.Row`)."""
+        earned: list[float] = []
+        written = taken = 0
+        surprise = 0.0
+        with same_draws(self.device):
+            for start in range(0, len(documents), DECODED_TOGETHER):
+                some = documents[start : start + DECODED_TOGETHER]
+                slots = self.model.with_stop(self.model.extractor.encode(collate(some).to(self.device)))
+                choices, stop = self.model.sample(slots), slots.mask.shape[1] - 1
+                real = before_the_end(choices, stop)
+                surprise -= float(self.model.logp(slots, choices)[real].double().sum())
+                taken += int(real.sum())
+                for document, rewards, row in zip(some, self._earned[start:], choices.tolist(), strict=False):
+                    extracted = row[: row.index(stop)]
+                    earned.append(_share_of_rewards(document, rewards, extracted))
+                    summary = compose(document, extracted, rewrites, self.settings, self.search.max_tokens)
+                    written += len(" ".join(summary).split())
+        return {
+            "sample_reward": fmean(earned),
+            "sample_tokens": written / len(earned),
+            "entropy": surprise / taken,
+        }
 
     def _label_losses(self, stops: bool) -> list[float]:
         losses: list[float] = []

@@ -8,7 +8,7 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -92,12 +92,14 @@ def run_oracle(arguments: argparse.Namespace) -> None:
         raise CommandError(f"{out}: name a file in a folder that exists")
     check_written([arguments.json, out], [source])
     from sumcurve.capabilities.extracts.certificates import certificate, warm_up
-    from sumcurve.capabilities.extracts.interface import SOME, request_of
+    from sumcurve.capabilities.extracts.interface import SOME, empty_texts, request_of
 
     options = {name: getattr(arguments, name) for name in SOME if hasattr(arguments, name)}
     request = request_of(arguments.metric, arguments.scorer, arguments.algorithm, options)
     read = articles_in(source, Layout(**given(arguments, Layout)))
-    print(_empties(source, read, request.scorer), file=sys.stderr)
+    warnings, empty = empty_texts(str(source), read, request.scorer)
+    counts = [f"{len(read):,} articles", *(f"{count:,} empty {text}s" for text, count in empty.items())]
+    print(*warnings, f"{source}: {', '.join(counts)}", sep="\n", file=sys.stderr)
     warm_up(request)
     rows = [certificate(one, request) for one in _bar(read.values(), len(read))]
     write_jsonl(out, rows)
@@ -145,34 +147,6 @@ def articles_in(path: Path, layout: Layout | None = None) -> "dict[str, Article]
     if not articles:
         raise CommandError(f"{path} holds no article; write one JSON object a line")
     return articles
-
-
-def _empties(path: Path, articles: "Mapping[str, Article]", scorer: str) -> str:
-    """Count abstracts and sources without a word, in lines to print; CommandError if all abstracts or sources are."""
-    from sumcurve.capabilities.extracts.article import tokenized
-
-    count = len(articles)
-    empty: dict[str, list[str]] = {"abstract": [], "source": []}  # places
-    for place, one in articles.items():
-        words = tokenized(one, scorer)
-        for text, ids in (("abstract", words.abstract), ("source", words.ids)):
-            if not len(ids):
-                empty[text].append(place)
-    printed = [f"{path}: {count:,} articles"]
-    for text, places in empty.items():
-        if len(places) == count:
-            raise CommandError(
-                f"{path}: none of its {count:,} articles has a word in its {text}, by scorer {scorer}; add the "
-                f"{text}s, or take --scorer unicode or characters for other scripts"
-            )
-        if places:
-            printed.insert(
-                -1,
-                f"WARNING: {len(places):,} of {count:,} articles have an empty {text} (first: {places[0]}); their "
-                f"F1 is 0 and stays in the mean; add the {text}s, or remove the articles",
-            )
-        printed[-1] += f", {len(places):,} empty {text}s"
-    return "\n".join(printed)
 
 
 def article(row: Row) -> "Article":

@@ -28,7 +28,7 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     if best and corpus.metric == row["metric_title"]:
         name, records, score = best[0]["method"], corpus.largest, best[0]["score"]
         title = titles[name]
-    elif corpus.blind is not None:
+    elif corpus.blind is not None and not corpus.unread:
         name, score = corpus.blind
         title = f"{titles[name]}, the best baseline,"
     if several and score is not None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sumcurve.capabilities.extracts import EXACT, SEARCHES, Metric, ScorerName
-from sumcurve.capabilities.extracts.article import Article, OracleError
+from sumcurve.capabilities.extracts.article import Article, OracleError, tokenized
 from sumcurve.capabilities.extracts.certificates import Request, certificate
 from sumcurve.corpora.tokens import sentences
 from sumcurve.files.sheet import DataFrame
@@ -68,11 +68,12 @@ def oracle(
     )
     try:
         read = [_article(number, row) for number, row in enumerate(rows, start=1)]
+        if not read:
+            raise CommandError("no article; give a list of pairs of source and abstract")
+        warnings, _ = empty_texts("articles", {f"article {n}": one for n, one in enumerate(read, start=1)}, scorer)
         best = [certificate(article, request) for article in read]
     except OracleError as error:
         raise CommandError(str(error)) from error
-    if not best:
-        raise CommandError("no article; give a list of pairs of source and abstract")
     extracts = [
         [article.sentences[place] for place in row["sentences"]] for article, row in zip(read, best, strict=True)
     ]
@@ -97,7 +98,33 @@ def oracle(
     mean = 100 * sum(row["value"] for row in best) / len(best)
     sentence = f"Mean {metric} F1 of the extracts: {mean:.2f} over {len(best):,} articles, {proven:,} proven optimal."
     table = Table("extracts", "Extracts; sentences are counted from 0", columns, cells)
-    return OracleResult([sentence], [table], tuple(best), tuple(extracts))
+    return OracleResult([*warnings, sentence], [table], tuple(best), tuple(extracts))
+
+
+def empty_texts(where: str, articles: Mapping[str, Article], scorer: str) -> tuple[list[str], dict[str, int]]:
+    """Warnings of abstracts and of sources without a word, and how many there are; `articles` are by their places.
+
+    CommandError if all abstracts or all sources are empty; it says `where` they stand.
+    """
+    count, warnings = len(articles), []
+    empty: dict[str, list[str]] = {"abstract": [], "source": []}  # places
+    for place, one in articles.items():
+        words = tokenized(one, scorer)
+        for text, ids in (("abstract", words.abstract), ("source", words.ids)):
+            if not len(ids):
+                empty[text].append(place)
+    for text, places in empty.items():
+        if len(places) == count:
+            raise CommandError(
+                f"{where}: none of its {count:,} articles has a word in its {text}, by scorer {scorer}; add the "
+                f"{text}s, or take --scorer unicode or characters for other scripts"
+            )
+        if places:
+            warnings.append(
+                f"WARNING: {len(places):,} of {count:,} articles have an empty {text} (first: {places[0]}); their "
+                f"F1 is 0 and stays in the mean; add the {text}s, or remove the articles"
+            )
+    return warnings, {text: len(places) for text, places in empty.items()}
 
 
 def request_of(metric: str, scorer: str, algorithm: str, options: Mapping[str, Any]) -> Request:

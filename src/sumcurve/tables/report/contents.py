@@ -8,6 +8,7 @@ from sumcurve.settings.base import HELD_OUT
 from sumcurve.tables.report.facts import Corpus, Records, corpora_of, detectable, detectable_with_fewer, identical
 from sumcurve.tables.report.findings import NOT_READING, SHOWN, UNSEEN, Finding, Titles, counted, unshown
 from sumcurve.tables.report.leaderboard import BEST, JACKKNIFED, Brought, Entry, Printed, leaderboard
+from sumcurve.tables.results import UNREAD
 from sumcurve.tables.table import number
 
 SIGNIFICANCE = (
@@ -31,7 +32,7 @@ class Board:
 
     @property
     def metric(self) -> str:
-        return self.corpus.metric or "score"
+        return self.corpus.shown
 
     @property
     def held_out(self) -> str:
@@ -69,6 +70,10 @@ class Contents:
         if len(methods) < 2 or "?" in self.title:
             return ""
         ends = " to ".join(number(size) for size in sorted({min(sizes), max(sizes)}))
+        if not self.corpora[0].metrics:
+            how = "How do scores of" if len(sizes) > 1 else "What are the scores of"
+            grow = "grow from" if len(sizes) > 1 else "after training on"
+            return f"{how} {len(methods)} methods {grow} {ends} {'training ' * (len(sizes) > 1)}records?"
         return (
             f"Which of {len(methods)} methods summarizes best after training on {ends} records, and how sure is that?"
         )
@@ -81,6 +86,8 @@ class Contents:
         """The leaderboard of a corpus with as many untrained `baselines`, and notes on marks and detectable effects."""
         entries = leaderboard(corpus, self.titles, baselines)
         notes = []
+        if corpus.unread:
+            notes.append(f"{UNREAD} {corpus.unread}. Not ranked: rows are in the order of names.")
         if not all(entry.reads for entry in entries):
             is_explained = any(finding.head == NOT_READING for finding in self.findings[:SHOWN])
             meaning = "" if is_explained else f": {unshown(corpus)}"

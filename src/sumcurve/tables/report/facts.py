@@ -17,12 +17,15 @@ from sumcurve.store.records import read_csv
 from sumcurve.tables.comparisons import SIZE
 from sumcurve.tables.evidence import BLIND
 from sumcurve.tables.ranking import Ranking, recorded
+from sumcurve.tables.results import UNREAD
+from sumcurve.tables.scores_long import DESCRIBES, MEASURES_SOURCE, OF_SYSTEMS
 from sumcurve.tables.table import Table
 
 Record = Mapping[str, Any]  # a row of a table by columns; None where a cell is empty
 Records = Mapping[str, Sequence[Record]]  # of every table of a study, by its name
 TEXTS = ("corpus", "method", "first", "second")  # columns that are no numbers, whatever their cells are
 WHOLE, DECIMAL = re.compile(r"-?\d+"), re.compile(r"-?\d+\.\d{4,}")  # as tables write numbers; "35.1" is as printed
+OF_METRICS = (DESCRIBES, MEASURES_SOURCE)  # reasons of metrics by which nobody is to be ranked
 FORMER = {  # wording of tables that were recorded before version 16
     "not passed in the exam": "not validated on this corpus",
     "not sat": "not tested",
@@ -105,6 +108,20 @@ class Corpus:
     def metric(self) -> str:
         return self.metrics[0] if self.metrics else ""
 
+    @cached_property
+    def unread(self) -> str:
+        """The reason for which no metric ranks a method (‡), as table scores_long has it; empty where there is none."""
+        reasons = {row.get("why") or "" for row in self.rows("scores_long", metric=self.column)}
+        return reasons.pop() if not self.metrics and len(reasons) == 1 and not reasons <= OF_SYSTEMS else ""
+
+    @property
+    def shown(self) -> str:
+        """Title of the metric that is shown: the first that ranks, or where none may, the first that would, with ‡."""
+        if self.chosen or self.metric:
+            return self.chosen or self.metric
+        rows = self.rows("scores_long", metric=self.column)
+        return rows[0]["title"] + (UNREAD if self.unread else "") if rows else "score"
+
     @property
     def prompted(self) -> set[str]:
         """Systems that answer prompts (table prompts): the records of their rows are examples in the prompt."""
@@ -154,12 +171,13 @@ class Corpus:
 
     @cached_property
     def column(self) -> str:
-        """The column of table scores that has the metric of `metric`, or the first metric."""
+        """The column of table scores that has the metric of `metric`, or the first that would rank."""
         if self.chosen:
             return self.chosen
         columns = list(self.rows("scores")[0])
         names = {row["title"]: row["metric"] for row in self.rows("scores_long")}
-        return str(names.get(self.metric, columns[columns.index("seeds") + 1]))
+        first = next((row["metric"] for row in self.rows("scores_long") if row.get("why") not in OF_METRICS), "")
+        return str(names.get(self.metric) or first or columns[columns.index("seeds") + 1])
 
 
 def corpora_of(tables: Records) -> list[Corpus]:

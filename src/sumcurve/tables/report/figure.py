@@ -32,7 +32,7 @@ def figure(corpus: Corpus, titles: Titles) -> Specification | None:
     panel = panel_of(
         trained.assign(system=trained.method.map(lambda name: titles[name])),
         corpus.column,
-        f"{corpus.chosen or corpus.metric} on the test set",
+        f"{corpus.shown} on the test set",
     )
     if not panel.points.method.duplicated().any():
         return None

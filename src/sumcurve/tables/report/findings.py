@@ -488,7 +488,7 @@ def _not_tested(rows: Sequence[Record]) -> str:
 
 def _untrained(corpus: Corpus, titles: Titles) -> Said | None:
     """The best untrained baseline of a corpus on which nothing is trained."""
-    if corpus.sizes or corpus.blind is None:
+    if corpus.sizes or corpus.blind is None or corpus.unread:
         return None
     name, _ = corpus.blind
     (row, *_) = corpus.rows("scores", method=name)

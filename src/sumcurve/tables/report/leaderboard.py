@@ -46,7 +46,7 @@ class Entry:
 def leaderboard(corpus: Corpus, titles: Titles, baselines: int = BEST) -> list[Entry]:
     """Trained methods at their largest size and prompted models with the examples that suit them best, by score.
 
-    Then the best baselines, the bound, and the mean of people.
+    Then the best baselines, the bound, and the mean of people. Where no metric may rank, the order is that of names.
     """
     trained = {row["method"]: row for row in corpus.trainings if row.get(corpus.column) is not None}
     rows = [_entry(corpus, titles, row) for row in trained.values()]
@@ -59,7 +59,8 @@ def leaderboard(corpus: Corpus, titles: Titles, baselines: int = BEST) -> list[E
     others = [_entry(corpus, titles, row) for row in scores if not learned(row) and row not in prompts]
     blind = sorted((row for row in others if row.role in ("baseline", "outside")), key=_by_score)[:baselines]
     bound = [row for row in others if row.method == CUT]
-    return _with_people(corpus, [*sorted(rows, key=_by_score), *blind, *bound])
+    order = _by_name if corpus.unread else _by_score
+    return _with_people(corpus, [*sorted(rows, key=order), *sorted(blind, key=order), *bound])
 
 
 def _with_people(corpus: Corpus, entries: list[Entry]) -> list[Entry]:
@@ -88,6 +89,10 @@ def shortened(entries: Sequence[Entry], rows: int) -> list[Entry]:
 
 def _by_score(entry: Entry) -> float:
     return -entry.score.value if entry.score else 0.0
+
+
+def _by_name(entry: Entry) -> str:
+    return entry.title.casefold()
 
 
 def _entry(corpus: Corpus, titles: Titles, row: Record) -> Entry:

@@ -43,7 +43,7 @@ def page(
         scored = {row["method"] for row in corpus.rows("scores") if row.get(corpus.column) is not None}
         left_out = scored - {entry.method for entry in entries}
         more = [f"{len(left_out)} more systems in table scores."] if left_out else []
-        lines += [" ".join([*more, *board.notes, *remarks]), *printed_markdown(board.printed, corpus.metric), ""]
+        lines += [" ".join([*more, *board.notes, *remarks]), *printed_markdown(board.printed, board.metric), ""]
     lines += ["## Findings", ""]
     for finding in headed(findings[:SHOWN]):
         link = f"([{finding.table}]({folder}{finding.table}.csv))"

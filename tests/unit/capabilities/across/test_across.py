@@ -118,7 +118,8 @@ def rows(result, table: str, **cells: object) -> list[dict]:
 def test_a_recorded_size_stands_for_one_that_is_near_and_ranks_are_those_of_the_means(tmp_path) -> None:
     one = study(tmp_path, "one", {"a": line(10, 1), "b": line(20, 1), "c": line(15, 1)})
     two = study(tmp_path, "two", {"a": line(30, 1, (380, 761, 6339)), "b": line(20, 1, (380, 761, 6339))})
-    result = sc.across([one, two], at=[1000, 10000])
+    result = sc.across([one, two], at=[1000, 10000, 1000])
+    assert result.to_dict() == sc.across([one, two], at=[1000, 10000]).to_dict()
     assert {row["records"] for row in rows(result, "across", corpus="two")} == {761, 6339}
     near = rows(result, "across", corpus="one", at=1000)
     assert [(row["method"], row["rank"], row["ranked"], row["records"]) for row in near] == [
@@ -386,6 +387,7 @@ def test_what_cannot_be_compared_is_named(tmp_path, monkeypatch) -> None:
         ([one, tmp_path / "other"], {}, r"other: no folder with a study's tables .*make study STUDY="),
         ([one, two], {"metric": "rogue1"}, "metric 'rogue1' .*did you mean rouge1"),
         ([one, two], {"metric": "chrf"}, r"one/scores.csv has no metric 'chrf'; .*there are: rouge1"),
+        ([one, two], {"at": []}, r"at is \[\]; give a number of records"),
         ([one, two], {"at": [0]}, "at is 0; give a whole number of at least 1"),
         ([one], {}, "two corpora are compared at least; name more"),
         ([one, one], {}, r"one is the corpus of several \(one, one\): name one"),
