@@ -176,7 +176,7 @@ def test_humans_stand_beside_systems_by_the_jackknife_alone(several):
     assert {line.count(" | ") for line in (heads, *lines)} == {heads.count(" | ")}
     shown_tables = {name: tables[name] for name in ("scores", "references")}
     html = page(of_results, shown_tables, Contents("mine", "", rows_of(tables), Titles({})), {})
-    assert '<th class="number">score, jackknife</th>' in html
+    assert '<th class="number">ROUGE-1, jackknife</th>' in html
     assert '<tr class="fixed"><td>human (mean of 3), against the others</td>' in html
 
 

@@ -213,8 +213,9 @@ def test_a_vectorised_rollout_equals_one_document_at_a_time(policy):
     mean = sum(returns) / count
     deviation = (sum((value - mean) ** 2 for value in returns) / count) ** 0.5
     standard = [(value - mean) / deviation for value in returns]
-    expected_policy = -sum(lp * (r - v) for lp, r, v in zip(logps, standard, values, strict=True)) / count
-    expected_value = sum((r - v) ** 2 for r, v in zip(standard, values, strict=True)) / count
+    steps = len(policy.items) * (model.settings.sentences + 1)  # the same whatever was drawn
+    expected_policy = -sum(lp * (r - v) for lp, r, v in zip(logps, standard, values, strict=True)) / steps
+    expected_value = sum((r - v) ** 2 for r, v in zip(standard, values, strict=True)) / steps
     found = policy.losses()
     assert [loss.item() for loss in found] == pytest.approx([expected_policy, expected_value], abs=1e-9)
 
@@ -430,7 +431,8 @@ def test_validation_scores_the_summaries_of_the_system(loss, learner, words_):
             "nll": label_means(model, model.with_stop(slots) if stops else slots, batch.labels).mean().item(),
             "repetition": fmean(repetition([text]) for text in texts),
         }
-        assert scores.keys() == {*expected, "rouge2", "rougeLsum"} | ({"reward"} if stops else set())
+        rewarded = {"reward", "sample_reward", "sample_tokens", "entropy"} if stops else set()
+        assert scores.keys() == {*expected, "rouge2", "rougeLsum"} | rewarded
         if stops:
             extracted = extract(model, documents, stops, CPU)
             rewrites = rewrite(rewriter(model, words_, SEARCH), chosen(documents, extracted), CPU)
