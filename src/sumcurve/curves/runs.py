@@ -16,7 +16,7 @@ from sumcurve.machine.counts import counted
 from sumcurve.statistics.seeds import seed_covariance
 
 Runs = Mapping[tuple[str, float], Mapping[str, float]]
-"""By method and size the score of every seed."""
+"""Scores of seeds, by method and number of training records: seed to score."""
 
 
 def curves_of_runs(runs: Runs, seed: int = 1) -> tuple[Curves, str]:

@@ -20,7 +20,7 @@ from sumcurve.machine.locks import file_system, take
 from sumcurve.machine.torchrun import place
 
 NONE = {"", "-1", "nodevfiles", "void", "none"}
-"""What hides the GPUs in CUDA_VISIBLE_DEVICES: CUDA ignores all from the first name that is none."""
+"""Names in CUDA_VISIBLE_DEVICES that hide GPUs: CUDA ignores all names from the first of these on."""
 
 # The driver is asked in a process of its own: CUDA reads the environment once, and a lease changes it later. Names
 # are those that CUDA_VISIBLE_DEVICES understands. No driver (the library is missing, or a stub: 34) or no device (100)

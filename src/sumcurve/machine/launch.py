@@ -23,7 +23,7 @@ HANDED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGURG)
 PR_SET_PDEATHSIG = 1  # in Linux's prctl.h
 LOOK_SECONDS = 0.1
 GRACE_SECONDS = 30.0
-"""What processes are given to end by themselves once one of them failed."""
+"""Seconds in which processes may end by themselves once one of them failed."""
 
 
 def environment_of(rank: int, cards: Sequence[str], environment: Mapping[str, str], port: int) -> dict[str, str]:

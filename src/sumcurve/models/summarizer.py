@@ -18,7 +18,7 @@ from sumcurve.numerics.operations import word_logp
 from sumcurve.numerics.precision import IMPOSSIBLE, in_single
 
 State = dict[str, Tensor]
-"""What a decoder remembers; every tensor is [B, Q, ...] so that search reorders it along axis 1."""
+"""State of a decoder; every tensor is [B, Q, ...], so that search reorders it along axis 1."""
 
 
 @dataclass

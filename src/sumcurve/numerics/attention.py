@@ -13,8 +13,11 @@ from torch import Tensor
 from sumcurve.numerics.precision import IMPOSSIBLE
 
 BLOCK_ELEMENTS = {"cpu": 1 << 17, "cuda": 1 << 25}
-"""Of additive attention's hidden layer, at once: half a megabyte in single precision stays in a CPU's cache, 128 on a
-GPU keep it busy; a few such blocks are alive together."""
+"""Elements of additive attention's hidden layer that are computed at once, by type of device.
+
+Half a megabyte in single precision stays in a CPU's cache, 128 on a GPU keep it busy; a few such blocks are alive
+together.
+"""
 
 
 class AdditiveScores(torch.autograd.Function):

@@ -178,7 +178,7 @@ class Training(Settings):
     them; they count as records and are not trained on. 0: the validation part, which counts nowhere.
     """
     phases: Annotated[list[PhaseSettings], Field(min_length=1)]
-    """In their order."""
+    """Phases of the training, in their order."""
 
     @model_validator(mode="after")
     def check_unique_names(self) -> "Training":

@@ -34,7 +34,7 @@ STATE_KEYS = {
     *("identity", "phase", "update", "stale", "hacked", "collapsed", "before", "path", "schedule"),
     *("history", "batches", "random", "model", "best", "optimizer"),
 }
-"""What no State is without."""
+"""Keys that every State has."""
 
 
 class TrainingError(RuntimeError):

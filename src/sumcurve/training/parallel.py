@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from sumcurve.machine.torchrun import place
 
 MOST_SUMMED = 25_000_000
-"""How many numbers are summed over the processes at once, beside those of one larger parameter: a copy of them."""
+"""Numbers that are summed over the processes at once, in a copy, beside those of one larger parameter."""
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 

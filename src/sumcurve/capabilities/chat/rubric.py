@@ -33,9 +33,9 @@ class Criterion(Settings):
     """A criterion, which is one metric."""
 
     title: str
-    """In tables."""
+    """Title of the metric in tables."""
     description: str
-    """For the judge."""
+    """Description of the metric in the judge's prompt."""
     claim: Claim = "description"
     """Claim of the metric, which metric validation tests."""
 

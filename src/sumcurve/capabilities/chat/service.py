@@ -77,7 +77,7 @@ class ServiceSettings(Settings):
     concurrency: Positive = 4
     """Requests under way at a time."""
     attempts: Positive = 8
-    """At each of them."""
+    """Attempts at each request."""
     timeout: Positive = 300
     """Seconds for an answer."""
     weights: Weights | None = None

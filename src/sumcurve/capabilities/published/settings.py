@@ -47,7 +47,7 @@ class PublishedResult(Settings):
     url: Annotated[str, AfterValidator(_address)]
     """Address of the source."""
     scores: Annotated[dict[Metric, Printed], Field(min_length=1)]
-    """In points, in quotes, with the decimals that are printed."""
+    """Scores by metric, in points, in quotes, with the decimals that are printed."""
     rouge: Text | None
     """Scorer and its mode; null: not said."""
     references: Literal["mean", "best", "first"] | None
@@ -59,7 +59,7 @@ class PublishedResult(Settings):
     records: Positive | None = None
     """Training records; null: all, or none needed."""
     comparable: Text
-    """In a sentence: what of it can be compared with the study's columns, and what cannot."""
+    """Sentence on what of it can be compared with the study's columns, and what cannot."""
 
 
 class CorpusKeys(Settings):

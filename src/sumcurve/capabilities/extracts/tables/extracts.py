@@ -48,7 +48,7 @@ DISTRIBUTION = {
 }
 
 Chosen = tuple[str, str]
-"""Who chose the sentences: algorithm, and the metric it optimised (empty for a system)."""
+"""Algorithm that chose the sentences, and the metric that it optimised (empty for a system)."""
 
 
 @dataclass(frozen=True)
