@@ -151,6 +151,10 @@ def sheet_of(source: Source, layout: Layout | None = None) -> Sheet:
     """The rows of a file, a data frame (of pandas or polars), or a list of mappings; FileError where there are none."""
     if isinstance(source, str | Path):
         return read_sheet(Path(source), layout)
+    if isinstance(source, DataFrame):
+        names = [str(name) for name in source.columns]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise FileError(f"the table: column {twice[0]} stands twice: give every column its own name")
     if hasattr(source, "to_dicts"):  # polars
         rows = source.to_dicts()
     elif isinstance(source, DataFrame):

@@ -159,21 +159,23 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
                 optional = parameters[name].default is None
                 check_type(name, value, parameters[name].annotation, ", or leave it out" if optional else "")
         types = {name: parameter.annotation for name, parameter in parameters.items()}
-        placed = [_floats(value, type_) for value, type_ in zip(arguments, types.values(), strict=False)]
-        named = {name: _floats(value, types.get(name, Any)) for name, value in options.items()}
+        placed = [_numbers(value, type_) for value, type_ in zip(arguments, types.values(), strict=False)]
+        named = {name: _numbers(value, types.get(name, Any)) for name, value in options.items()}
         return function(*placed, *arguments[len(placed) :], **named)  # type: ignore[arg-type]
 
     return check_and_call
 
 
-def _floats(value: Any, type_: Any) -> Any:
-    """A number for `float` as Python's float, also in a list of them; other values as given."""
+def _numbers(value: Any, type_: Any) -> Any:
+    """A number for `float` or `int` as Python's own, also in a list of them; other values as given."""
     parts = _parts(type_)
     if float in parts and int not in parts and _is_number(value):
         return float(plain(value))
+    if int in parts and isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
     elements = [get_args(part)[0] for part in parts if get_origin(part) is Sequence]
-    if any(float in _parts(element) for element in elements) and _is_list(plain(value)):
-        return [_floats(element, reduce(or_, elements)) for element in plain(value)]
+    if any({float, int} & {*_parts(element)} for element in elements) and _is_list(plain(value)):
+        return [_numbers(element, reduce(or_, elements)) for element in plain(value)]
     return value
 
 

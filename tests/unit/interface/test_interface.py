@@ -263,3 +263,21 @@ def test_options_of_oracle_are_those_of_its_verb(tmp_path) -> None:
             sc.oracle(PAIR, **wrong)
     with pytest.raises(CommandError, match="nodes is -1; give a whole number of at least 0"):
         sc.oracle(PAIR, nodes=-1)
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    pair = [("One ran. Two sat. Three hid.", "Two sat.")]
+    for options in ({"algorithm": "vns", "seed": 2}, {"nodes": 9}):
+        given = {name: np.int64(value) if isinstance(value, int) else value for name, value in options.items()}
+        assert sc.oracle(pair, **given).to_dict() == sc.oracle(pair, **options).to_dict()
+    texts = ["the cat sat", "a dog ran", "one more"], ["the cat sat down", "a dog", "one less"]
+    again = sc.rouge(*texts, seed=np.int64(3), resamples=np.int64(200))
+    assert again.to_dict() == sc.rouge(*texts, seed=3, resamples=200).to_dict()
+
+
+def test_a_column_that_stands_twice_is_refused():
+    """pandas keeps one of them, the last."""
+    rows = [["a", str(item), item, -item] for item in range(5)] + [["b", str(item), item + 1, 9] for item in range(5)]
+    frame = pd.DataFrame(rows, columns=["system", "item", "score", "score"])
+    with pytest.raises(CommandError, match="column score stands twice: give every column its own name"):
+        sc.compare(frame)

@@ -28,7 +28,8 @@ def sumcurve(capsys) -> Callable[..., str]:
         arguments = parser.parse_args([str(word) for word in words])
         arguments.run(arguments)
         streams = capsys.readouterr()
-        return streams.out + streams.err
+        notice = "compiling, once on this machine"  # in whichever test comes first after kernels changed
+        return streams.out + "".join(line for line in streams.err.splitlines(True) if not line.startswith(notice))
 
     return run
 
