@@ -51,9 +51,10 @@ class Optimizer(Settings):
 class Stop(Settings):
     """Validate every max(every_updates, every_epochs of an epoch); stop after `patience` stale validations.
 
-    A validation is stale where it might be selected and is no better. None counts during the optimiser's warm-up, nor
-    before any greedy summary of validation has had a bigram right. A phase whose patience cannot run out before
-    `max_updates` has a fixed budget.
+    A validation is stale where it might be selected, its score is not above and its NLL not below all of the phase
+    before; reinforcement counts its score alone. None counts during the optimiser's warm-up, nor before any greedy
+    summary of validation has had a bigram right. A phase whose patience cannot run out before `max_updates` has a fixed
+    budget.
     """
 
     every_updates: Positive
@@ -64,8 +65,6 @@ class Stop(Settings):
     """Stale validations that end the phase."""
     min_updates: Annotated[NonNegative, Field(alias="least_updates")] = 0
     """Least updates of this phase in a checkpoint that may be selected."""
-    min_epochs: Annotated[NonNegativeFloat, Field(exclude_if=lambda epochs: not epochs)] = 0.0
-    """The same in epochs, up to `max_updates`: the more records, the longer a model says one sentence to all."""
     max_updates: Annotated[Positive, Field(alias="most_updates")]
     """A budget, or a safety net; History names it when it is hit. Never a wall clock."""
     max_epochs: Annotated[Annotated[float, Field(gt=0.0)] | None, Field(exclude_if=lambda epochs: epochs is None)] = (

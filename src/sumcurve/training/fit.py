@@ -402,7 +402,7 @@ class _Fit:
         if row.best:
             self.weights = _copied(self.learner.weights())
         if self.rule.counted:
-            self.schedule.observe(row.best)
+            self.schedule.observe(not self.rule.stale)
         self._tell(row.rate, train_loss, validated=True)
         self.keep(self._state())
 

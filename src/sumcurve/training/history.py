@@ -16,9 +16,9 @@ in their first updates, has a ROUGE-1 that is hard to beat, and a ROUGE-2 of 0. 
 - reading, which writes nothing: the share of questions that are answered.
 
 A phase is compared with itself alone. Within it `best` marks each row that may be selected and is better than all such
-rows before it; a row may be selected from the phase's `min_updates` and `min_epochs` on, and never before its first
-update. The exception is reinforcement, which may lower what it optimises: the start of such a phase may be selected,
-too. The *selected* row is the last one so marked: one of the last phase.
+rows before it; a row may be selected from the phase's `min_updates` on, and never before its first update. The
+exception is reinforcement, which may lower what it optimises: the start of such a phase may be selected, too. The
+*selected* row is the last one so marked: one of the last phase.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,9 @@ from typing import Any, Literal
 METRICS = ("rouge1", "rouge2", "rougeLsum")  # metrics of every training's validation, independent of a study's scorers
 
 # The recorded words for why a phase ended; of its settings, `max_updates` is most_updates.
-Reason = Literal["patience", "most_updates", "not a number", "collapse", "reward hacking"]
+Reason = Literal[
+    "patience", "most_updates", "most_updates with nll still falling", "not a number", "collapse", "reward hacking"
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,15 +37,15 @@ def warmup(settings: Optimizer, budget: int) -> int:
 class Schedule:
     """The learning rate of every update.
 
-    constant: linear warm-up, then the peak. plateau: the same, halved after two validations in a row without
-    a better one. noam (Vaswani et al. 2017, eq. 3, scaled so that its peak is `rate`): peak * min(u / w,
+    constant: linear warm-up, then the peak. plateau: the same, halved after two stale validations in a row (see
+    `settings.training.Stop`). noam (Vaswani et al. 2017, eq. 3, scaled so that its peak is `rate`): peak * min(u / w,
     sqrt(w / u)). linear: warm-up as for constant, then down in a line that would be 0 one update after the
     phase's last, `budget` (transformers' `get_linear_schedule_with_warmup`, with one step more: no update has rate 0).
     """
 
     settings: Optimizer
     budget: int  # updates of the phase
-    stale: int = 0  # validations without a better one since the last halving or better one
+    stale: int = 0  # validations in a row, since the last halving
     halvings: int = 0
 
     def rate(self, update: int) -> float:

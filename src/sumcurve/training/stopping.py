@@ -1,6 +1,7 @@
 """Stopping rule of a phase: when it is validated, which of its validations is the best, and when it ends."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sumcurve.settings.training import PhaseSettings
@@ -16,7 +17,7 @@ class Rule:
 
     `period` are the updates between two validations, `budget` those that end the phase, `warmup` those in which the
     rate rises, `first` those of the first checkpoint that may be selected, `best` is the best that may be selected so
-    far, `counted` states whether patience counts the last one.
+    far. `counted` states whether patience counts the last one, `is_falling` whether its NLL is the phase's lowest.
     """
 
     def __init__(self, phase: PhaseSettings, items: int, batch: int) -> None:
@@ -24,14 +25,12 @@ class Rule:
         self.phase = phase
         epoch, stop = math.ceil(items / batch), phase.stop
         self.period = max(stop.every_updates, math.ceil(stop.every_epochs * epoch))
-        # A phase that ends before its least epochs is selected from its last checkpoint.
         self.budget = stop.budget(epoch)
-        least = max(1, stop.min_updates, min(math.ceil(stop.min_epochs * epoch), self.budget))
-        self.first = min(least, self.budget)
+        self.first = max(1, min(stop.min_updates, self.budget))
         self.warmup = warmup(phase.optimizer, self.budget)
         self.stale = self.validated = self.collapsed = self.hacked = 0
         self.best: Row | None = None
-        self.counted = False
+        self.counted = self.is_falling = False
 
     def next(self, update: int) -> int:
         """The update of the next validation after `update`."""
@@ -45,7 +44,9 @@ class Rule:
             return "reward hacking"
         if self.stale >= self.phase.stop.patience:
             return "patience"
-        return "most_updates" if update >= self.budget else None
+        if update < self.budget:
+            return None
+        return "most_updates with nll still falling" if self.is_falling else "most_updates"
 
     def take(self, row: Row, history: History) -> Row:
         """Judge a validation and append it to `history`, marked `best` where it is better than all before."""
@@ -63,9 +64,10 @@ class Rule:
             self.best = row
         history.append(row)
         self.validated = row.update
+        self.is_falling = _is_falling(history.of(self.phase.name))
         self.counted = selectable and row.update > self.warmup and _speaks(history)
         if self.counted:
-            self.stale = 0 if better else self.stale + 1
+            self.stale = 0 if better or self.is_falling else self.stale + 1
         return row
 
     def end_of_patience(self, history: History) -> float:
@@ -87,7 +89,14 @@ class Rule:
         """Go on after the validation at `update`, the last of `history`."""
         self.stale, self.hacked, self.collapsed = state["stale"], state["hacked"], state["collapsed"]
         self.validated = update
-        self.best = next((row for row in reversed(history.of(self.phase.name)) if row.best), None)
+        rows = history.of(self.phase.name)
+        self.best = next((row for row in reversed(rows) if row.best), None)
+        self.is_falling = _is_falling(rows)
+
+
+def _is_falling(rows: Sequence[Row]) -> bool:
+    """Tell whether the last validation's NLL is below all before; never where reinforcement is judged by its reward."""
+    return len(rows) > 1 and rows[-1].reward is None and all(rows[-1].nll < row.nll for row in rows[:-1])
 
 
 def _speaks(history: History) -> bool:

@@ -145,6 +145,18 @@ def test_a_program_stops_by_its_own_rule_and_has_no_theta_and_no_epsilon(study, 
     assert {row["method"]: row.get("ended") for row in made("methods", found).rows}["abs"] == "its own rule"
 
 
+def test_a_training_that_its_budget_ended_while_its_nll_fell_is_named(study, evidence, settings) -> None:
+    ended = [("nll", "most_updates with nll still falling"), ("coverage", "most_updates")]
+    outputs = [
+        replace(one, training=replace(one.training, ended=ended)) if one.method == "pcov" and one.training else one
+        for one in evidence((1, 2, 3))
+    ]
+    rows = made("methods", Results(replace(study, outputs=outputs), settings)).rows
+    said = {row["method"]: row["ended"] for row in rows}
+    assert said["pcov"] == "nll: max_updates with nll still falling; coverage: max_updates"
+    assert said["abs"] == "nll: patience; coverage: collapse"
+
+
 def test_points_for_a_doubling_are_the_slope_over_log_sizes(results) -> None:
     metric = results.metrics[0]
     for method in ("abs", "pcov"):

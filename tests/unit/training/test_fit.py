@@ -295,15 +295,15 @@ def test_every_example_is_seen_once_an_epoch_in_a_new_order(corpus, lstm, phase,
     assert epochs[0] != epochs[1]
 
 
-def test_patience_counts_validations_without_a_better_one(lstm, phase, training, train, scripted):
-    rouge = [0.1, 0.1, 0.3, 0.2, 0.3, 0.3, 0.9]
-    scripted(*zip(rouge, [5.0, 4.0, 3.0, 1.0, 3.0, 3.5, 0.1], strict=True))
+def test_patience_counts_validations_without_a_better_score_or_a_lower_nll(lstm, phase, training, train, scripted):
+    rouge = [0.1, 0.1, 0.3, 0.2, 0.3, 0.3, 0.1, 0.9]
+    scripted(*zip(rouge, [5.0, 4.0, 3.0, 1.0, 3.0, 3.5, 1.0, 0.1], strict=True))
     states = []
     settings = training(phase(patience=3, max_updates=999))
     fitted, model = train(lstm, settings, keep=states.append)
     rows = fitted.history.rows()
-    assert [row["best"] for row in rows] == [True, True, True, False, False, False]
-    assert [row["update"] for row in rows] == [4, 8, 12, 16, 20, 24]
+    assert [row["best"] for row in rows] == [True, True, True, False, False, False, False]
+    assert [row["update"] for row in rows] == [4, 8, 12, 16, 20, 24, 28], "the lowest NLL, at 16, is no stale one"
     assert fitted.history.ended == [("nll", "patience")]
     assert fitted.selected.update == 12
     assert all(torch.equal(fitted.weights[key], states[2]["model"][key]) for key in fitted.weights)
@@ -458,7 +458,7 @@ BEST, WORSE, FALLEN = (0.3, 0.3, 0.3, 0.1), (0.2, 0.2, 0.2, 0.9), (0.1, 0.1, 0.1
         (
             [(0.1, 0.1, 0.1, 0.5, 7.2), *[(0.01, 0.01, 0.01, 0.9, nll) for nll in (5.7, 5.2, 4.9)], (*BEST, 4.0)],
             {"patience": 9, "max_updates": 20},
-            "most_updates",
+            "most_updates with nll still falling",
             20,
             20,
         ),
@@ -531,12 +531,15 @@ def test_what_least_updates_leave_out_is_never_selected_nor_counted(lstm, phase,
     assert stops == [(4, 20), (8, 20), (12, 20), (16, 20), (20, 28), (24, 28), (28, 28)]
 
 
-@pytest.mark.parametrize(("epochs", "selected", "last"), [(2.2, 12, 20), (2.4, 12, 20), (2.6, 16, 24), (9.0, 24, 24)])
-def test_what_least_epochs_leave_out_is_never_selected(lstm, phase, training, train, scripted, epochs, selected, last):
-    """Of five updates each; where the phase ends before, its last checkpoint is selected."""
-    scripted(*[(rouge, 1.0) for rouge in (0.9, 0.8, 0.7, 0.6, 0.5, 0.4)])
-    fitted, _ = train(lstm, training(phase(min_epochs=epochs, patience=2, max_updates=24)))
-    assert (fitted.selected.update, fitted.history[-1].update) == (selected, last)
+@pytest.mark.parametrize(("nll", "reason"), [(0.9, "most_updates with nll still falling"), (1.0, "most_updates")])
+def test_a_phase_that_its_budget_ends_says_whether_its_nll_still_fell(
+    lstm, phase, training, train, scripted, nll, reason
+):
+    settings = training(phase(max_updates=12))
+    states = []
+    scripted((0.1, 1.0), (0.2, 1.1), (0.2, nll))
+    assert train(lstm, settings, keep=states.append)[0].history.ended == [("nll", reason)]
+    assert train(lstm, settings, resume=states[-1])[0].history.ended == [("nll", reason)], "ended before it resumed"
 
 
 @pytest.mark.parametrize(("epochs", "last"), [(1.5, 8), (3, 15), (9, 24)])
@@ -545,8 +548,18 @@ def test_a_budget_in_epochs_ends_a_phase_at_a_rate_of_nearly_nothing(lstm, phase
     settings = training(phase(max_epochs=epochs, max_updates=24, schedule="linear", warmup_share=0.25, rate=0.01))
     fitted, _ = train(lstm, settings)
     rows = fitted.history.rows()
-    assert (rows[-1]["update"], fitted.history.ended) == (last, [("nll", "most_updates")])
+    assert rows[-1]["update"] == last
     assert rows[-1]["rate"] == pytest.approx(0.01 / (last + 1 - round(0.25 * last)))
+
+
+def test_the_rate_is_halved_and_patience_runs_only_after_stale_validations(lstm, phase, training, train, scripted):
+    """Neither while the NLL falls and the score does not rise, nor the other way round."""
+    falling = [(0.3, 5.0 - number) for number in range(4)]
+    rising = [(0.4 + number / 10, 3.0) for number in range(3)]
+    scripted(*falling, *rising, (0.5, 3.0), (0.5, 2.5), (0.5, 2.1), (0.9, 0.1))
+    fitted, _ = train(lstm, training(phase(schedule="plateau", rate=0.016, patience=3, max_updates=99)))
+    assert fitted.history.ended == [("nll", "patience")]
+    assert [row["rate"] for row in fitted.history.rows()] == [*[0.016] * 9, 0.008]
 
 
 def test_patience_and_plateau_do_not_count_in_warmup(lstm, phase, training, train, scripted):
