@@ -1,12 +1,11 @@
 """Names of folders, which say what is made anew: tests/data/golden/names has every name that a study plans.
 
-Kept: in the recorded studies corpora, trainings, outputs and their scores, ROUGE first. They do not move before the
-    issue on numbers: where one moves, what is recorded would be made anew, from weights that may no longer exist.
+Kept: in the recorded studies corpora, untrained systems and their scores, ROUGE first.
 Moved once here: proofs of best extracts, contrasts and labels, and what reads them (`dodged` and `escaped`,
     `extractive-optimum`). The branch that rewrites their code moves them once, and writes the golden files anew
     (SUMCURVE_GOLDEN=write).
-Moved with the losses of reinforcement (sums of log p over a constant): trainings of PGRL and FASTRL, their controls,
-    and what is made of them. Recorded ones are of the losses before, and stand for nothing that is planned now.
+Moved with the one stopping rule, and those of PGRL and FASTRL with their losses, too: trainings and readers, and what
+    is made of them. Recorded ones ended by the rule before, and stand for nothing that is planned now.
 Given up: names of what is deleted (mini-BART in acl, aeslc and dialogsum; the studies docstrings-large, docstrings-all,
     salience, pretraining, aeslc-axis and fairseq). They vanish, and nobody plans them again.
 
@@ -26,8 +25,7 @@ from sumcurve.study.plan import Plan, studies
 ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config"
 KEPT = ("docstrings", "aeslc", "dialogsum", "dialogsum-salience", "acl", "debian-zh")  # recorded studies
-MOVED = {"prove", "contrasts", "labels"}  # kinds of folders
-MOVED_METHODS = {"pgrl", "fastrl"}
+MOVED = {"prove", "contrasts", "labels", "train", "reader"}  # kinds of folders
 
 
 def git(*arguments):
@@ -42,22 +40,12 @@ def planned(study):
     return Plan.read(CONFIG, study)
 
 
-def made_of(plan, keys):
-    """Keys of folders, and of all that is made from them."""
+def moved(plan):
+    """The keys of folders that are moved here: those of MOVED, and all that are made from them."""
+    keys = {key for key, folder in plan.folders.items() if folder.kind in MOVED}
     while more := {key for key, folder in plan.folders.items() if keys & {*folder.inputs}} - keys:
         keys |= more
     return keys
-
-
-def reinforced(plan):
-    """The keys of folders that move with the losses of reinforcement."""
-    trainings = {key: folder for key, folder in plan.folders.items() if folder.kind == "train"}
-    return made_of(plan, {key for key, one in trainings.items() if one.specification["method"] in MOVED_METHODS})
-
-
-def moved(plan):
-    """The keys of folders that are moved here: those of MOVED, what is made from them, and `reinforced`."""
-    return made_of(plan, {key for key, folder in plan.folders.items() if folder.kind in MOVED}) | reinforced(plan)
 
 
 def without_digest(key):
@@ -86,9 +74,9 @@ def test_planned_names_of_other_studies_stand_still(study):
     assert not golden.differences(f"names/{study}.txt", dict.fromkeys(planned(study).folders, ""))
 
 
-def test_what_is_moved_is_no_corpus_training_or_output_of_another_method():
+def test_what_is_moved_is_no_corpus_and_no_untrained_system():
     """Kept names would move with it."""
     for study in KEPT:
         plan = planned(study)
-        kinds = {plan.folders[key].kind for key in moved(plan) - reinforced(plan)}
-        assert not kinds & {"corpus", "fraction", "train", "decode", "baseline", "reader"}, study
+        kinds = {plan.folders[key].kind for key in moved(plan)}
+        assert not kinds & {"corpus", "fraction", "baseline"}, study
