@@ -562,6 +562,14 @@ def test_the_rate_is_halved_and_patience_runs_only_after_stale_validations(lstm,
     assert [row["rate"] for row in fitted.history.rows()] == [*[0.016] * 9, 0.008]
 
 
+def test_reinforcement_is_stale_by_its_score_alone(lstm, phase, training, train, scripted):
+    rows = [(rouge, 0.2, 0.3, 0.0, nll) for rouge, nll in ((0.3, 5.0), (0.31, 4.0), (0.3, 3.0), (0.3, 2.0))]
+    scripted(*rows, reward=lambda scores: scores["rougeLsum"])
+    mixed = phase("mixed", max_updates=99, patience=2).model_copy(update={"loss": "mixed", "reward_weight": 0.9})
+    fitted, _ = train(lstm, training(phase(max_updates=4), mixed))  # validated once, at its start, and twice, stale
+    assert fitted.history.ended == [("nll", "most_updates"), ("mixed", "patience")]
+
+
 def test_patience_and_plateau_do_not_count_in_warmup(lstm, phase, training, train, scripted):
     scripted(*[(0.5, 1.0)] * 9)
     told = []
