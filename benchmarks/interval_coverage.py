@@ -1,11 +1,11 @@
 """How often intervals hold the truth and tests err, by simulation in the designs as recorded (`sumcurve.statistics`).
 
 Scores look like per-item ROUGE: in [0, 1], skewed, some of them 0. Items come in 180 groups, the largest of 68 of 1,000
-items; groups, items and single models each add to the latent score, so that scores have a design effect of about 2.5
-and differences one of about 1.6. What a seed adds to a model's true score is normal with the standard deviation of its
-method and size, correlated over methods (paired seeds) and, where named, over sizes (nested records). Each model's
-latent scores are shifted until its true mean is just that, so that the truth is known exactly. All methods are equally
-good.
+items, where a design names no others; groups, items and single models each add to the latent score, so that scores have
+a design effect of about 2.5 and differences one of about 1.6. What a seed adds to a model's true score is normal with
+the standard deviation of its method and size, correlated over methods (paired seeds) and, where named, over sizes
+(nested records). Each model's latent scores are shifted until its true mean is just that, so that the truth is known
+exactly. All methods are equally good.
 
 Prints a table, one design a row, and writes it as CSV. Coverage is that of 95 % intervals in percent, averaged over
 cells, with the worst single one; `family` the share of families (all pairs of methods at one size) with a false
@@ -51,6 +51,24 @@ class World:
     across_sizes: float = 0.0
     items: int = 1000
     groups: int = 180
+    large: tuple[int, ...] = LARGE
+    is_full: bool = True  # whether the last size is all records
+
+
+def one_size(methods: int, seeds: int, items: int = 200, of_largest: float = 0.0) -> World:
+    """What `compare` is given most: one size below all records, seeds of 2 points, single items or one large group."""
+    large = round(of_largest * items)
+    return World(
+        f"one size, {methods} methods, {seeds} seeds" + (f", a group of {100 * of_largest:.0f} %" if large else ""),
+        methods=(1.0,) * methods,
+        sds=(2.0,),
+        seeds=seeds,
+        across_methods=0.5,
+        items=items,
+        groups=items - large + bool(large),
+        large=(large,) if large else (),
+        is_full=False,
+    )
 
 
 WORLDS = [
@@ -68,6 +86,8 @@ WORLDS = [
     World("no variance of seeds", sds=(0.0,) * 6),
     World("one size, all records", sds=(0.41,)),
     World("1,000 groups of one item", groups=1000),
+    *(one_size(methods, seeds) for methods, seeds in ((2, 2), (2, 3), (2, 5), (5, 2), (5, 3))),
+    *(one_size(6, seeds, of_largest=0.45) for seeds in (2, 3, 5)),
 ]
 
 
@@ -79,13 +99,11 @@ def score(latent: Array) -> Array:
 
 def group_sizes(world: World) -> list[int]:
     """Falling sizes: the recorded large ones, then a tail that uses up the items."""
-    if world.groups == world.items:
-        return [1] * world.items
-    rest = world.groups - len(LARGE)
+    rest, items = world.groups - len(world.large), world.items - sum(world.large)
     falling = np.exp(-np.arange(rest) / 40.0)
-    sizes = 1 + np.floor((world.items - sum(LARGE) - rest) * falling / falling.sum()).astype(int)
-    sizes[: world.items - sum(LARGE) - sizes.sum()] += 1
-    return [*LARGE, *sizes.tolist()]
+    sizes = 1 + np.floor((items - rest) * falling / falling.sum()).astype(int)
+    sizes[: items - sizes.sum()] += 1
+    return [*world.large, *sizes.tolist()]
 
 
 class Simulated:
@@ -128,7 +146,7 @@ class Simulated:
             for cells, own in zip(self.cells, scores, strict=True)
             for cell, one in zip(cells, own, strict=True)
         ]
-        return Design(replicates, [str(code) for code in self.codes], self.records[-1])
+        return Design(replicates, [str(code) for code in self.codes], self.records[-1] if world.is_full else None)
 
 
 def judge(simulated: Simulated, design: Design, generator: np.random.Generator) -> tuple[dict[str, list[bool]], Array]:
@@ -143,7 +161,7 @@ def judge(simulated: Simulated, design: Design, generator: np.random.Generator) 
         return low <= true <= high
 
     for size, true in enumerate(truth):
-        where = "at 100 %" if size == last else "below"
+        where = "at 100 %" if size == last and simulated.world.is_full else "below"
         for method in range(methods):
             found = estimate(design, cells[method][size])
             told[f"mean {where}|{method},{size}"].append(holds(found.low, found.high, float(true)))
@@ -225,7 +243,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--design", default="", help="only designs whose name holds this")
-    parser.add_argument("--csv", type=Path, help="write the table here")
+    parser.add_argument(
+        "--csv", type=Path, help="write the rows into this table, in place of those of the same designs"
+    )
     arguments = parser.parse_args()
     rows = []
     for world in WORLDS:
@@ -236,6 +256,11 @@ def main() -> None:
             for question, found in list(rows[-1].items())[1:]:
                 print(f"    {question:20} {found}", flush=True)
     if arguments.csv and rows:
+        found = {row["design"]: row for row in rows}
+        if arguments.csv.exists():
+            with arguments.csv.open(encoding="utf-8", newline="") as stream:
+                found = {row["design"]: row for row in csv.DictReader(stream)} | found
+        rows = [found[world.name] for world in WORLDS if world.name in found]
         columns = list(dict.fromkeys(column for row in rows for column in row))
         with arguments.csv.open("w", encoding="utf-8", newline="") as stream:
             writer = csv.DictWriter(stream, columns, lineterminator="\n")

@@ -20,6 +20,7 @@ from sumcurve.machine.arguments import CommandError, require_whole
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import checked
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
+from sumcurve.statistics.groups import LEAST_GROUPS
 from sumcurve.statistics.intervals import estimate
 from sumcurve.tables.pairs import DECIDING, LEVEL, POWER, Pair, compared, difference_columns, numbers, outcomes, turned
 from sumcurve.tables.ranking import ranked
@@ -149,6 +150,8 @@ def _notes(design: Design, cut: str, cells: Sequence[Cell]) -> Iterator[str]:
     """Notes on the basis of a metric's tests."""
     if design.why:
         yield f"{design.why[0].upper()}{design.why[1:]}; nothing is tested."
+    elif design.groups.effective < LEAST_GROUPS:
+        yield f"{design.groups.unequal[0].upper()}{design.groups.unequal[1:]}: intervals are wide."
     if cut:
         yield f"{cut}."
     if "replicated" not in {design.kinds[design.place(cell)] for cell in cells}:

@@ -4,8 +4,10 @@ The null draws numerators and denominators jointly for all differences: numerato
 items and of paired seeds (for the items that is the multiplier bootstrap over groups, with normal weights;
 Chernozhukov, Chetverikov and Kato, 2013), denominators from chi-squared distributions at one and the same level. So one
 test alone has the p value of its t interval, and differences that rise and fall together pay less than Bonferroni's
-price. Where degrees of freedom differ, |t| is compared through its own p value. Corrected p values step down (Westfall
-and Young, 1993, algorithm 4.1); `deciding_levels` are those of the intervals that agree with them.
+price. Correlations that few groups of items show are too strong, so that they are drawn towards none: with weight r,
+the rank of the differences, against the items' degrees of freedom (Schäfer and Strimmer, 2005, target D). Where degrees
+of freedom differ, |t| is compared through its own p value. Corrected p values step down (Westfall and Young, 1993,
+algorithm 4.1); `deciding_levels` are those of the intervals that agree with them.
 """
 
 import math
@@ -106,7 +108,11 @@ def _null(design: Design, weights: Array, degrees: Array, draws: int, generator:
     whole = design.items_covariance + design.seeds_covariance + design.readers_covariance
     covariance = weights @ whole @ weights.T
     errors = np.sqrt(np.diag(covariance))
-    values, vectors = np.linalg.eigh(covariance / np.outer(errors, errors))
+    correlation = covariance / np.outer(errors, errors)
+    unrelated = np.where(np.abs(correlation) > 1 - 1e-9, correlation, 0.0)  # but of copies
+    rank = int(np.linalg.matrix_rank(correlation, tol=1e-9, hermitian=True))
+    correlation = (design.items_degrees * correlation + rank * unrelated) / (design.items_degrees + rank)
+    values, vectors = np.linalg.eigh(correlation)
     scores = generator.normal(size=(draws, len(degrees))) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
     strata = (np.arange(STRATA) + 0.5)[:, None] / STRATA
     spread = (stats.chi2.ppf(strata, degrees) / degrees)[generator.integers(STRATA, size=draws)]

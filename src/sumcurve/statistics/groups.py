@@ -20,7 +20,7 @@ from sumcurve.machine.counts import counted
 Array = NDArray[np.float64]
 
 LEAST_GROUPS = 10
-MOST_SHARE = 0.5  # of all items in one group
+LEAST_EFFECTIVE = 4.0  # equal groups that these count as; one with half of the items leaves fewer
 WORKING_MODELS = np.linspace(0, 1, 41)  # θ
 
 
@@ -54,10 +54,23 @@ class Groups:
             return f"no interval: all {self.items:,} test items are of one group, {self.largest!r}"
         if self.count < LEAST_GROUPS:
             return f"no interval: the test items come from {counted(self.count, 'group')}; it takes {LEAST_GROUPS}"
-        if self.sizes.max() > MOST_SHARE * self.items:
-            share = 100 * self.sizes.max() / self.items
-            return f"no interval: group {self.largest!r} holds {share:.0f} % of the test items; at most 50 % can be had"
+        if self.effective < LEAST_EFFECTIVE:
+            return f"no interval: {self.unequal}; it takes {LEAST_EFFECTIVE:g}"
         return ""
+
+    @property
+    def effective(self) -> float:
+        """Number of equal groups that these count as: 1 / the sum of squared shares of the items (Kish, 1965)."""
+        return self.items**2 / float((self.sizes**2).sum())
+
+    @property
+    def unequal(self) -> str:
+        """Say how far the largest group makes the others count for less."""
+        share = 100 * self.sizes.max() / self.items
+        return (
+            f"group {self.largest!r} holds {share:.0f} % of the test items, so that {self.count:,} groups count as "
+            f"{self.effective:.1f} equal ones"
+        )
 
     def sums(self, values: Array) -> Array:
         """Sums over each group: ``[..., items] -> [..., groups]``"""

@@ -18,8 +18,8 @@ For this difference alone c is t(1 − α/2, ν); in the family of all pairs of 
 systems that vary alike is q(1 − α; m, ν) / √2 of the studentized range (Tukey, 1953). In large samples the first is the
 normal approximation V = δ² / (z(1 − α/2) + z(power))².
 
-A real test has to estimate ν. In simulation it then keeps its level within a point from three seeds on; with two
-seeds that dominate the noise it rejects in 7 % of cases for α = 5 %.
+A real test has to estimate ν, and takes it with care (`statistics.design`), so that it finds an effect more rarely than
+this says where few seeds alone tell what seeds vary by: two systems with two seeds, or with three.
 
 Without seed noise (`sd_seed` 0) the question is about the two trained models at hand, not about their methods.
 """

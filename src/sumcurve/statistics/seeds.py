@@ -21,12 +21,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, polygamma
+from scipy.special import chdtri, digamma, polygamma
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 OTHER_SIZES = 6.0  # degrees of freedom that all other sizes count for at most, or as many as a size has itself
+LIMIT = 0.7  # one-sided confidence
 
 
 def satterthwaite(parts: Sequence[tuple[float, float]]) -> float:
@@ -34,6 +35,11 @@ def satterthwaite(parts: Sequence[tuple[float, float]]) -> float:
     weight = sum(variance**2 / degrees for variance, degrees in parts if variance)
     total = sum(variance for variance, _ in parts)
     return total**2 / weight if weight > 0 else min(degrees for _, degrees in parts)
+
+
+def upper_limit(degrees: float) -> float:
+    """The upper confidence limit (`LIMIT`) of a variance whose estimate, with these degrees of freedom, is 1."""
+    return degrees / float(chdtri(degrees, LIMIT))
 
 
 def prior_degrees(variances: Array, degrees: Array, *factors: Places) -> float:

@@ -158,6 +158,15 @@ def test_samples_of_lm_evaluation_harness_are_named_after_their_folders(tmp_path
         sc.compare([changed, files["boolq"][0]])
 
 
+def test_a_group_that_makes_the_others_count_for_less_is_named() -> None:
+    groups = np.r_[np.full(27, "novel"), np.arange(33).astype(str)]
+    for count, said in ((27, True), (3, False)):
+        named = np.where(np.arange(60) < count, groups, np.arange(60).astype(str))
+        table = pd.DataFrame({"item": np.arange(60), "a": np.cos(np.arange(60)), "b": np.sin(np.arange(60))})
+        notes = sc.compare(table.assign(group=named)).tables[0].notes
+        assert any("45 % of the test items, so that 34 groups count as 4.7 equal ones" in one for one in notes) == said
+
+
 REFUSED = {
     "twice": (lambda frame: pd.concat([frame, frame[:1]]), {}, "row 121: item 'i0' of 'a' comes a second time"),
     "lacking": (lambda frame: frame[1:], {}, "item 'i0' has no score of 'a' .*--common"),

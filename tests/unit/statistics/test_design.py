@@ -134,3 +134,20 @@ def test_what_stands_beside_the_others_decides_nothing_of_their_intervals(replic
     assert ends == [pytest.approx(told, rel=1e-9) for told in known]
     assert difference(with_gold, *pair).df != difference(plain, *pair).df
     assert estimate(beside, gold.cell).low is not None
+
+
+@pytest.mark.parametrize("seeds", [2, 3])
+def test_few_seeds_of_two_systems_hold_the_truth_whatever_share_of_the_variance_is_theirs(seeds) -> None:
+    """Of 1,500 pairs of equal systems; with the share that seeds show, 88 and 92 % of intervals would."""
+    generator, items = np.random.default_rng(3), 30
+    held = 0
+    for _ in range(1500):
+        own = generator.normal(size=(2, 1, items)) + 0.7 * generator.normal(size=(2, seeds, 1))
+        design = Design(
+            [Replicates(name, 100, tuple(range(seeds)), one) for name, one in zip("ab", own, strict=True)],
+            [str(item) for item in range(items)],
+            400,
+        )
+        found = difference(design, ("a", 100), ("b", 100))
+        held += found.low <= 0 <= found.high
+    assert 0.93 < held / 1500 < 0.975

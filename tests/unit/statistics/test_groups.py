@@ -59,7 +59,8 @@ def test_intervals_hold_the_truth_where_items_as_if_independent_do_not() -> None
         ([100], "all 100 test items are of one group, 'module 0'"),
         ([10] * 9, "the test items come from 9 groups; it takes 10"),
         ([101, *[5] * 20], "group 'module 0' holds 50 % of the test items"),
-        ([99, *[5] * 20], ""),
+        ([100, 100, *[1] * 50], "so that 52 groups count as 3.1 equal ones; it takes 4"),
+        ([90, *[1] * 110], ""),
     ],
 )
 def test_groups_that_allow_no_interval_say_so(sizes: list[int], sentence: str) -> None:
