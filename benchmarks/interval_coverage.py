@@ -85,7 +85,7 @@ WORLDS = [
     World("sds alike, 100 % too", sds=(1.0,) * 6),
     World("no variance of seeds", sds=(0.0,) * 6),
     World("one size, all records", sds=(0.41,)),
-    World("1,000 groups of one item", groups=1000),
+    World("1,000 groups of one item", groups=1000, large=()),
     *(one_size(methods, seeds) for methods, seeds in ((2, 2), (2, 3), (2, 5), (5, 2), (5, 3))),
     *(one_size(6, seeds, of_largest=0.45) for seeds in (2, 3, 5)),
 ]
