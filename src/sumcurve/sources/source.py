@@ -1,11 +1,17 @@
 """Interface of a format of raw files."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sumcurve.sources.raw import Refused
+from sumcurve.files.errors import Refused
+from sumcurve.files.layout import Layout
+from sumcurve.files.objects import at_path
+
+PLAIN = Layout()  # that a file shows by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +50,19 @@ class Source:
     beside: Callable[[Path], Sequence[Path]] = lambda path: ()
     fields: Mapping[str, str | None] | None = None
     version: int = 1
+
+    def by_layout(self, layout: Mapping[str, Any]) -> "Source":
+        """The source of files with a stated layout, `raw.layout` of a study, where that is not empty.
+
+        TypeError for a format without layouts, once it is read.
+        """
+        return replace(self, rows=partial(self.rows, layout=Layout(**layout))) if layout else self
+
+
+def with_inner(row: dict[str, Any] | Refused, names: Sequence[str] | None) -> dict[str, Any] | Refused:
+    """The row, beside which the values at those names that are dotted paths into it stand under their paths."""
+    for name in names or ():
+        if "." in name and isinstance(row, dict) and name not in row:
+            with suppress(KeyError):
+                row[name] = at_path(row, name)
+    return row
