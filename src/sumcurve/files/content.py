@@ -190,6 +190,12 @@ def is_parquet(path: Path) -> bool:
         return _peeked(stream).startswith(PARQUET)
 
 
+def is_packed(path: Path) -> bool:
+    """Tell whether a file begins as a packed one."""
+    with path.open("rb") as stream:
+        return _packing(stream) is not None
+
+
 def _raw(path: Path, stack: ExitStack) -> io.BufferedReader:
     if path == STDIN or (path.exists() and not path.is_file() and not path.is_dir()):
         return cast(io.BufferedReader, stack.enter_context(io.BufferedReader(io.BytesIO(_piped(path)))))  # type: ignore[arg-type]

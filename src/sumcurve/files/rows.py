@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sumcurve.files import parquet
-from sumcurve.files.content import LONG_LINE, is_parquet, text_of
+from sumcurve.files.content import LONG_LINE, PARQUET, encoding_of, is_parquet, opened, text_of
 from sumcurve.files.errors import FileError, Refused
 from sumcurve.files.layout import Layout
-from sumcurve.files.objects import DECODER, NOT_JSON, NOT_UTF8, REPEATED_KEY, begins_as_json, values
-from sumcurve.files.tables import CELLS, EMPTY_LINE, INDEX, TABLES, plain_name, table_of
+from sumcurve.files.objects import BOM, DECODER, LIST, NOT_JSON, NOT_UTF8, REPEATED_KEY, begins_as_json, values
+from sumcurve.files.tables import CELLS, DELIMITERS, EMPTY_LINE, FIRST, INDEX, TABLES, fitting, plain_name, table_of
 
 JSON_NAMES = (".jsonl", ".ndjson", ".json")
+MOSTLY = 0.9  # of the first rows of a table have as many cells as line 1
 PANDAS_INDEX = "__index_level_0__"  # name of a data frame's index in Parquet
 COMMA = re.compile(r"[-+]?\d+,\d+", re.ASCII)  # a number with a decimal comma, or with a sign for thousands
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}", re.ASCII)
@@ -65,6 +66,20 @@ def kind_by_name(path: Path) -> Kind | None:
     """The kind of file by its name; None where the name has no known ending."""
     name = plain_name(path)
     return "table" if name.endswith((*TABLES,)) else "json" if name.endswith(JSON_NAMES) else None
+
+
+def kind_by_content(path: Path) -> Kind | Literal["parquet"] | None:
+    """The kind of file by how it begins; by its name where that shows none. FileError as in `content.opened`."""
+    with opened(path) as stream:
+        head = stream.read(FIRST)
+    if head.startswith(PARQUET):
+        return "parquet"
+    text = head.decode(encoding_of(head.split(b"\n")).name, errors="replace").removeprefix(BOM)
+    if LIST.match(text) or text.lstrip().startswith("{"):
+        return "json"
+    named = kind_by_name(path)
+    is_table = named == "table" or max(fitting(text, delimiter) for delimiter in DELIMITERS) >= MOSTLY
+    return "table" if is_table else named
 
 
 def read_rows(path: Path, layout: Layout, other: Kind) -> Rows:

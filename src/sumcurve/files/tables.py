@@ -178,19 +178,20 @@ def _is_quoted(lines: Callable[[], Iterable[str]], delimiter: str) -> bool:
 
 def delimiter_of(text: str, usual: str) -> str:
     """The sign by which most of the first rows have as many cells as line 1, two at least; else the `usual` one."""
+    return max((usual, *DELIMITERS), key=lambda delimiter: fitting(text, delimiter))  # the first of equal ones
 
-    def fitting(delimiter: str) -> float:
-        rows = []
-        try:
-            for row in csv.reader(io.StringIO(text[:FIRST], newline=""), delimiter=delimiter, strict=True):
-                rows += [len(row)] if row else []
-                if len(rows) == FIRST_ROWS:
-                    break
-        except csv.Error:
-            pass  # `Table` names the place
-        return sum(row == rows[0] for row in rows) / len(rows) if rows and rows[0] > 1 else 0.0
 
-    return max((usual, *DELIMITERS), key=fitting)  # the first of equal ones
+def fitting(text: str, delimiter: str) -> float:
+    """The share of the first rows that have as many cells as line 1; 0 where that has one."""
+    rows = []
+    try:
+        for row in csv.reader(io.StringIO(text[:FIRST], newline=""), delimiter=delimiter, strict=True):
+            rows += [len(row)] if row else []
+            if len(rows) == FIRST_ROWS:
+                break
+    except csv.Error:
+        pass  # `Table` names the place
+    return sum(row == rows[0] for row in rows) / len(rows) if rows and rows[0] > 1 else 0.0
 
 
 def sign(delimiter: str) -> str:

@@ -49,6 +49,12 @@ def opened(path: Path, names: Sequence[str] | None, layout: Layout, refused: lis
     return table_of(path, lambda: decoded(path, refused), layout, REQUIRED if names is None else names)
 
 
+def guesses_in(path: Path, layout: Layout = PLAIN) -> tuple[str, ...]:
+    """Sentences about guesses of a table's layout. CorpusError as in `rows`."""
+    with as_corpus_error():
+        return opened(path, None, layout, []).guesses
+
+
 def rows_in_one(path: Path, layout: Layout = PLAIN) -> list[tuple[int, int]]:
     """Rows that may be several, by their first line and how many they have.
 
