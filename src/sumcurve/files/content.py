@@ -5,6 +5,7 @@ import codecs
 import gzip
 import io
 import lzma
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -39,6 +40,10 @@ MARKS = {  # of byte order; the longer ones first
 }
 WESTERN = "windows-1252"
 CHUNK = 1 << 14  # compressed bytes; their content is in memory at once
+FILE_NAME = re.compile(  # that a lone string is, in place of a text
+    r"[^\n]+\.(jsonl|ndjson|json|txt|csv|tsv|parquet|pq)(\.(gz|zst|xz|bz2|zip))?|[^\n ]+\.(gz|zst|xz|bz2|zip)",
+    re.IGNORECASE,
+)
 HEAD = 512  # bytes by which a file is known
 LONGEST_LINE = 1 << 25  # bytes, about five million words
 LONG_LINE = "line too long"
@@ -182,6 +187,18 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             raise FileError(str(error)) from error
         except DAMAGE as error:
             raise FileError(f"{path} is truncated or damaged ({error}): copy it again") from error
+
+
+def path_of(text: object) -> Path | None:
+    """The path that a value is, or a lone string: of a file that is there, or with a file's ending; None for a text."""
+    if isinstance(text, Path) or not isinstance(text, str):
+        return text if isinstance(text, Path) else None
+    if FILE_NAME.fullmatch(text):
+        return Path(text)
+    try:
+        return Path(text) if text.strip() and Path(text).exists() and not Path(text).is_dir() else None
+    except (OSError, ValueError):  # a text that is too long for a path, or that holds a NUL
+        return None
 
 
 def is_parquet(path: Path) -> bool:

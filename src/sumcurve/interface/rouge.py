@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import ValidationError
 from tqdm import tqdm
 
+from sumcurve.files.content import path_of
+from sumcurve.files.layout import Layout
 from sumcurve.files.models import said
 from sumcurve.machine.arguments import CommandError, UsageError
 from sumcurve.machine.counts import counted
@@ -97,9 +100,9 @@ class RougeResult(Result):
 
 @checked
 def rouge(
-    candidates: Text | Sequence[Text],
-    references: References | Sequence[References],
-    compare: Text | Sequence[Text] | None = None,
+    candidates: Path | Text | Sequence[Text],
+    references: Path | References | Sequence[References],
+    compare: Path | Text | Sequence[Text] | None = None,
     stem: bool = False,
     metrics: Sequence[str] = METRICS,
     *,
@@ -108,14 +111,20 @@ def rouge(
     seed: int = Bootstrap().seed,
     resamples: int = Bootstrap().resamples,
     threads: int | None = None,
+    column: str | None = None,
+    compare_column: str | None = None,
+    reference_column: str | None = None,
+    item: str | None = None,
+    layout: Layout | None = None,
 ) -> RougeResult:
     """Precision, recall and F of candidates against references, with 95 % intervals of F; BCa bootstrap over items.
 
     Args:
         candidates: a list of texts, one for each item, or one text: a string, with a sentence a line (which rougeLsum
-            reads), or a list of sentences
-        references: a text for each item, or a list of texts where an item has several
-        compare: a second system's texts of the same items, whose differences are tested (sign flips, Holm over metrics)
+            reads), or a list of sentences; or a file of texts, by its path or its name
+        references: a text for each item, or a list of texts where an item has several; or a file of them
+        compare: a second system's texts of the same items, or their file, whose differences are tested (sign flips,
+            Holm over metrics)
         stem: with the mode's stemmer (1.5.5: -m)
         metrics: of rouge1 to rouge9, rougeL, rougeLsum and, in 1.5.5, rougeS4, rougeSU4
         mode: whose scores
@@ -123,16 +132,36 @@ def rouge(
         seed: of the resamples
         resamples: for intervals and tests, 20 to 1,000,000
         threads: that share the items (default: all cores)
+        column: of the candidates' texts in a table or JSON objects (default: candidate, summary)
+        compare_column: of the second system's (default: that of the candidates)
+        reference_column: of the references' (default: reference, references, target, summary)
+        item: column of all files' ids (default: id, item, doc_id)
+        layout: of files
 
     Raises:
         CommandError: for texts that cannot be scored
     """
-    if isinstance(candidates, str):  # one item
-        candidates, references = [candidates], [references]  # type: ignore[list-item]
-        compare = [compare] if isinstance(compare, str) else compare
-    candidates, references, compare = (plain(texts) for texts in (candidates, references, compare))
     scorer = scorer_of(metrics, mode, stem, multi, threads)
     settings = resampling(seed, resamples)
+    paths = [path_of(texts) for texts in (candidates, references, compare)]
+    if any(paths):
+        from sumcurve.interface.rouge_files import read_texts, rouge_files
+
+        names = column, compare_column, reference_column, item
+        if all(path or texts is None for path, texts in zip(paths, (candidates, references, compare), strict=True)):
+            ours, theirs, second = paths
+            return rouge_files(theirs, [ours], second, scorer, settings, *names, layout)[0]  # type: ignore[list-item, arg-type]
+        if paths[0]:
+            candidates = [one[0] for one in read_texts(paths[0], "candidate", column, item, layout).items]
+        if paths[1]:
+            references = read_texts(paths[1], "reference", reference_column, item, layout).items
+        if paths[2]:
+            read = read_texts(paths[2], "candidate", compare_column or column, item, layout)
+            compare = [one[0] for one in read.items]
+    if isinstance(candidates, str):  # one item
+        candidates, references = [candidates], references if paths[1] else [references]  # type: ignore[list-item]
+        compare = [compare] if isinstance(compare, str) else compare
+    candidates, references, compare = (plain(texts) for texts in (candidates, references, compare))
     systems = [candidates, *([] if compare is None else [compare])]
     _check_lengths(systems, references)
     try:
