@@ -50,9 +50,9 @@ LONG_LINE = "line too long"
 
 # Other files: the place of the bytes by which they are known, the bytes, a name, and what writes the rows as a table.
 _PANDAS = "python -c \"import pandas; pandas.{}('{}').to_csv('rows.csv', index=False)\""
-_ARROW = "python -c \"import pyarrow as a, pyarrow.parquet as p; p.write_table(a.ipc.open_{}('{}').read_all(), "
-_ARROW += "'rows.parquet')\""
-_NUMPY = "python -c \"import numpy; numpy.savetxt('rows.csv', numpy.load('{}'), delimiter=',', fmt='%s')\""
+_ARROW = "`python -c \"import pyarrow as a, pyarrow.parquet as p; p.write_table(a.ipc.open_{}('{}').read_all(), "
+_ARROW += "'rows.parquet')\"`"
+_NUMPY = "`python -c \"import numpy; numpy.savetxt('rows.csv', numpy.load('{}'), delimiter=',', fmt='%s')\"`"
 _TEXT = "copy its text into a file of plain text"
 OTHERS: Sequence[tuple[int, tuple[bytes, ...], str, str]] = (
     (0, tuple(b"\x80" + bytes([version]) for version in range(2, 6)), "a pickle of Python, which may run any program",
@@ -63,7 +63,8 @@ OTHERS: Sequence[tuple[int, tuple[bytes, ...], str, str]] = (
     (0, (b"SQLite format 3\0",), "a database of SQLite",
      "write a table of it as CSV, such as by `sqlite3 -header -csv {path} 'SELECT * FROM NAME' > rows.csv`"),
     (0, (b"ARROW1\0\0",), "an Arrow file", "write it as Parquet, such as by " + _ARROW.format("file", "{path}")),
-    (0, (b"\xff\xff\xff\xff",), "a stream of Arrow", "write it as Parquet, such as by " + _ARROW.format("stream", "{path}")),
+    (0, (b"\xff\xff\xff\xff",), "a stream of Arrow",
+     "write it as Parquet, such as by " + _ARROW.format("stream", "{path}")),
     (0, (b"FEA1",), "a Feather file", "write it as CSV, such as by " + _PANDAS.format("read_feather", "{path}")),
     (0, (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",), "an old document of Office", "save the table as CSV in UTF-8"),
     (0, (b"{\\rtf",), "a document in RTF", _TEXT),
@@ -75,7 +76,8 @@ OTHERS: Sequence[tuple[int, tuple[bytes, ...], str, str]] = (
 )  # fmt: skip
 # Zips of one thing in many members: the end of a member's name by which they are known, a name, and what to do.
 OF_ZIPS = (
-    ("xl/workbook.xml", "a workbook of Excel", "save the table as CSV in UTF-8, or " + _PANDAS.format("read_excel", "{path}")),
+    ("xl/workbook.xml", "a workbook of Excel",
+     "save the table as CSV in UTF-8, or " + _PANDAS.format("read_excel", "{path}")),
     ("word/document.xml", "a document of Word", _TEXT),
     ("content.xml", "a document of OpenOffice", "save the table as CSV in UTF-8"),
     ("data.pkl", "a checkpoint of a model (PyTorch)", "name the file of the rows"),
@@ -215,7 +217,7 @@ def is_packed(path: Path) -> bool:
 
 def _raw(path: Path, stack: ExitStack) -> io.BufferedReader:
     if path == STDIN or (path.exists() and not path.is_file() and not path.is_dir()):
-        return cast(io.BufferedReader, stack.enter_context(io.BufferedReader(io.BytesIO(_piped(path)))))  # type: ignore[arg-type]
+        return cast(io.BufferedReader, stack.enter_context(io.BufferedReader(io.BytesIO(_piped(path)))))
     if not path.is_file():
         raise FileError(f"{path} is a folder: name a file" if path.is_dir() else no_file(path))
     try:
@@ -259,7 +261,7 @@ def _zipped(stream: BinaryIO, path: Path, stack: ExitStack) -> BinaryIO:
 UNPACKERS: dict[str, Callable[[BinaryIO, Path, ExitStack], object]] = {
     ".gz": lambda stream, path, stack: gzip.GzipFile(fileobj=stream),
     ".bz2": lambda stream, path, stack: bz2.BZ2File(stream),
-    ".xz": lambda stream, path, stack: lzma.LZMAFile(stream),
+    ".xz": lambda stream, path, stack: lzma.LZMAFile(stream),  # noqa: SIM115 (the stack closes it)
     ".zst": lambda stream, path, stack: Frames(stream),
     ".zip": _zipped,
 }
@@ -271,8 +273,11 @@ def _check(path: Path, head: bytes) -> None:
         if head[place:].startswith(magics):
             raise FileError(f"{path} is {name}: {remedy.format(path=path)}")
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype html", b"<html")):
-        remedy = f"take its tables out, such as by python -c \"import pandas; pandas.read_html('{path}')[0].to_csv('rows.csv')\""
-        raise FileError(f"{path} is a page in HTML, as of a failed download: copy the file again, or {remedy}")
+        program = f"import pandas; pandas.read_html('{path}')[0].to_csv('rows.csv', index=False)"
+        raise FileError(
+            f"{path} is a page in HTML, as of a failed download: copy the file again, or take a table out, such as by "
+            f'`python -c "{program}"`'
+        )
 
 
 class Frames(io.RawIOBase):

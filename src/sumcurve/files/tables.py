@@ -7,10 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sumcurve.files.content import LONGEST_LINE, PACKED
 from sumcurve.files.errors import FileError, Refused, excerpt
 from sumcurve.files.layout import Layout
+
+if TYPE_CHECKING:
+    import _csv
 
 TABLES = {".csv": ",", ".tsv": "\t"}  # delimiters by name
 DELIMITERS = (",", ";", "\t", "|")
@@ -80,17 +84,18 @@ class Table:
             raise FileError(f"{self.path}:{line}: no row of a table ({error}{begin}): {REMEDY}") from None
 
 
-def reader_of(lines: Iterable[str], delimiter: str, is_quoted: bool = True) -> Iterator[list[str]]:
+def reader_of(lines: Iterable[str], delimiter: str, is_quoted: bool = True) -> "_csv.Reader":
     """The reader of the standard library, strict as RFC 4180 has it; a cell may hold a whole source."""
     csv.field_size_limit(LONGEST_LINE)
-    quoting = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
-    return csv.reader(lines, delimiter=delimiter, strict=True, quoting=quoting)
+    if not is_quoted:
+        return csv.reader(lines, delimiter=delimiter, strict=True, quoting=csv.QUOTE_NONE)
+    return csv.reader(lines, delimiter=delimiter, strict=True)
 
 
 def table_of(
     path: Path, lines: Callable[[], Iterable[str]], layout: Layout, wanted: Sequence[str] | None = None
 ) -> Table:
-    """The table in lines of text, whose ends they keep; with columns that are `wanted`, by which its delimiter is known.
+    """The table in lines of text, whose ends they keep; with the columns `wanted`, by which its delimiter is known.
 
     FileError for a column without a name, or with that of another, and for a line 1 that is plainly a row.
     """
@@ -157,7 +162,7 @@ def _has(first: str, delimiter: str, wanted: Sequence[str] | None) -> bool:
 
 
 def _is_quoted(lines: Callable[[], Iterable[str]], delimiter: str) -> bool:
-    """Tell whether quotes part cells: no where they are no pairs, all lines have as many cells without, few are in two."""
+    """Tell whether quotes bound cells: not where they are no pairs, but lines have as many cells and few are in two."""
     try:
         for _ in reader_of(lines(), delimiter):
             pass

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import ValidationError
 from tqdm import tqdm
 
-from sumcurve.files.content import path_of
+from sumcurve.files.content import FILE_NAME, path_of
 from sumcurve.files.layout import Layout
 from sumcurve.files.models import said
 from sumcurve.machine.arguments import CommandError, UsageError
@@ -17,6 +17,7 @@ from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import checked, plain
 from sumcurve.rouge_engine.scorer import METRICS, Multi, References, RougeEngine, RougeScores, Text
 from sumcurve.rouge_engine.stemmers import MissingExceptions
+from sumcurve.rouge_engine.texts import Role, read_texts
 from sumcurve.rouge_engine.tokens import Mode, unread_letters
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
@@ -143,36 +144,37 @@ def rouge(
     """
     scorer = scorer_of(metrics, mode, stem, multi, threads)
     settings = resampling(seed, resamples)
-    paths = [path_of(texts) for texts in (candidates, references, compare)]
-    if any(paths):
-        from sumcurve.interface.rouge_files import read_texts, rouge_files
+    ours, theirs, second = (path_of(texts) for texts in (candidates, references, compare))
+    if ours and theirs and (second or compare is None):
+        from sumcurve.interface.rouge_files import rouge_files
 
-        names = column, compare_column, reference_column, item
-        if all(path or texts is None for path, texts in zip(paths, (candidates, references, compare), strict=True)):
-            ours, theirs, second = paths
-            return rouge_files(theirs, [ours], second, scorer, settings, *names, layout)[0]  # type: ignore[list-item, arg-type]
-        if paths[0]:
-            candidates = [one[0] for one in read_texts(paths[0], "candidate", column, item, layout).items]
-        if paths[1]:
-            references = read_texts(paths[1], "reference", reference_column, item, layout).items
-        if paths[2]:
-            read = read_texts(paths[2], "candidate", compare_column or column, item, layout)
-            compare = [one[0] for one in read.items]
-    if isinstance(candidates, str):  # one item
-        candidates, references = [candidates], references if paths[1] else [references]  # type: ignore[list-item]
-        compare = [compare] if isinstance(compare, str) else compare
-    candidates, references, compare = (plain(texts) for texts in (candidates, references, compare))
-    systems = [candidates, *([] if compare is None else [compare])]
-    _check_lengths(systems, references)
+        columns = column, compare_column, reference_column, item
+        return rouge_files(theirs, [ours], second, scorer, settings, *columns, layout)[0]
+    is_one = isinstance(candidates, str) and not ours  # item
+
+    def texts_of(given: Any, path: Path | None, role: Role, name: str | None) -> Any:
+        if path:
+            items = read_texts(path, role, name, item, layout).items
+            return items if role == "reference" else [one[0] for one in items]
+        return [given] if is_one and (isinstance(given, str) or role == "reference") else plain(given)
+
+    targets = texts_of(references, theirs, "reference", reference_column)
+    systems = [texts_of(candidates, ours, "candidate", column)]
+    if compare is not None:
+        systems.append(texts_of(compare, second, "candidate", compare_column or column))
+    _check_lengths(systems, targets)
     try:
-        outcome = outcome_of(scorer, systems, NAMES[: len(systems)], references, settings)
+        outcome = outcome_of(scorer, systems, NAMES[: len(systems)], targets, settings)
     except ValueError as error:
         raise CommandError(str(error)) from error
-    return result_of(outcome, [*unread_warning(references, mode), *warnings_of(outcome, settings)])
+    return result_of(outcome, [*unread_warning(targets, mode), *warnings_of(outcome, settings)])
 
 
-def _check_lengths(systems: Sequence[Sequence[Text]], references: Sequence[References]) -> None:
-    """Raise CommandError unless every system has a text for each item's references."""
+def _check_lengths(systems: Sequence[Sequence[Text]], references: Any) -> None:
+    """Raise CommandError unless every system has a text, no file's name, for each item's references."""
+    for texts, name in zip((*systems, references), (*NAMES[: len(systems)], "references"), strict=True):
+        if len(texts) and all(isinstance(text, str) and FILE_NAME.fullmatch(text) for text in texts):
+            raise CommandError(f"{name} are a list of names of files ({texts[0]}, …); give the name of one file alone")
     for texts, name in zip(systems, NAMES, strict=False):
         if not len(references) or len(texts) != len(references):
             raise CommandError(

@@ -95,4 +95,6 @@ def decoded(path: Path, refused: list[Refused]) -> Iterator[str]:
         yield (line if number else line.removeprefix(UTF8)).decode(errors="surrogateescape") + "\n"
 
 
-SOURCE = Source(suffixes=[f"{name}{packed}" for name in TABLES for packed in ("", *PACKED)], unit="row", rows=rows)
+SOURCE = Source(
+    suffixes=[f"{name}{packed}" for name in TABLES for packed in ("", *PACKED)], unit="row", rows=rows, has_layout=True
+)

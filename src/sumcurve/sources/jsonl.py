@@ -49,4 +49,5 @@ SOURCE = Source(
     suffixes=[f"{name}{packed}" for name in (".jsonl", ".ndjson", ".json", ".txt") for packed in ("", *PACKED)],
     unit="line",
     rows=rows,
+    has_layout=True,
 )

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sumcurve.files import parquet
-from sumcurve.files.layout import Layout
 from sumcurve.sources.lines import as_corpus_error
-from sumcurve.sources.source import PLAIN, Rows, Source, with_inner
+from sumcurve.sources.source import Rows, Source, with_inner
 
 
-def rows(path: Path, names: Sequence[str] | None, layout: Layout = PLAIN) -> Rows:
+def rows(path: Path, names: Sequence[str] | None) -> Rows:
     """Every row, with the columns that are `names`.
 
     Raises CorpusError for a file that is missing, damaged or no Parquet file, and for a column that it does not have.

@@ -10,6 +10,7 @@ from typing import Any
 from sumcurve.files.errors import Refused
 from sumcurve.files.layout import Layout
 from sumcurve.files.objects import at_path
+from sumcurve.store.errors import CorpusError
 
 PLAIN = Layout()  # that a file shows by itself
 
@@ -41,21 +42,23 @@ class Source:
 
     `version` stands for its code in names of corpora, where it is above 1: raise it in the commit that changes a row.
 
+    One that `has_layout` takes a third argument, `layout`, of its files.
+
     `fields` are the format's names of our fields, as a study's `raw.fields` gives them, where the study gives none.
     """
 
     suffixes: Sequence[str]  # of the names of its files
     unit: str  # name of its rows in messages
-    rows: Callable[[Path, Sequence[str] | None], Rows]
+    rows: Callable[..., Rows]
     beside: Callable[[Path], Sequence[Path]] = lambda path: ()
     fields: Mapping[str, str | None] | None = None
+    has_layout: bool = False
     version: int = 1
 
     def by_layout(self, layout: Mapping[str, Any]) -> "Source":
-        """The source of files with a stated layout, `raw.layout` of a study, where that is not empty.
-
-        TypeError for a format without layouts, once it is read.
-        """
+        """The source of files with a stated layout, `raw.layout` of a study; CorpusError where it takes none."""
+        if layout and not self.has_layout:
+            raise CorpusError(f"its format takes no {', '.join(layout)}: leave it out, or say `format: csv` or jsonl")
         return replace(self, rows=partial(self.rows, layout=Layout(**layout))) if layout else self
 
 

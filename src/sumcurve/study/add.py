@@ -102,7 +102,7 @@ def quantile(values: Iterable[int], share: float) -> int:
 
 
 def format_in(path: Path) -> str:
-    """The format of a file by its content, of a folder by the endings of its files; PlanError where none or several fit.
+    """The format of a file by its content, of a folder by its files' endings; PlanError where none or several fit.
 
     CorpusError for a file that is known by its content and holds no rows. A format of one corpus is known by names.
     """

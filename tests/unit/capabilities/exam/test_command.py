@@ -424,7 +424,7 @@ def test_empty_summaries_and_a_ranking_metric_that_claims_nothing_are_said(tmp_p
     [
         ({"source": [1, 2]}, r"mine.jsonl:2: no prepared record \(source.0: .*value: 1\)\); correct the line"),
         ({"target": []}, r"mine.jsonl:2: no prepared record \(target: no word; give a list of sentences"),
-        ({"references": ["flat", "text"]}, r"mine.jsonl:2: no prepared record \(references.0: "),
+        ({"references": ["flat", 5]}, r"mine.jsonl:2: no prepared record \(references.1: "),
         ({"id": "d0"}, r"mine.jsonl:2: id 'd0', as in .*mine.jsonl:1; give each record an id of its own"),
         ({"id": 7}, r"mine.jsonl:2: no prepared record \(id: Input should be a valid string \(value: 7\)"),
         ({"group": 7}, r"mine.jsonl:2: no prepared record \(group: Input should be a valid string \(value: 7\)"),
