@@ -49,7 +49,7 @@ LONGEST_LINE = 1 << 25  # bytes, about five million words
 LONG_LINE = "line too long"
 
 # Other files: the place of the bytes by which they are known, the bytes, a name, and what writes the rows as a table.
-_PANDAS = "python -c \"import pandas; pandas.{}('{}').to_csv('rows.csv', index=False)\""
+_PANDAS = "`python -c \"import pandas; pandas.{}('{}').to_csv('rows.csv', index=False)\"`"
 _ARROW = "`python -c \"import pyarrow as a, pyarrow.parquet as p; p.write_table(a.ipc.open_{}('{}').read_all(), "
 _ARROW += "'rows.parquet')\"`"
 _NUMPY = "`python -c \"import numpy; numpy.savetxt('rows.csv', numpy.load('{}'), delimiter=',', fmt='%s')\"`"

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from sumcurve.files.tables import CELLS
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import Content
-from sumcurve.files.tables import CELLS
 from sumcurve.sources.csv import rows_in_one
 from sumcurve.sources.raw import EMPTY_LINE, MISSING_KEY, NOT_UTF8, Dropped
 from sumcurve.store.errors import CorpusError

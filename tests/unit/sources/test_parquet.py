@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from sumcurve.files.parquet import BATCH
 from sumcurve.sources import SOURCES, raw
 from sumcurve.sources.content import Content
-from sumcurve.files.parquet import BATCH
 from sumcurve.sources.parquet import rows
 from sumcurve.sources.raw import Dropped, RawRecord
 from sumcurve.store.errors import CorpusError

@@ -223,6 +223,44 @@ def test_what_is_no_study_is_refused_with_what_to_do_and_nothing_is_written(
     assert sorted((place / "config" / "studies").iterdir()) == before
 
 
+OBJECTS = [{"doc": {"text": row["source"]}, "summary": row["target"]} for row in ROWS]
+LAYOUTS = [
+    ("mine.csv", parted(";"), "", {}, "Delimiter of mine.csv: ';', a guess"),
+    ("mine.tsv", parted("|"), "", {}, "Delimiter of mine.tsv: '|', a guess"),
+    ("mine.dat", parted("\t"), "", {"format": "csv"}, "Delimiter of mine.dat: a tab, a guess"),
+    (
+        "mine.csv",
+        parted(",").partition(b"\n")[2],
+        "--no-heads --source 1 --target 2",
+        {"fields": {"id": None, "source": "1", "target": "2"}, "layout": {"no_heads": True}},
+        "fields source: 1, target: 2",
+    ),
+    ("mine.tsv", parted("\t").replace(b"\n", b'\n"')[:-1], "", {}, "Quoting of mine.tsv: none, a guess"),
+    ("mine.json", json.dumps(ROWS, indent=1), "", {"fields": None}, "60 records (jsonl)"),
+    (
+        "mine.json",
+        json.dumps({"a": {"b": OBJECTS, "c": ROWS[:2]}}),
+        "--rows a.b --source doc.text",
+        {"fields": {"id": None, "source": "doc.text", "target": "summary"}, "layout": {"rows": "a.b"}},
+        "fields source: doc.text",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "words", "raw", "printed"), LAYOUTS)
+def test_files_as_people_have_them_become_corpora(place, monkeypatch, capsys, name, content, words, raw, printed):
+    """The layout that bytes do not show is kept in the study; what is guessed is said."""
+    (place / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    add(monkeypatch, name, "--name", "mine", "--form", "smoke", *words.split())
+    assert printed in capsys.readouterr().out
+    said = said_of("mine")["raw"]
+    assert {key: said.get(key) for key in raw} == raw
+    assert "layout" not in said or "layout" in raw
+    _, corpus = prepared("mine")
+    assert corpus.statistics["read"] == 60
+    assert corpus.statistics["kept"] > 40
+
+
 def test_a_record_with_the_id_of_another_is_said_first_and_not_counted(place, monkeypatch, capsys):
     write(place / "mine.jsonl", [*ROWS, ROWS[3]])
     add(monkeypatch, "mine.jsonl", "--name", "mine")
