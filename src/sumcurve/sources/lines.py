@@ -29,12 +29,9 @@ def lines_of_member(member: Member) -> Iterator[bytes | Refused]:
 
 
 def content_of(path: Path) -> str:
-    """The text of a file; FileError where it is no UTF-8."""
+    """The text of a file; bytes that are no UTF-8 become lone surrogates, by which their rows are refused."""
     with opened(path) as stream:
-        try:
-            return stream.read().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise FileError(f"{path} is not UTF-8 ({error.reason}): write it so, such as by iconv") from None
+        return stream.read().decode("utf-8-sig", errors="surrogateescape")
 
 
 @contextmanager

@@ -27,6 +27,8 @@ from sumcurve.files.layout import Layout
 from sumcurve.files.rows import kind_by_content, read_rows
 from sumcurve.files.sheet import read_sheet
 from sumcurve.sources import SOURCES
+from sumcurve.sources.content import Content
+from sumcurve.sources.raw import Dropped, RawRecord
 from sumcurve.store.errors import CorpusError
 
 ROWS = [{"text": f"The otter {n} swims, it dives; twice.", "summary": f"Óttar | {n}"} for n in range(7)]
@@ -168,6 +170,14 @@ def test_a_line_1_that_is_plainly_a_row_is_asked_for(tmp_path, first) -> None:
 def test_numbers_and_short_phrases_are_names_of_columns(tmp_path, heads) -> None:
     path = write(tmp_path / "a.csv", f"{heads}\n" + ",".join("x" for _ in heads.split(",")) + "\n")
     assert [*of_tool(path)[0][0]] == heads.split(",")
+
+
+def test_bytes_that_are_no_utf8_cost_a_corpus_their_row_alone_in_a_list_as_in_lines(tmp_path) -> None:
+    rows = [{"id": str(n), "source": f"s{n}", "target": "t"} for n in range(3)]
+    for name, content in (("a.json", json.dumps(rows)), ("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))):
+        path = write(tmp_path / name, content.encode().replace(b"s1", b"s\xff"))
+        found = [*Content(path, SOURCES["jsonl"]).records()]
+        assert [type(row) for row in found] == [RawRecord, Dropped, RawRecord]
 
 
 def test_of_several_lists_the_path_is_asked_for(tmp_path) -> None:
