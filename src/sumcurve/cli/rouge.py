@@ -80,8 +80,7 @@ def run_rouge(arguments: argparse.Namespace) -> None:
     """Print the scores and write the requested files."""
     read = (arguments.references, *arguments.candidates, arguments.compare)
     check_written((arguments.per_item, arguments.json), read)
-    from sumcurve.interface.rouge import NAMES, resampling, scorer_of
-    from sumcurve.interface.rouge_files import rouge_files
+    from sumcurve.interface.rouge import NAMES, resampling, rouge_files, scorer_of
 
     scorer = scorer_of(arguments.metrics, arguments.mode, arguments.stem, arguments.multi, arguments.threads)
     result, systems = rouge_files(

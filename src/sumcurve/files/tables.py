@@ -65,7 +65,7 @@ class Table:
         count = len(self.columns)
         for line, cells in islice(self._cells(), int(self.has_heads), None):
             has_count = len(cells) in (count, self.width) if is_exact else len(cells) >= count
-            if not cells or (not is_exact and cells == [""] and count > 1):
+            if (not cells and is_exact) or (count > 1 and not is_exact and cells in ([], [""])):
                 yield line, Refused(EMPTY_LINE, "")
             elif not has_count or any(cells[count:]):
                 yield line, Refused(CELLS, f"{len(cells)} cells, {count} columns")
