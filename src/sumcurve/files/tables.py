@@ -60,13 +60,15 @@ class Table:
         """The line in which each row begins, and its cells, one for each column; Refused for a row of other cells.
 
         Where they need not be exact, empty cells behind the last column are left out, and one empty cell is no row.
-        FileError for quotes that do not match.
+        FileError for quotes that do not match, and for a cell in a last column without a name.
         """
         count = len(self.columns)
         for line, cells in islice(self._cells(), int(self.has_heads), None):
             has_count = len(cells) in (count, self.width) if is_exact else len(cells) >= count
             if (not cells and is_exact) or (count > 1 and not is_exact and cells in ([], [""])):
                 yield line, Refused(EMPTY_LINE, "")
+            elif len(cells) == self.width > count and any(cells[count:]):
+                raise FileError(f"{self.path}:1: a column has no name, but cells (line {line}): give it one")
             elif not has_count or any(cells[count:]):
                 yield line, Refused(CELLS, f"{len(cells)} cells, {count} columns")
             else:

@@ -226,7 +226,7 @@ def test_scores_may_be_named_and_blanks_and_a_byte_order_mark_do_no_harm(tmp_pat
         (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,100,20,,2\n", ":3: column seconds holds ''"),
         (f"{TWO},seed\nC,A,1,100,20,5,1\nC,A,1,100,20,5,\n", ":3: column seed holds ''"),
         (f'{TWO}\n"C\nD",A,1,100,20,5\nC,A,1,many,20,5\n', ":4: column records holds 'many'"),
-        (f'{TWO}\nC,"A,1,100,20,5\n', ":2: no row of a table"),
+        (f'{TWO}\nC,"A,1,100,20,5,6\n', ":2: no row of a table"),
         (b"corpus,method\n\x81\xfe", ":2: neither UTF-8 nor windows-1252"),
     ],
 )
