@@ -192,14 +192,16 @@ def _list_in(path: Path, text: str, decoder: json.JSONDecoder, inside: str | Non
     """The place of the list in a text; None where that is lines, or one record."""
     begin = _after_space(text, 0)
     is_long = "\n" in text.strip()
+    second = text[begin:].partition("\n")[2].partition("\n")[0]
+    has_lines = second.startswith("{") and isinstance(_parsed(second), dict)  # behind a lone bracket, if in no list
     if text[begin : begin + 1] == "[" and LIST.match(text):
         if inside is not None:
             raise FileError(f"{path}: a list itself, without a path {inside!r}: leave --rows out")
-        return begin
+        return None if has_lines and _parsed(text.removeprefix(BOM)) is None else begin
     try:
         value = decoder.decode(text)
     except (ValueError, RecursionError) as error:
-        if inside is None and text[begin:].split("\n", 1)[0].strip() != "{":
+        if inside is None and (has_lines or text[begin:].partition("\n")[0].strip() != "{"):
             return None
         place = f"{path}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else str(path)
         raise FileError(f"{place}: not JSON ({error}): correct it, or write one object a line") from None
