@@ -32,6 +32,7 @@ FRAME_SHARE = "commonest_frame"  # the metric of the scorer `frames`
 # of what it writes is one sentence with other words. References of the default corpus have 4, its methods at their best
 # about 20.
 MOST_OF_ONE_FRAME = 50.0
+NO_WORD = "counts no word in"  # of a metric that ranks nothing where it finds nothing to count in many references
 
 
 class Numbers:
@@ -82,7 +83,7 @@ class Numbers:
         if items is None:
             return ""
         remedy = "; mode unicode or characters reads other scripts" if "mode:rouge" in items.signature else ""
-        return f"{title} counts no word in {items.counts[EMPTY_REFERENCES]} of {len(items.ids)} references{remedy}"
+        return f"{title} {NO_WORD} {items.counts[EMPTY_REFERENCES]} of {len(items.ids)} references{remedy}"
 
     def validation(self, corpus: str, metric: str) -> str:
         """Outcome of the validation of a metric on a corpus: "passed", or a clause; empty where none is asked for."""
