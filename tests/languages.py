@@ -13,7 +13,7 @@ LANGUAGES = {
     "ur": ("وزیر شہر دریا اسکول بارش پل مچھلی کسان خدمت صوبہ", " ", "۔"),
     "ru": ("министр город река школа дождь мост рыба крестьянин служба край", " ", "."),
     "vi": ("bộ trưởng thành phố sông trường học mưa cầu cá nông dân", " ", "."),
-    "tr": ("İstanbul çarşı köprü yağmur öğrenci balık çiftçi şehir ırmak okul", " ", "."),
+    "tr": ("İstanbul çarşı köprü yağmur öğrenci balık çiftçi şehir bulut okul", " ", "."),
     "de": ("Brücke Fluss Schule Regen Fisch Bäuerin Straße Körbe über grüne", " ", "."),
     "th": ("เมือง แม่น้ำ โรงเรียน ฝน สะพาน ปลา ชาวนา บริการ รัฐมนตรี น้ำใจ", "", " "),
     "zh": ("部长 城市 河流 学校 下雨 桥梁 鱼类 农民 服务 省份", "", "。"),
@@ -23,7 +23,8 @@ LANGUAGES = {
 
 def sentence(draw: random.Random, code: str, least: int = 4, most: int = 7) -> str:
     words, blank, stop = LANGUAGES[code]
-    return blank.join(draw.choices(words.split(" "), k=draw.randint(least, most))) + stop
+    text = blank.join(draw.choices(words.split(" "), k=draw.randint(least, most))) + stop
+    return text[:1].upper() + text[1:]
 
 
 def records(code: str, count: int, seed: int = 7) -> Iterator[dict[str, str]]:

@@ -41,7 +41,7 @@ def report(home, monkeypatch, corpus, *flags):
 def test_a_corpus_in_another_script_runs_from_add_to_the_report(tmp_path, monkeypatch, code, mode, token):
     if code == "lcsts":
         corpus = write_lcsts(tmp_path / "LCSTS", {"PART_I": 160, "PART_II": 20, "PART_III": 40})
-        flags = ["--format", "lcsts"]
+        flags = ["--format", "lcsts", "--source", "short_text", "--target", "summary"]
     else:
         corpus, flags = write(tmp_path / f"{code}.jsonl", code, 240), []
     plan, prepared, tables, text = report(tmp_path, monkeypatch, corpus, *flags)

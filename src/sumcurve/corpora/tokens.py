@@ -70,9 +70,9 @@ def cut(sentences: Sequence[str], most_tokens: int) -> list[str]:
 
 
 @cache
-def punkt() -> "PunktSentenceTokenizer":
+def punkt(further: frozenset[str] = frozenset()) -> "PunktSentenceTokenizer":
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer  # nltk takes seconds to import
 
     parameters = PunktParameters()
-    parameters.abbrev_types = set(ABBREVIATIONS)
+    parameters.abbrev_types = {*ABBREVIATIONS, *further}
     return PunktSentenceTokenizer(parameters)

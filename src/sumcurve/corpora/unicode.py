@@ -6,58 +6,42 @@ characters, each with its marks. Of English the tokens are those of `tokens.toke
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
-from sumcurve.corpora.tokens import ABBREVIATIONS, PARAGRAPH
+from sumcurve.corpora.tokens import PARAGRAPH, punkt
 from sumcurve.rouge_engine.scripts import classes
 
-if TYPE_CHECKING:
-    from nltk.tokenize.punkt import PunktSentenceTokenizer
-
 INVISIBLE = "\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"  # soft hyphens, marks of direction: no token
-
 # Signs that end a sentence whatever follows: Unicode's property Sentence_Terminal in scripts of today, but for . ! ?
 STOPS = "։؞؟۔܀-܂।॥။።፧፨។៕᠃᠉᪨᪩᭞᭟།༎‼⁇-⁉。﹖﹗！？｡"
 CLOSING = "”’」』）)\"'»›】〉》〕］\\]"
-
 # Beside those of English; in small letters, without the last full stop. None is a word that may end a sentence.
-# fmt: off
-FURTHER = frozenset([
-    "abs", "aufl", "bd", "bspw", "bzgl", "bzw", "evtl", "geb", "ggf", "hrsg", "inkl", "jh", "mio", "mrd", "sog", "str",
-    "tel", "u.a", "usw", "vgl", "z.b", "d.h", "o.ä", "zzgl",  # German
-    "акад", "гг", "гл", "д-р", "доц", "др", "им", "напр", "обл", "проф", "рис", "св", "стр", "т.е", "т.к", "т.н",
-    "табл", "ул",  # Russian
-    "bs", "gs", "gs.ts", "ks", "nxb", "pgs", "pgs.ts", "th.s", "ths", "tp", "ts",  # Vietnamese
-    "bkz", "doç", "örn", "yrd",  # Turkish
-    "av", "mme", "núm", "pág", "sra", "dra", "ee.uu",  # French, Spanish
-    "डॉ", "प्रो", "श्री",  # Hindi
-])
-# What comes after a German ordinal, beside a word in small letters
-COUNTED = (
-    "Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhunderts?|Jh|"
-    "Jahrtausends?|Weltkriegs?|Mal|Platz|Klasse|Auflage|Runde|Minute|Etage|Stock|Kapitel|Bundesliga|Liga|FC|Semester|Tag"
+_FURTHER = (
+    # German
+    "abs aufl bd bspw bzgl bzw evtl geb ggf hrsg inkl jh mio mrd sog str tel u.a usw vgl z.b d.h o.ä zzgl "
+    # Russian
+    "акад гг гл д-р доц др им напр обл проф рис св стр т.е т.к т.н табл ул "
+    # Vietnamese, Turkish, French and Spanish, Hindi
+    "bs gs gs.ts ks nxb pgs pgs.ts th.s ths tp ts bkz doç örn yrd av mme núm pág sra dra ee.uu डॉ प्रो श्री"
 )
-# fmt: on
-_BEFORE = "der|die|das|dem|den|des|am|im|zum|zur|vom|beim|ins|seit|bis|jede[rnsm]?"  # articles before ordinals
-# Text whose full stop ends no sentence: an ordinal behind an article, a number of a king, a letter of a script without
-# capitals; and a number before a noun that is counted.
-_GOES_ON = re.compile(rf"(?:\b(?:{_BEFORE}) \d{{1,3}}|\b[IVX]+|(?<!\w)[^\W\d_a-zA-Z])\.$")
-_NUMBER = re.compile(r"\b\d{1,2}\.$")
-_COUNTED = re.compile(rf"(?:{COUNTED})\b")
+FURTHER = frozenset(_FURTHER.split())
+# A full stop ends no sentence behind a German article and a number, the number of a king, and a letter of a script
+# without capitals; nor between a number and a noun that is counted.
+_ARTICLES = "der|die|das|dem|den|des|am|im|zum|zur|vom|beim|ins|seit|bis|jede[rnsm]?"
+_GOES_ON = re.compile(rf"(?:\b(?:{_ARTICLES}) \d{{1,3}}|\b[IVX]+|(?<!\w)[^\W\d_a-zA-Z])\.$")
+_COUNTED = re.compile(
+    r"\b\d{1,2}\. (?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jh|"
+    r"Jahrhunderts?|Jahrtausends?|Weltkriegs?|Mal|Platz|Klasse|Auflage|Runde|Minute|Etage|Stock|Kapitel|Liga|FC|Tag)\b"
+)
 
 
 @cache
 def token() -> re.Pattern[str]:
-    """Tokens of text in Unicode's composed form: numbers, characters without blanks, words, and other signs alone."""
+    """Tokens of text in Unicode's composed form: numbers, words, characters without blanks, and other signs alone."""
     marks, single = classes()
     word = rf"[^\W{single}][^\W{single}{marks}]*(?:[{marks}]+[^\W{single}{marks}]*)*"
     return re.compile(
-        r"\d+(?:[.,٫٬]\d+)+(?!\w)"
-        rf"|{word}(?:['’]{word})*"
-        rf"|[{single}][{marks}]*"
-        rf"|[^\w\s{INVISIBLE}][{marks}]*"
+        rf"\d+(?:[.,٫٬]\d+)+(?!\w)|{word}(?:['’]{word})*|[{single}][{marks}]*|[^\w\s{INVISIBLE}][{marks}]*"
     )
 
 
@@ -86,49 +70,26 @@ def sentences(text: str) -> list[str]:
     """The sentences of a text, each on one line; an empty line always ends one.
 
     A stop of the text's script ends a sentence, and so do . ! ? by Punkt (Kiss and Strunk, 2006) without learned
-    parameters, but for abbreviations, ordinals, initials, and full stops before a small letter. A text of small letters
-    alone is divided at each. Thai and Lao, which have no stop, are divided at their blanks.
+    parameters, but for abbreviations, ordinals, initials, and full stops before a small letter; in text that begins
+    with a small letter these end one, too. Thai and Lao, which have no stop, are divided at their blanks.
     """
-    return [
-        sentence
-        for paragraph in PARAGRAPH.split(text)
-        for piece in _divided(paragraph)
-        for sentence in _by_full_stops(piece)
-    ]
-
-
-def _divided(text: str) -> Iterator[str]:
-    begin = 0
-    for end in _divisions().finditer(text):
-        yield text[begin : end.end()]
-        begin = end.end()
-    yield text[begin:]
-
-
-def _by_full_stops(text: str) -> list[str]:
     found: list[str] = []
-    has_capitals = text != text.lower()
-    for piece in (" ".join(piece.split()) for piece in punkt().tokenize(text)):
-        if (
-            found
-            and found[-1].endswith(".")
-            and not found[-1].endswith("..")
-            and (
-                (has_capitals and piece[:1].islower())
-                or _GOES_ON.search(found[-1])
-                or (_NUMBER.search(found[-1]) and _COUNTED.match(piece))
-            )
-        ):
-            found[-1] += f" {piece}"
-        elif piece:
-            found.append(piece)
+    for piece in PARAGRAPH.split(_divisions().sub("\\g<0>\n\n", text)):
+        begins = True
+        has_capitals = next(filter(str.isalpha, piece), "").isupper()
+        for sentence in (" ".join(sentence.split()) for sentence in punkt(FURTHER).tokenize(piece)):
+            if (
+                not begins
+                and found[-1].endswith(".")
+                and not found[-1].endswith("..")
+                and (
+                    (has_capitals and sentence[:1].islower())
+                    or _GOES_ON.search(found[-1])
+                    or _COUNTED.search(f"{found[-1][-4:]} {sentence}")
+                )
+            ):
+                found[-1] += f" {sentence}"
+            elif sentence:
+                found.append(sentence)
+                begins = False
     return found
-
-
-@cache
-def punkt() -> "PunktSentenceTokenizer":
-    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer  # nltk takes seconds to import
-
-    parameters = PunktParameters()
-    parameters.abbrev_types = {*ABBREVIATIONS, *FURTHER}
-    return PunktSentenceTokenizer(parameters)

@@ -38,7 +38,7 @@ from sumcurve.store.manifest import sha256_file
 from sumcurve.store.records import write_text
 from sumcurve.study.added_parts import Candidate, Digests, digests_of, parts_drawn, repeats, test_notes
 from sumcurve.study.doors import CAPABILITIES, SOURCES, Raw
-from sumcurve.study.languages import Language, of_records
+from sumcurve.study.languages import Language, language_of
 from sumcurve.study.plan import Plan
 from sumcurve.study.planning.checks import NAME
 
@@ -317,7 +317,7 @@ def seen(content: Content) -> DataProfile:
             bad = bad or _bad(row.place, reason, f"as {owner.place}")
     groups = {row.group for row in left} - {None}
     ungrouped = sum(row.group is None for row in left)
-    lengths, language = Lengths(), of_records(sample)
+    lengths, language = Lengths(), language_of(sample)
     for raw in sample:
         try:
             record, _ = tokenized(raw, Prepare(**language.prepare))
@@ -378,8 +378,7 @@ def corpus_of(
     split: dict[str, Any] = {"ready": ready} if ready else sizes_of(count)
     published = {part: len(rows) for part, rows in parts_of(counts, ready).items()}
     corpus: dict[str, Any] = {"title": f"{count} records of {called}.", "raw": dict(raw)}
-    if counts.language.prepare:
-        corpus["prepare"] = counts.language.prepare
+    corpus |= {"prepare": counts.language.prepare} if counts.language.prepare else {}
     if not ready:  # nothing is left out of parts that others have made
         corpus["prepare"] = counts.language.prepare | {
             "min_source_tokens": quantile(lengths.source, 0.01),
@@ -550,12 +549,10 @@ def add(
         "methods": methods,
         "form": arguments.form or ("finetune" if arguments.models else "small"),
         "seeds": [1, 2, 3],
-        **counts.language.systems,
         "scores": counts.language.scores(SCORERS),
     }
-    comments = COMMENTS | {key: addition.comment for key, addition in added.items()} | counts.language.comments
-    if ready:
-        comments.pop("prepare")
+    comments = COMMENTS | {key: addition.comment for key, addition in added.items()}
+    comments |= {"scores": f"{counts.language.reason}."} | ({"prepare": counts.language.reason} if ready else {})
     write_text(study, written(settings, comments))
     try:
         plan = Plan.read(config, name)
