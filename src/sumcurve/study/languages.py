@@ -47,8 +47,8 @@ class Language:
         """Settings of the scorers that make sense."""
         settings: dict[str, Any] = {name: {} for name in scorers if self.is_english or name != "frames"}
         if not self.is_english and self.mode != "rouge-score":
-            mode = {"mode": self.mode}
-            settings |= {name: {"rouge": mode} if name == "reading_rouge" else mode for name in ROUGES}
+            modes: list[dict[str, Any]] = [{"mode": self.mode} for _ in ROUGES]
+            settings |= zip(ROUGES, [*modes[:2], {"rouge": modes[2]}], strict=True)
         return settings
 
     @property
@@ -59,8 +59,8 @@ class Language:
         words = "characters with their marks" if self.mode == "characters" else "words with their marks"
         ends = "phrases between blanks for want of full stops" if self.name[:4] in ("Thai", "Lao,") else "sentences"
         return (
-            f"{self.name}, not English: tokenizer unicode ({words}, {ends}), ROUGE's mode {self.mode}, no scorer "
-            "`frames`, which counts English words"
+            f"{self.name}, few English function words: tokenizer unicode ({words}, {ends}), ROUGE's "
+            f"mode {self.mode}, no scorer `frames`, which counts English words"
         )
 
 
@@ -142,10 +142,10 @@ def require_fitting(plan: Plan, results: Path) -> list[str]:
 
 def _references(plan: Plan, results: Path, prepared: str) -> list[str]:
     """Tokenised references of a sample of a corpus's test part, or of its raw records; none where neither is here."""
-    folder = plan.folder(prepared)
+    folder = plan.folders.get(prepared)  # of trials it is another plan's
     if (results / prepared / MANIFEST).is_file():
         return _of_test_part(results / prepared)
-    if not (path := folder.files[0].at(results.parent)).exists():
+    if folder is None or not (path := folder.files[0].at(results.parent)).exists():
         return []
     content, settings = preparation(SOURCES, folder.specification, path)  # type: ignore[arg-type]
     texts: list[str] = []
