@@ -25,6 +25,7 @@ from sumcurve.study.plan import Plan
 from sumcurve.study.written import WrittenPlan
 
 SAMPLE, IDENTIFIED = 400, 50  # records; those of them whose language is identified
+ENOUGH = 1000  # letters, to judge by
 MOST = 0.5  # of letters: ROUGE that does not read so many is refused
 KANA = 0.1  # of letters, from which on text with Han characters is Japanese
 ROUGES = ("rouge", "references", "reading_rouge")
@@ -96,7 +97,7 @@ def misfits(
     The second value is true where nothing can come of it.
     """
     signs = Counter("".join(references))
-    if not (letters := sum(count for sign, count in signs.items() if sign.isalpha())):
+    if (letters := sum(count for sign, count in signs.items() if sign.isalpha())) < ENOUGH:
         return
     unread = sum(count for sign, count in signs.items() if sign.isalpha() and not sign.isascii()) / letters
     share, mode = english(references), fitting_mode(references)
@@ -141,14 +142,16 @@ def require_fitting(plan: Plan, results: Path) -> list[str]:
 
 
 def _references(plan: Plan, results: Path, prepared: str) -> list[str]:
-    """Tokenised references of a sample of a corpus's test part, or of its raw records; none where neither is here."""
+    """Tokenised references of a sample of a corpus's test part, or of its raw records where that part is not here, or
+    small; none where neither is here.
+    """
+    texts = _of_test_part(results / prepared) if (results / prepared / MANIFEST).is_file() else []
     folder = plan.folders.get(prepared)  # of trials it is another plan's
-    if (results / prepared / MANIFEST).is_file():
-        return _of_test_part(results / prepared)
-    if folder is None or not (path := folder.files[0].at(results.parent)).exists():
-        return []
+    if sum(map(len, texts)) > 2 * ENOUGH or folder is None:
+        return texts
+    if not (path := folder.files[0].at(results.parent)).exists():
+        return texts
     content, settings = preparation(SOURCES, folder.specification, path)  # type: ignore[arg-type]
-    texts: list[str] = []
     try:
         for raw in islice(content.records(), SAMPLE):
             try:
@@ -157,7 +160,7 @@ def _references(plan: Plan, results: Path, prepared: str) -> list[str]:
             except Refused:
                 continue
     except CorpusError:  # preparing says it, with its place
-        return []
+        pass
     return texts
 
 

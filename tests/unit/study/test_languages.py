@@ -137,7 +137,7 @@ def test_frames_of_another_language_are_refused_before_the_first_job_and_the_rem
 
 def test_the_step_of_the_corpus_refuses_where_no_raw_file_was_there_before(place, monkeypatch):
     """As of a corpus that is fetched: nothing is prepared, and no training can begin."""
-    study, _ = added(monkeypatch, write(place / "raw.jsonl", "ta", 120))
+    study, _ = added(monkeypatch, write(place / "raw.jsonl", "ta", 900))
     plan = changed(study, rouge={}, frames={})
     (folder,) = plan.named("corpora", "corpus")
     raw = place / "raw.jsonl"
