@@ -374,7 +374,7 @@ def test_a_folder_holds_the_items_of_one_file_of_a_name(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("rows", "complaint"),
     [
-        ([{"id": "d0", "summary": "text"}], r"s.jsonl:1: no summary \(summary: .*'text'"),
+        ([{"id": "d0", "summary": 5}], r"s.jsonl:1: no summary \(summary: .*value: 5"),
         ([{"id": "d9", "summary": ["a"]}], r"s.jsonl:1: id 'd9' is not that of the corpus"),
         ([{"id": "d0", "summary": ["a"]}], "1 summaries of 4 records"),
         ([{"id": f"d{at}", "summary": ["", " "]} for at in range(4)], "s.jsonl: every summary is empty; give some"),
