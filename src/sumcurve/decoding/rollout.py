@@ -1,4 +1,4 @@
-"""Outputs for self-critical training (Paulus et al. 2018): a sampled output, and a greedy one to beat."""
+"""Outputs for self-critical training (Paulus et al. 2018): sampled outputs, and a greedy one to beat."""
 
 from dataclasses import replace
 
@@ -14,12 +14,12 @@ from sumcurve.settings.search import Search
 
 
 @torch.no_grad()
-def rollout(model: Summarizer, batch: Batch, max_tokens: int) -> Tensor:
-    """Two outputs of each example, as extended ids [B, 2, max_tokens]: EOS where it was written, then PAD.
+def rollout(model: Summarizer, batch: Batch, max_tokens: int, samples: int = 1) -> Tensor:
+    """Outputs of each example, as extended ids [B, 1 + samples, max_tokens]: EOS where it was written, then PAD.
 
-    The first is greedy: `greedy` with `min_tokens` 1, no blocked n-grams and UNK kept. The second is sampled word by
-    word, with torch's global generator, from the model's distribution over the extended vocabulary. Neither writes
-    PAD, BOS or an EOS before a word; the sample comes from what is left, renormalised, so its probability differs from
+    The first is greedy: `greedy` with `min_tokens` 1, no blocked n-grams and UNK kept. Each other is sampled word by
+    word, with torch's global generator, from the model's distribution over the extended vocabulary. None writes
+    PAD, BOS or an EOS before a word; samples come from what is left, renormalised, so their probability differs from
     `score`'s by what the model gives to those three.
 
     The model stays in its mode: put it into evaluation mode first, or dropout makes another policy of every step.
@@ -27,17 +27,17 @@ def rollout(model: Summarizer, batch: Batch, max_tokens: int) -> Tensor:
     search = Search(beam=1, min_tokens=1, max_tokens=max_tokens, block_ngram=0, unknown="keep")
     device, size = batch.src.device, len(batch)
     memory = model.encode(batch)
-    state = model.start(memory, 2)
+    state = model.start(memory, 1 + samples)
     src_ext, n_ext = batch.src_ext, batch.n_ext
     rows = torch.arange(size, device=device)  # the examples still written
-    tokens = torch.full((size, 2, max_tokens), PAD, device=device)
-    last = torch.full((size, 2), BOS, device=device)
-    done = torch.zeros(size, 2, dtype=torch.bool, device=device)
+    tokens = torch.full((size, 1 + samples, max_tokens), PAD, device=device)
+    last = torch.full((size, 1 + samples), BOS, device=device)
+    done = torch.zeros(size, 1 + samples, dtype=torch.bool, device=device)
     for t in range(max_tokens):
         emission, _, state = model.step(last, memory, state)
         logp = restrict(emission.dist(src_ext, n_ext), tokens[rows, :, :t], search, (), model.marks)
-        sampled = drawn(logp[:, 1])
-        word = torch.cat((logp[:, :1].argmax(2), sampled), 1)  # [B, 2]
+        sampled = drawn(logp[:, 1:].flatten(0, 1)).view(len(rows), samples)
+        word = torch.cat((logp[:, :1].argmax(2), sampled), 1)  # [B, 1 + samples]
         tokens[rows, :, t] = word.masked_fill(done, PAD)
         done = done | (word == EOS)
         over = done.all(1)

@@ -125,6 +125,10 @@ class PhaseSettings(Settings):
     """dual-train: the second output does not train what both share."""
     reward_weight: Share | None = None
     """mixed: gamma, on the self-critical loss; the rest is on the nll."""
+    samples: Annotated[Annotated[int, Field(ge=2)] | None, Field(exclude_if=lambda samples: samples is None)] = None
+    """mixed: sampled outputs of a record; each has the others' mean reward as its baseline (Luo 2020). By default one,
+    whose baseline is the greedy output's reward (Paulus et al. 2018).
+    """
     discount: Share | None = None
     """Reinforcement over steps (actor-critic): of a step's reward for the step before."""
     optimizer: Optimizer
@@ -148,6 +152,7 @@ class PhaseSettings(Settings):
             "own_words": ("nll",),
             "entity_alone": ("nll+entity",),
             "detach_second": ("dual-train",),
+            "samples": ("mixed",),
         }
         for key, losses in only.items():
             if getattr(self, key) and self.loss not in losses:

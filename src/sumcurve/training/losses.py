@@ -107,20 +107,28 @@ def without_dropout(model: nn.Module) -> Iterator[None]:
             lstm.dropout = share
 
 
-def self_critical(model: Summarizer, batch: Batch, vocabulary: Vocabulary, max_tokens: int) -> Tensor:
-    """-(r(sample) - r(greedy)) * log p(sample) / `max_tokens`, [B] (Paulus et al. 2018, equation 15).
+def self_critical(model: Summarizer, batch: Batch, vocabulary: Vocabulary, max_tokens: int, samples: int = 1) -> Tensor:
+    """-(r(sample) - baseline) * log p(sample) / `max_tokens`, [B] (Paulus et al. 2018, equation 15): mean over samples.
+
+    The baseline of one sample is r(greedy), as in the paper; of one among several it is the mean r of the others (Kool,
+    van Hoof and Welling 2019; Luo 2020). Samples of weak models are nearly all worse than the greedy output, so that
+    the first lowers whatever was drawn; with the second as many are raised.
 
     log p is the sum over the sample's tokens, its end included, as in the paper. The divisor is the same for every
     sample and so a rate; a sample's own length would weight the end of a short one more than that of a long one, and
-    push lengths up wherever samples are worse than the greedy output. r is the ROUGE-L F1 of all words against the
+    push lengths up wherever samples are worse than the baseline. r is the ROUGE-L F1 of all words against the
     record's whole target, copied words restored. No dropout: the scored policy is the one that was sampled from.
     """
     with without_dropout(model):
-        tokens = rollout(model, batch, max_tokens)  # [B, 2, L]
-        baseline, reward = rewards(batch, tokens, vocabulary).unbind(1)
-        sample = as_target(batch, tokens[:, 1], len(vocabulary))
-        logp, _ = model.gold(sample, model.encode(sample))  # 0 on padding
-    return (baseline - reward) * logp.sum(1) / max_tokens
+        tokens = rollout(model, batch, max_tokens, samples)  # [B, 1 + samples, L]
+        greedy, reward = rewards(batch, tokens, vocabulary).split((1, samples), 1)
+        baseline = greedy if samples == 1 else (reward.sum(1, keepdim=True) - reward) / (samples - 1)
+        memory = model.encode(batch)
+        logs = []
+        for place in range(1, samples + 1):
+            logp, _ = model.gold(as_target(batch, tokens[:, place], len(vocabulary)), memory)  # 0 on padding
+            logs.append(logp.sum(1))
+    return ((baseline - reward) * torch.stack(logs, 1)).mean(1) / max_tokens
 
 
 def rewards(batch: Batch, tokens: Tensor, vocabulary: Vocabulary) -> Tensor:
@@ -166,7 +174,8 @@ def loss(model: Summarizer, batch: Batch, phase: PhaseSettings, vocabulary: Voca
     elif phase.loss == "mixed":
         assert phase.reward_weight is not None
         weight = phase.reward_weight
-        nll = weight * self_critical(model, batch, vocabulary, max_tokens) + (1 - weight) * nll
+        critical = self_critical(model, batch, vocabulary, max_tokens, phase.samples or 1)
+        nll = weight * critical + (1 - weight) * nll
     return nll.mean()
 
 

@@ -9,6 +9,7 @@ from torch.nn import functional
 from invented import build
 from sumcurve.decoding.rollout import as_target, rollout
 from sumcurve.models.batch import collate, encode
+from sumcurve.models.summarizer import score
 from sumcurve.models.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from sumcurve.settings.models import RecurrentSettings
 from sumcurve.settings.training import Optimizer, PhaseSettings, Stop
@@ -174,19 +175,23 @@ def pair():
     return model, encode(Record("r", ["a b b a"], ["a b"]), vocabulary, 9, 9), vocabulary
 
 
-def test_the_self_critical_gradient_is_that_of_enumeration(pair):
-    """Mean over many samples against the sum over all outputs of at most three words, which differ in length."""
+@pytest.mark.parametrize("samples", [1, 4])
+def test_the_self_critical_gradient_is_that_of_enumeration(pair, samples):
+    """Mean over many samples against the sum over all outputs of at most three words, which differ in length.
+
+    The baseline is the greedy output's reward, or, of several samples, in the mean the reward of a sample.
+    """
     model, example, vocabulary = pair
     torch.manual_seed(0)
     most = 3
-    self_critical(model, collate([example] * 6000), vocabulary, most).mean().backward()
+    self_critical(model, collate([example] * (6000 // samples)), vocabulary, most, samples).mean().backward()
     found = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
     model.zero_grad()
 
     one = collate([example])
     with without_dropout(model), torch.no_grad():
         baseline = rewards(one, rollout(model, one, most), vocabulary)[0, 0]
-    expected = torch.zeros_like(found)
+    made = []
     a, b = 5, 6
     total = 0.0
     outputs = [(first, EOS) for first in (a, b)]  # the first word is no EOS
@@ -202,10 +207,34 @@ def test_the_self_critical_gradient_is_that_of_enumeration(pair):
         reward = rewards(one, torch.tensor([[output]]), vocabulary)[0, 0]
         parameters = list(model.parameters())
         gradients = torch.autograd.grad(logp.sum() / most, parameters, allow_unused=True)
-        flat = torch.cat([g.flatten() for g in gradients if g is not None])
-        expected += weight * (baseline - reward) * flat
+        made.append((weight, reward, torch.cat([g.flatten() for g in gradients if g is not None])))
+    if samples > 1:
+        baseline = sum(weight * reward for weight, reward, _ in made)
+    expected = sum(weight * (baseline - reward) * flat for weight, reward, flat in made)
     assert total == pytest.approx(1.0, abs=1e-6)
     assert (found - expected).norm() < 0.1 * expected.norm()
+
+
+def test_samples_raise_each_other_only_as_far_as_they_differ(pair):
+    """The weights of a record's samples sum to 0: where all are equally good, none is raised or lowered."""
+    model, example, vocabulary = pair
+    with torch.no_grad():
+        model.output.bias[[5, 6]] = torch.tensor([0.2, 0.0]).double()  # greedy writes a, nothing but a
+    torch.manual_seed(0)
+    with without_dropout(model):
+        tokens = rollout(model, collate([example] * 500), 3, 4)
+    assert tokens.shape == (500, 5, 3)
+    torch.testing.assert_close(tokens[:, 0], tokens[:1, 0].expand(500, 3))
+    assert len({tuple(output) for output in tokens[:, 1:].flatten(0, 1).tolist()}) > 4
+    torch.manual_seed(0)
+    found = self_critical(model, collate([example] * 500), vocabulary, 3, 4)
+    earned = rewards(collate([example] * 500), tokens, vocabulary)[:, 1:]
+    with without_dropout(model):
+        targets = [as_target(collate([example] * 500), tokens[:, k], len(vocabulary)) for k in range(1, 5)]
+        logs = torch.stack([score(model, target).sum(1) for target in targets], 1)
+    baselines = torch.stack([earned[:, [other for other in range(4) if other != k]].mean(1) for k in range(4)], 1)
+    torch.testing.assert_close((baselines - earned).sum(1), torch.zeros(500), atol=1e-6, rtol=0)
+    torch.testing.assert_close(found, ((baselines - earned) * logs / 3).mean(1), check_dtype=False)
 
 
 def test_rewards_are_rouge_l_of_the_whole_target_with_copied_words(corpus):
