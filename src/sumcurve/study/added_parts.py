@@ -1,6 +1,5 @@
 """The parts that an added corpus will have, before anything is prepared: without exact repeats, by whole groups."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from sumcurve.corpora.store import PARTS
 from sumcurve.machine.counts import counted
 from sumcurve.settings.corpus import Split
 from sumcurve.sources.content import PRECEDENCE
-from sumcurve.sources.raw import Place, RawText
+from sumcurve.sources.raw import Place
 
 LEAST_ITEMS, LEAST_GROUPS = 100, 10  # of a test part, below which next to nothing is detected
 TYPICAL_SD = 18.0  # of two systems' per-item difference on short summaries, in ROUGE-1 points (tutorial 3)
@@ -26,16 +25,6 @@ class Candidate:
     id: str
     group: str | None
     split: str | None  # where the parts are ready
-
-
-def digests_of(source: RawText, target: RawText) -> Digests:
-    """Digests of the texts in small letters, without white space: equal where tokens are."""
-    return _digest(source), _digest(target)
-
-
-def _digest(text: RawText) -> bytes:
-    whole = text if isinstance(text, str) else " ".join(text)
-    return hashlib.blake2b("".join(whole.split()).lower().encode(), digest_size=16).digest()
 
 
 def repeats(rows: Iterable[tuple[Candidate, Digests]]) -> Iterator[tuple[Candidate, str, Candidate | None]]:
