@@ -91,7 +91,10 @@ class Content:
                 raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")
             return [Shard(self.path.name, self.path)]
         if not isinstance(self.ready, Mapping):
-            return [Shard(name, self.path / name) for name in names_of_shards(self.path, patterns(self.source, only=self.only))]
+            return [
+                Shard(name, self.path / name)
+                for name in names_of_shards(self.path, patterns(self.source, only=self.only))
+            ]
         shards: dict[str, Shard] = {}
         for part in PRECEDENCE:
             for name in names_of_shards(self.path, [self.ready[part]]):
@@ -211,9 +214,7 @@ def text_digest(text: RawText) -> bytes:
     return hashlib.blake2b("".join(whole.split()).lower().encode(), digest_size=16).digest()
 
 
-def gathered(
-    read: Callable[[], Iterator[RawRecord | Dropped]], by: str
-) -> Iterator[RawRecord | Dropped]:
+def gathered(read: Callable[[], Iterator[RawRecord | Dropped]], by: str) -> Iterator[RawRecord | Dropped]:
     """The records, with the targets of later rows of one source, or of one id (`by`), as references of the first.
 
     It reads twice. A row whose target the record has already is left as it is, a duplicate.

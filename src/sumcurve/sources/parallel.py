@@ -18,12 +18,11 @@ from sumcurve.store.errors import CorpusError
 from sumcurve.store.members import is_visible
 
 # Words in names of files and folders, of sources and of their summaries.
-SOURCE_WORDS = ("src", "source", "document", "article", "text", "body", "story", "stories", "orig", "original", "normal")
-SOURCE_WORDS += ("complex", "input", "dialogue", *(f"{word}s" for word in ("source", "document", "article", "text")))
-TARGET_WORDS = ("tgt", "trg", "target", "summary", "sum", "abstract", "title", "headline", "highlights", "simp", "simple")
-TARGET_WORDS += ("simplified", "ref", "reference", "output", "summaries")
-TARGET_WORDS += tuple(f"{word}s" for word in ("target", "abstract", "title", "headline", "reference"))
-SIDES = dict.fromkeys(SOURCE_WORDS, "source") | dict.fromkeys(TARGET_WORDS, "target")
+SOURCES = """src source sources document documents article articles text texts body story stories orig original normal
+    complex input dialogue"""
+TARGETS = """tgt trg target targets summary summaries sum abstract abstracts title titles headline headlines highlights simp
+    simple simplified ref reference references output"""
+SIDES = dict.fromkeys(SOURCES.split(), "source") | dict.fromkeys(TARGETS.split(), "target")
 WORD = re.compile(r"[^\W\d_]+|\d+")
 ENDINGS = frozenset(ending.removeprefix(".") for ending in (".txt", *PACKED))
 LEVELS = 4  # folders above a file whose names are looked at
@@ -69,7 +68,9 @@ def summaries_of(path: Path) -> list[Path] | None:
     if targets and sources:
         if len(sources) > 1 or len({word for _, word, *_ in targets}) > 1:
             names = ", ".join(entry[-1] for entry in inside)
-            raise CorpusError(f"{path.parent}: {names}: which is the summary of which? Keep one source and its summaries")
+            raise CorpusError(
+                f"{path.parent}: {names}: which is the summary of which? Keep one source and its summaries"
+            )
         if side == "target":
             return None
         return [path.with_name(name) for *_, name in sorted(targets, key=lambda entry: entry[2])]
@@ -97,8 +98,10 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
     if targets is None:
         return
     if not targets:
-        words = f"{', '.join(SOURCE_WORDS[:5])}, … and {', '.join(TARGET_WORDS[:5])}, …"
-        raise CorpusError(f"{path} has no file of summaries beside it: name both alike but for a word ({words})")
+        raise CorpusError(
+            f"{path} has no file of summaries beside it: name both alike but for a word, as {path.stem}.src and "
+            f"{path.stem}.tgt"
+        )
     for pair in pairs(read_lines(path), [read_lines(target) for target in targets], path, targets):
         if isinstance(pair, Refused):
             yield pair
@@ -154,7 +157,9 @@ def texts(lines: Sequence[bytes | Refused]) -> list[str] | Refused:
 
 SUFFIXES = [f".{word}" for word in SIDES] + [f".{word}.{number}" for word in ("simp", "ref") for number in range(10)]
 SOURCE = Source(
-    suffixes=[f"{name}{packed}" for name in (*SUFFIXES, *(f"{word}.txt" for word in SIDES)) for packed in ("", *PACKED)],
+    suffixes=[
+        f"{name}{packed}" for name in (*SUFFIXES, *(f"{word}.txt" for word in SIDES)) for packed in ("", *PACKED)
+    ],
     unit="line",
     rows=rows,
     beside=beside,

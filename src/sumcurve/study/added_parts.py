@@ -1,17 +1,24 @@
 """The parts that an added corpus will have, before anything is prepared: without exact repeats, by whole groups."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from glob import escape
+from pathlib import Path
 
 from sumcurve.corpora.decisions import SAME_SOURCE, SAME_TARGET, gives_way
 from sumcurve.corpora.parts import keyed, unit_of
 from sumcurve.corpora.store import PARTS
 from sumcurve.machine.counts import counted
+from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Split
 from sumcurve.sources.content import PRECEDENCE
-from sumcurve.sources.raw import Place
+from sumcurve.sources.raw import SPLITS, Place
+from sumcurve.store.members import is_visible
 
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # in names: between separators, digits and changes of case
+PART_WORDS = SPLITS | {"testing": "test", "development": "valid", "eval": "valid", "evaluation": "valid"}
 LEAST_ITEMS, LEAST_GROUPS = 100, 10  # of a test part, below which next to nothing is detected
 TYPICAL_SD = 18.0  # of two systems' per-item difference on short summaries, in ROUGE-1 points (tutorial 3)
 Digests = tuple[bytes, bytes]  # of a source and a target
@@ -41,6 +48,78 @@ def repeats(rows: Iterable[tuple[Candidate, Digests]]) -> Iterator[tuple[Candida
             for digest, owners in zip(digests, (sources, targets), strict=True):
                 owners.setdefault(digest, row)
             yield row, "", None
+
+
+def part_of(name: str, of_file: bool) -> tuple[str, str] | None:
+    """The part that a path names and the word that says so: of the outermost folder that does, else of the file.
+
+    PlanError where one name has words of two parts.
+    """
+    *folders, file = name.split("/")
+    for step in (*folders, *([file] if of_file else [])):
+        words = [word for word in WORD.findall(step) if word.lower() in PART_WORDS]
+        if parts := {PART_WORDS[word.lower()]: word for word in words}:
+            if len(parts) > 1:
+                raise PlanError(
+                    f"{name}: {step} has words of {' and '.join(parts)}: say --train, --valid and --test, or rename it"
+                )
+            return next(iter(parts.items()))
+    return None
+
+
+def ready_files(
+    path: Path, shards: Sequence[str] = ("**/*",), names: bool = True
+) -> tuple[dict[str, str] | None, list[str]]:
+    """Patterns of a folder's files for each part, by a word in their paths, and files of no part.
+
+    `shards` are patterns of the files that are read; of `names` and folders, or of folders alone. None where no
+    file is of a part; PlanError where only some parts are found, and where one has files of two words.
+    """
+    if not path.is_dir():
+        return None, []
+    readable = sorted(
+        {file.relative_to(path).as_posix() for pattern in shards for file in path.glob(pattern) if file.is_file()}
+    )
+    parts: dict[str, dict[str, list[str]]] = {}
+    others = []
+    for name in filter(is_visible, readable):
+        if (found := part_of(name, names)) is None:
+            others.append(name)
+        else:
+            parts.setdefault(found[0], {}).setdefault(found[1], []).append(name)
+    remedy = "say --train, --valid and --test"
+    for part, words in parts.items():
+        if len(words) > 1:
+            raise PlanError(f"{path}: {' and '.join(f[0] for f in words.values())} are files of {part}: {remedy}")
+    if parts and (missing := [part for part in PARTS if part not in parts]):
+        named = ", ".join(f"{files[0]} is {part}" for part, words in parts.items() for files in words.values())
+        raise PlanError(
+            f"{path}: {named}, but no file's name has a word of {' and '.join(missing)}: {remedy}, or move files of "
+            "parts elsewhere, so that a published part is not mixed with others"
+        )
+    if not parts:
+        return None, []
+    found_patterns = {}
+    for part in PARTS:
+        ((word, files),) = parts[part].items()
+        if (pattern := pattern_of(path, word, files)) is None:
+            raise PlanError(f"{path}: no pattern names {files[0]} and the other {part} files alone: {remedy}")
+        found_patterns[part] = pattern
+    return found_patterns, others
+
+
+def pattern_of(folder: Path, word: str, files: Sequence[str]) -> str | None:
+    """The simplest pattern with the word that these files match and no other."""
+    ends = (".*", "-*", "_*", "/*", "/**/*", "*")
+    tried = [f"{word}{end}" for end in ends[:4]] + ([escape(files[0])] if len(files) == 1 else [])
+    above = {name.rpartition("/")[0] for name in files}
+    for place in (*(f"{escape(one)}/" for one in above if len(above) == 1 and one), "", "**/"):
+        tried += [f"{place}{begin}{word}{end}" for begin in ("", "*.", "*-", "*_", "*") for end in ends]
+    for pattern in tried:
+        found = {file.relative_to(folder).as_posix() for file in folder.glob(pattern) if file.is_file()}
+        if {*filter(is_visible, found)} == {*files}:
+            return pattern
+    return None
 
 
 def parts_drawn(left: Sequence[Candidate], valid: int, test: int) -> dict[str, list[Candidate]]:
