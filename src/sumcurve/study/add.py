@@ -128,10 +128,10 @@ def shape_of(path: Path) -> str | None:
 
 def first_rows(content: Content) -> list[object]:
     """The first rows of every part that files state."""
-    left, first = dict.fromkeys((*PARTS, None), FIRST_ROWS), []
+    left, first = dict.fromkeys((*PARTS, None), FIRST_ROWS), list[object]()
     for shard in content.shards:
         if left[shard.part]:
-            rows = [*islice((row for row in content.source.rows(shard.path, None)), left[shard.part])]
+            rows = [*islice(content.source.rows(shard.path, None), left[shard.part])]
             left[shard.part] -= len(rows)
             first += [row for row in rows if not isinstance(row, Inside)]
     return first
@@ -619,9 +619,7 @@ def add(
     if drops:
         note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
     groups = f"{counted(counts.groups, 'group')}, never divided" if counts.groups else "no groups"
-    note(
-        f"{origin.called if hub else arguments.corpus}: {count} records ({kind}); fields {names}; {groups}; parts {parts}"
-    )
+    note(f"{arguments.corpus}: {count} records ({kind}); fields {names}; {groups}; parts {parts}")
     if content.source is SOURCES["csv"]:
         for shard in content.shards:
             for warning in quote_notes(shard.path):

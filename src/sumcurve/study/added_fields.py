@@ -23,13 +23,13 @@ NAMES: dict[str, tuple[str, ...]] = {
     "split": ("split",),
 }
 # Names that count where none of those is there.
-MORE_SOURCES = """input prompt instruction question original complex normal ctext story passage src doc news news_article
-    full_text fulltext article_text transcript conversation post review report maintext documents isi artikel berita texto
-    texte metin"""
-MORE_TARGETS = """output completion response answer simplified simple simplification summaries tgt headlines titles targets
-    abstracts tldr gold reference_summary human_summary simplifications summary_text abstract_text article_summary judul
-    ringkasan resumen resume resumo zusammenfassung ozet baslik"""
-FURTHER = {"source": MORE_SOURCES.split(), "target": MORE_TARGETS.split()}
+MORE_SOURCES = """input prompt instruction question original complex normal ctext story passage src doc news
+    news_article full_text fulltext article_text transcript conversation post review report maintext documents isi
+    artikel berita texto texte metin"""
+MORE_TARGETS = """output completion response answer simplified simple simplification summaries tgt headlines titles
+    targets abstracts tldr gold reference_summary human_summary simplifications summary_text abstract_text
+    article_summary judul ringkasan resumen resume resumo zusammenfassung ozet baslik"""
+FURTHER = {"source": tuple(MORE_SOURCES.split()), "target": tuple(MORE_TARGETS.split())}
 SEVERAL = {"summaries", "titles", "targets", "abstracts", "simplifications", "headlines", "references", "refs"}
 SHORT_TEXT = 4  # words; a shorter text is a name or a number
 EXAMPLE = 30  # characters of a value that are shown
@@ -184,7 +184,7 @@ def instruction(
 ) -> list[str]:
     """The sources: of an instruction with its input both, joined, or the input alone where one instruction is all."""
     by_name = {plain(column): column for column in there}
-    column, given = by_name.get("instruction"), by_name.get("input", by_name.get("context"))
+    column, given = by_name.get("instruction"), by_name.get("input") or by_name.get("context")
     if column is None or not sources or plain(sources[0]) in NAMES["source"] or column in targets:
         return sources
     if given is None:
