@@ -155,11 +155,8 @@ def texts(lines: Sequence[bytes | Refused]) -> list[str] | Refused:
     return decoded
 
 
-SUFFIXES = [f".{word}" for word in SIDES] + [f".{word}.{number}" for word in ("simp", "ref") for number in range(10)]
 SOURCE = Source(
-    suffixes=[
-        f"{name}{packed}" for name in (*SUFFIXES, *(f"{word}.txt" for word in SIDES)) for packed in ("", *PACKED)
-    ],
+    suffixes=[f".{word}" for word in SIDES],
     unit="line",
     rows=rows,
     beside=beside,

@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from sumcurve.corpora.decisions import DUPLICATE_ID, SAME_SOURCE
+from sumcurve.corpora.decisions import DUPLICATE_ID
 from sumcurve.corpora.filters import tokenized
 from sumcurve.corpora.store import PARTS
 from sumcurve.files.content import encoding_of
@@ -51,7 +51,7 @@ KINDS = {  # of fields' values
     **dict.fromkeys(("source", "target"), "a string or a list of strings"),
     "references": "a list of targets",
 }
-TEXT_FORMATS = (None, "jsonl", "parallel", "texts")  # that names of text files may say
+OF_DATA = re.compile(r"\.(json|jsonl|ndjson|csv|tsv|parquet|pq|zip)\b")  # endings of files that are no lone texts
 FLAGS = ("format", "below", "models", "sizes", "form", *FIELDS, "chat", "target_list", "gather", *PARTS)
 FIRST_ROWS = 1000  # in which fields are looked for
 MOST_BAD = 20  # one line in so many may be no UTF-8; a file of more has another encoding
@@ -117,7 +117,7 @@ def shape_of(path: Path) -> str | None:
     Fewer pairs than a study has records are files of lines, and more are texts.
     """
     files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
-    files = [file for file in files if is_visible(file.name) and format_of(file.name, SOURCES) in TEXT_FORMATS]
+    files = [file for file in files if is_visible(file.name) and not OF_DATA.search(file.name)]
     if files and all(file.suffix == ".story" for file in files):
         return "texts"
     paired = [summaries_of(file) for file in files]
@@ -174,7 +174,7 @@ def fields_in(content: Content, arguments: argparse.Namespace, name: str) -> Fou
     if fields == ours and set(found.examples) <= set(FIELDS) and "id" in fields:
         found.fields = {}
     else:
-        found.fields = {"id": None, **fields}
+        found.fields = {"id": None, **{key: fields[key] for key in (*FIELDS, "chat", "target_list") if key in fields}}
     return found
 
 
@@ -287,7 +287,8 @@ def seen(content: Content) -> DataProfile:
     bad = ""
     rows: list[tuple[Candidate, Digests]] = []
     sample: list[RawRecord] = []
-    places: dict[tuple[str | None, str], tuple[Place, Digests]] = {}  # of ids
+    places: dict[tuple[str | None, str], Place] = {}  # of ids
+    targets: dict[tuple[str | None, bytes], bytes] = {}  # of sources, the first
     again, others, references = 0, Counter[str | None](), 0
     for raw in content.records():
         if isinstance(raw, Dropped):
@@ -295,12 +296,12 @@ def seen(content: Content) -> DataProfile:
             bad = bad or _bad(raw.place, raw.reason, raw.value)
             continue
         digests = text_digest(raw.source), text_digest(raw.target)
-        first, theirs = places.setdefault((raw.split, raw.id), (raw.place, digests))
-        if first is not raw.place:
+        if (target := targets.setdefault((raw.split, digests[0]), digests[1])) is not digests[1]:
+            again += 1
+            others[raw.split] += target != digests[1]
+        if (first := places.setdefault((raw.split, raw.id), raw.place)) is not raw.place:
             dropped[DUPLICATE_ID] += 1
             bad = bad or _bad(raw.place, DUPLICATE_ID, f"{raw.id} first at {first}")
-            again += digests[0] == theirs[0]
-            others[raw.split] += digests[0] == theirs[0] and digests[1] != theirs[1]
             continue
         parts[raw.split] += 1
         references += bool(raw.references)
@@ -310,16 +311,13 @@ def seen(content: Content) -> DataProfile:
             sample.append(raw)
         elif (place := draw.randrange(parts.total())) < SAMPLE:
             sample[place] = raw
-    left, of = [], dict(rows)
+    left = []
     for row, reason, owner in repeats(rows):
         if owner is None:
             left.append(row)
         else:
             dropped[reason] += 1
             bad = bad or _bad(row.place, reason, f"as {owner.place}")
-            if reason == SAME_SOURCE and row.split == owner.split:
-                again += 1
-                others[row.split] += of[row][1] != of[owner][1]
     groups = {row.group for row in left} - {None}
     ungrouped = sum(row.group is None for row in left)
     lengths = Lengths()
@@ -486,20 +484,20 @@ def origin_of(arguments: argparse.Namespace, note: Callable[[str], None]) -> Ori
     if arguments.below:
         raise PlanError("--below names a folder of a data set of the hub; of this machine name the folder itself")
     path = Path(arguments.corpus)
-    if path.is_file() and (arguments.format or shape_of(path)) == "parallel":
-        key = side_of(path.name)[0]
-        pair = [name for name in (path, *path.parent.iterdir()) if side_of(name.name)[0] == key and name.is_file()]
-        only = sorted({escape(file.name) for file in pair if summaries_of(file) != []})
-        return Origin(path.parent, path.name, {"path": str(path.parent), "format": "parallel", "only": only})
+    if (arguments.format or shape_of(path)) == "parallel":
+        folder = path if path.is_dir() else path.parent
+        files = [file for file in folder.rglob("*") if file.is_file() and summaries_of(file) != []]
+        if folder != path:
+            files = [file for file in files if file.parent == folder and side_of(file.name)[0] == side_of(path.name)[0]]
+        only = sorted(escape(file.relative_to(folder).as_posix()) for file in files)
+        return Origin(folder, path.name, {"path": str(folder), "format": "parallel", "only": only})
     return Origin(path, path.name, {"path": str(path)})
 
 
 def ready_below(origin: Origin, kind: str, note: Callable[[str], None]) -> dict[str, str] | None:
     """`ready_files` of the folder of the parts' files, as patterns below the content's own; says what is left out."""
-    if origin.raw.get("only"):
-        return None
     below = origin.path / origin.below
-    fields, others = ready_files(below, patterns(SOURCES[kind]), names=kind != "texts")
+    fields, others = ready_files(below, patterns(SOURCES[kind], only=origin.raw.get("only", ())), names=kind != "texts")
     if others:
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         note(f"left out, being of no part by name: {', '.join(others[:3])}{more}")
@@ -571,8 +569,8 @@ def add(
         )
     elif others:
         found.notes.append(
-            f"WARNING: {others} of the rows that repeat a source have another target and are dropped; --gather source "
-            "makes them further references of its record"
+            f"WARNING: {others} of the rows that repeat a source have another target, and are dropped, or records of "
+            "their own in a published test part; --gather source makes them further references"
         )
     if counts.references:
         found.notes.append(f"references: {counted(counts.references, 'record')} of {counts.parts.total()} have several")
@@ -580,6 +578,8 @@ def add(
     drops = not_usable(counts)
     check_records(path, fields, counts, ready)
     raw = dict(origin.raw)
+    if isinstance(ready, Mapping):
+        raw.pop("only", None)  # its patterns name the files
     if not hub:
         raw["sha256"] = File("", str(path), shards=patterns(content.source, ready, only)).observed(Path())
     if format_of(str(path), SOURCES) != kind and not (

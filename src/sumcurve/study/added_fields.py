@@ -74,7 +74,7 @@ def found_in(
     taken = {column for of in fields.values() for column in ([of] if isinstance(of, str) else of)}
 
     def fitting(name: str) -> list[str]:
-        for candidates in (NAMES[name], FURTHER.get(name, ())):
+        for candidates in filter(None, (NAMES[name], FURTHER.get(name))):
             if columns := [c for n in candidates for c in there if plain(c) == n and c not in taken]:
                 return columns
         return []
@@ -184,10 +184,10 @@ def instruction(
 ) -> list[str]:
     """The sources: of an instruction with its input both, joined, or the input alone where one instruction is all."""
     by_name = {plain(column): column for column in there}
-    column, given = by_name.get("instruction"), by_name.get("input") or by_name.get("context")
+    column, given = by_name.get("instruction"), by_name.get("input", by_name.get("context", ""))
     if column is None or not sources or plain(sources[0]) in NAMES["source"] or column in targets:
         return sources
-    if given is None:
+    if not given:
         return [column] if len(sources) == 1 else sources
     instructions = {row.get(column) for row in rows if isinstance(row.get(column), str)}
     if len(instructions) == 1 and sum(has_text(row.get(given)) for row in rows) == len(rows):
