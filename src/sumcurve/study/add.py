@@ -500,7 +500,7 @@ def ready_below(origin: Origin, kind: str, note: Callable[[str], None]) -> dict[
     fields, others = ready_files(below, patterns(SOURCES[kind], only=origin.raw.get("only", ())), names=kind != "texts")
     if others:
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-        note(f"left out, being of no part by name: {', '.join(others[:3])}{more}")
+        note(f"left out: {', '.join(others[:3])}{more}")
     prefix = f"{origin.below}/" if origin.below else ""
     return fields and {part: f"{prefix}{pattern}" for part, pattern in fields.items()}
 

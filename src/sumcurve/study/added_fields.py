@@ -74,9 +74,9 @@ def found_in(
     taken = {column for of in fields.values() for column in ([of] if isinstance(of, str) else of)}
 
     def fitting(name: str) -> list[str]:
-        for candidates in filter(None, (NAMES[name], FURTHER.get(name))):
-            if columns := [c for n in candidates for c in there if plain(c) == n and c not in taken]:
-                return columns
+        for candidates in (NAMES, FURTHER):
+            if fits := [c for n in candidates.get(name, ()) for c in there if plain(c) == n and c not in taken]:
+                return fits
         return []
 
     for name in ("id", "group", "split"):
@@ -184,8 +184,8 @@ def instruction(
 ) -> list[str]:
     """The sources: of an instruction with its input both, joined, or the input alone where one instruction is all."""
     by_name = {plain(column): column for column in there}
-    column, given = by_name.get("instruction"), by_name.get("input", by_name.get("context", ""))
-    if column is None or not sources or plain(sources[0]) in NAMES["source"] or column in targets:
+    column, given = by_name.get("instruction", ""), by_name.get("input", by_name.get("context", ""))
+    if not column or not sources or plain(sources[0]) in NAMES["source"] or column in targets:
         return sources
     if not given:
         return [column] if len(sources) == 1 else sources

@@ -14,11 +14,13 @@ from sumcurve.machine.counts import counted
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Split
 from sumcurve.sources.content import PRECEDENCE
+from sumcurve.sources.parallel import side_of
 from sumcurve.sources.raw import SPLITS, Place
 from sumcurve.store.members import is_visible
 
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # in names: between separators, digits and changes of case
 PART_WORDS = SPLITS | {"testing": "test", "development": "valid", "eval": "valid", "evaluation": "valid"}
+SAY_FILES = "say --train, --valid and --test"
 LEAST_ITEMS, LEAST_GROUPS = 100, 10  # of a test part, below which next to nothing is detected
 TYPICAL_SD = 18.0  # of two systems' per-item difference on short summaries, in ROUGE-1 points (tutorial 3)
 Digests = tuple[bytes, bytes]  # of a source and a target
@@ -50,20 +52,17 @@ def repeats(rows: Iterable[tuple[Candidate, Digests]]) -> Iterator[tuple[Candida
             yield row, "", None
 
 
-def part_of(name: str, of_file: bool) -> tuple[str, str] | None:
-    """The part that a path names and the word that says so: of the outermost folder that does, else of the file.
+def part_of(name: str, of_file: bool) -> tuple[str, str, str] | None:
+    """The part that a path names, the word that says so, and the folder above, without folders of sources or summaries.
 
-    PlanError where one name has words of two parts.
+    The outermost folder that says one, else the file, decides. PlanError where one name has words of two parts.
     """
     *folders, file = name.split("/")
-    for step in (*folders, *([file] if of_file else [])):
-        words = [word for word in WORD.findall(step) if word.lower() in PART_WORDS]
-        if parts := {PART_WORDS[word.lower()]: word for word in words}:
+    for place, step in enumerate((*folders, *([file] if of_file else []))):
+        if parts := {PART_WORDS[word.lower()]: word for word in WORD.findall(step) if word.lower() in PART_WORDS}:
             if len(parts) > 1:
-                raise PlanError(
-                    f"{name}: {step} has words of {' and '.join(parts)}: say --train, --valid and --test, or rename it"
-                )
-            return next(iter(parts.items()))
+                raise PlanError(f"{name}: {step} has words of {' and '.join(parts)}: {SAY_FILES}, or rename it")
+            return *parts.popitem(), "/".join(folder for folder in folders[:place] if not side_of(folder)[1])
     return None
 
 
@@ -72,44 +71,42 @@ def ready_files(
 ) -> tuple[dict[str, str] | None, list[str]]:
     """Patterns of a folder's files for each part, by a word in their paths, and files of no part.
 
-    `shards` are patterns of the files that are read; of `names` and folders, or of folders alone. None where no
-    file is of a part; PlanError where only some parts are found, and where one has files of two words.
+    `shards` are patterns of the files that are read; of `names` and folders, or of folders alone. None where no file is
+    of a part; PlanError where only some parts are found, where one has files of two words, and for two sets of parts.
     """
     if not path.is_dir():
         return None, []
-    readable = sorted(
-        {file.relative_to(path).as_posix() for pattern in shards for file in path.glob(pattern) if file.is_file()}
-    )
+    readable = {file.relative_to(path).as_posix() for of in shards for file in path.glob(of) if file.is_file()}
+    found = {name: part_of(name, names) for name in sorted(filter(is_visible, readable))}
+    above: dict[str, set[str]] = {}
+    for part, _, folder in filter(None, found.values()):
+        above.setdefault(folder, set()).add(part)
+    complete = [folder for folder, parts in above.items() if len(parts) == len(PARTS)]
+    if "" not in complete and len(complete) > 1:
+        raise PlanError(f"{path}: {' and '.join(complete)} have parts each: name one of these folders, or {SAY_FILES}")
+    within = {""} if "" in complete else {*complete} or {*above}
     parts: dict[str, dict[str, list[str]]] = {}
-    others = []
-    for name in filter(is_visible, readable):
-        if (found := part_of(name, names)) is None:
-            others.append(name)
-        else:
-            parts.setdefault(found[0], {}).setdefault(found[1], []).append(name)
-    remedy = "say --train, --valid and --test"
+    for name, of in found.items():
+        if of is not None and of[2] in within:
+            parts.setdefault(of[0], {}).setdefault(of[1], []).append(name)
     for part, words in parts.items():
         if len(words) > 1:
-            raise PlanError(f"{path}: {' and '.join(f[0] for f in words.values())} are files of {part}: {remedy}")
+            raise PlanError(f"{path}: {' and '.join(f[0] for f in words.values())} are files of {part}: {SAY_FILES}")
     if parts and (missing := [part for part in PARTS if part not in parts]):
         named = ", ".join(f"{files[0]} is {part}" for part, words in parts.items() for files in words.values())
         raise PlanError(
-            f"{path}: {named}, but no file's name has a word of {' and '.join(missing)}: {remedy}, or move files of "
+            f"{path}: {named}, but no file's name has a word of {' and '.join(missing)}: {SAY_FILES}, or move files of "
             "parts elsewhere, so that a published part is not mixed with others"
         )
     if not parts:
         return None, []
-    found_patterns = {}
-    for part in PARTS:
-        ((word, files),) = parts[part].items()
-        if (pattern := pattern_of(path, word, files)) is None:
-            raise PlanError(f"{path}: no pattern names {files[0]} and the other {part} files alone: {remedy}")
-        found_patterns[part] = pattern
-    return found_patterns, others
+    files = {part: next(iter(parts[part].items())) for part in PARTS}
+    left = {*found}.difference(*(of for _, of in files.values()))
+    return {part: pattern_of(path, *files[part]) for part in PARTS}, sorted(left)
 
 
-def pattern_of(folder: Path, word: str, files: Sequence[str]) -> str | None:
-    """The simplest pattern with the word that these files match and no other."""
+def pattern_of(folder: Path, word: str, files: Sequence[str]) -> str:
+    """The simplest pattern with the word that these files match and no other; PlanError where there is none."""
     ends = (".*", "-*", "_*", "/*", "/**/*", "*")
     tried = [f"{word}{end}" for end in ends[:4]] + ([escape(files[0])] if len(files) == 1 else [])
     above = {name.rpartition("/")[0] for name in files}
@@ -119,7 +116,7 @@ def pattern_of(folder: Path, word: str, files: Sequence[str]) -> str | None:
         found = {file.relative_to(folder).as_posix() for file in folder.glob(pattern) if file.is_file()}
         if {*filter(is_visible, found)} == {*files}:
             return pattern
-    return None
+    raise PlanError(f"{folder}: no pattern names {files[0]} and others of its part alone: {SAY_FILES}")
 
 
 def parts_drawn(left: Sequence[Candidate], valid: int, test: int) -> dict[str, list[Candidate]]:

@@ -392,8 +392,9 @@ def test_files_are_of_the_part_that_any_word_of_their_path_names(place, monkeypa
     for name, (_, texts) in zip(NAMED[kind], in_parts().items(), strict=True):
         json_lines(place / "mine" / name, [{"text": source, "summary": of[0]} for source, of in texts])
     json_lines(place / "mine" / "hiddentest.jsonl", [{"text": "No summary."}])
+    json_lines(place / "mine" / "old" / "train.jsonl", [{"text": "Not meant."}])
     add(monkeypatch, "mine", "--name", "mine")
-    assert "left out, being of no part by name: hiddentest.jsonl\n" in capsys.readouterr().out
+    assert "left out: hiddentest.jsonl, old/train.jsonl\n" in capsys.readouterr().out
     check("mine", in_parts())
 
 
@@ -414,6 +415,7 @@ def test_two_files_of_one_part_have_one_pattern(place, monkeypatch) -> None:
         (["my_dev.jsonl", "rest.jsonl"], "my_dev.jsonl is valid, .* has a word of train and test"),
         (["train.jsonl", "dev-test.jsonl", "dev.jsonl"], "dev-test.jsonl has words of valid and test"),
         (["train.jsonl", "dev.jsonl", "val.jsonl", "test.jsonl"], "dev.jsonl and val.jsonl are files of valid"),
+        ([f"{of}/{part}.jsonl" for of in ("a", "b") for part in PARTS], "mine: a and b have parts each: name one"),
     ],
 )
 def test_parts_that_are_half_there_are_refused(place, monkeypatch, names, message) -> None:
