@@ -87,10 +87,10 @@ def found_in(
         found.notes.append(f"parts: field {column!r} states them; --split FIELD names another")
     taken |= {fields[name] for name in ("id", "group", "split") if name in fields}
     numbered = numbered_columns(there, taken - {fields.get("target")})
-    first, *_ = [*numbered.get("target", ()), None]
+    alike = numbered.get("target", [])
     targets = [fields["target"]] if "target" in fields else fitting("target")
-    if first is not None and "target" not in fields:
-        targets = [first, *(column for column in targets if column not in numbered["target"])]
+    if alike and "target" not in fields:
+        targets = [alike[0], *(column for column in targets if column not in alike)]
     targets = targets or fitting("references")[:1]
     sources = [fields["source"]] if "source" in fields else fitting("source")
     chat = fields.get("chat") or (None if sources and targets else next((n for n in there if is_chat(rows, n)), None))
@@ -111,7 +111,6 @@ def found_in(
             if len(columns) != 1:
                 found.asked[name] = columns
     if "target" in fields and "references" not in fields:
-        alike = numbered.get("target", [])
         columns = [column for column in alike if column != fields["target"]] if fields["target"] in alike else []
         columns = columns or numbered.get("references", []) or fitting("references")[:1]
         if columns and columns[0] != fields["target"]:
@@ -203,7 +202,7 @@ def read_lists(found: Found, rows: Sequence[Row], stated: str | None, raw: Itera
     fields, target = found.fields, found.fields.get("target")
     listed = fields.get("references")
     if target is None or isinstance(target, list) or not any(isinstance(row.get(target), list) for row in rows):
-        lists = [(row[listed], row.get(target)) for row in rows if row.get(listed)] if isinstance(listed, str) else []
+        lists = [(row[listed], row.get(target or "")) for row in rows if isinstance(listed, str) and row.get(listed)]
         if lists and all(isinstance(texts, list) and texts[0] == text for texts, text in lists):
             found.notes.append(f"references: the first of {listed} is the target, and not counted twice")
             fields |= {"target": fields.pop("references"), "target_list": "alternatives"}
