@@ -199,11 +199,11 @@ def asked_for(path: Path, found: Found, arguments: argparse.Namespace, name: str
 
 
 def check_lengths(path: Path, fields: Mapping[str, Any], lengths: Lengths) -> None:
-    """Raise PlanError where sources are not longer than targets, as where columns are swapped."""
+    """Raise PlanError where sources are shorter than targets, as where columns are swapped."""
     if not lengths.source:
         return
     source, target = quantile(lengths.source, 0.5), quantile(lengths.target, 0.5)
-    if source <= target:
+    if source < target:
         names = [fields.get("chat") or fields.get(name) or name for name in ("source", "target")]
         raise PlanError(
             f"{path}: the median source (field {names[0]}) has {counted(source, 'token')}, and the median target "
@@ -489,6 +489,8 @@ def origin_of(arguments: argparse.Namespace, note: Callable[[str], None]) -> Ori
         files = [file for file in folder.rglob("*") if file.is_file() and summaries_of(file) != []]
         if folder != path:
             files = [file for file in files if file.parent == folder and side_of(file.name)[0] == side_of(path.name)[0]]
+        if not files:
+            raise PlanError(f"{path}: no two files are named alike but for a word of their sides, as x.src and x.tgt")
         only = sorted(escape(file.relative_to(folder).as_posix()) for file in files)
         return Origin(folder, path.name, {"path": str(folder), "format": "parallel", "only": only})
     return Origin(path, path.name, {"path": str(path)})

@@ -31,6 +31,7 @@ MORE_TARGETS = """output completion response answer simplified simple simplifica
     article_summary judul ringkasan resumen resume resumo zusammenfassung ozet baslik"""
 FURTHER = {"source": tuple(MORE_SOURCES.split()), "target": tuple(MORE_TARGETS.split())}
 SEVERAL = {"summaries", "titles", "targets", "abstracts", "simplifications", "headlines", "references", "refs"}
+ANSWERS = ("output", "response", "completion", "answer")  # to instructions
 SHORT_TEXT = 4  # words; a shorter text is a name or a number
 EXAMPLE = 30  # characters of a value that are shown
 Row = Mapping[str, Any]
@@ -98,9 +99,10 @@ def found_in(
         fields["chat"] = chat
         found.notes.append(of_chat(chat, rows))
         return found
+    by_name = sources
     if "source" not in fields:
         sources = instruction(found, rows, there, sources, targets)
-    if len(sources) == 1 and "source" not in fields:
+    if len(sources) == 1 and "source" not in fields and sources == by_name:
         known = {*NAMES["target"], *FURTHER["target"], *NAMES["references"]}
         numbers = {column for columns in numbered.values() for column in columns}
         others = {c for c in there if plain(c) not in known} - taken - {*sources, *targets} - numbers
@@ -181,15 +183,18 @@ def of_chat(column: str, rows: Sequence[Row]) -> str:
 def instruction(
     found: Found, rows: Sequence[Row], there: Sequence[str], sources: list[str], targets: Sequence[str]
 ) -> list[str]:
-    """The sources: of an instruction with its input both, joined, or the input alone where one instruction is all."""
+    """The sources: of an instruction with its input both, joined, or the input alone where one instruction is all.
+
+    A field `text` beside them is the prompt with its answer, as in Alpaca.
+    """
     by_name = {plain(column): column for column in there}
-    column, given = by_name.get("instruction", ""), by_name.get("input", by_name.get("context", ""))
-    if not column or not sources or plain(sources[0]) in NAMES["source"] or column in targets:
+    column, given = by_name.get("instruction"), by_name.get("input") or by_name.get("context")
+    if column is None or not targets or plain(targets[0]) not in ANSWERS:
         return sources
-    if not given:
-        return [column] if len(sources) == 1 else sources
+    if given is None:
+        return [column]
     instructions = {row.get(column) for row in rows if isinstance(row.get(column), str)}
-    if len(instructions) == 1 and sum(has_text(row.get(given)) for row in rows) == len(rows):
+    if len(instructions) == 1 and all(has_text(row.get(given)) for row in rows):
         found.notes.append(f"source: {given}; {column} is the same in all rows: --source {column},{given} joins both")
         return [given]
     found.notes.append(f"source: {column} and {given}, joined by an empty line; --source {given} takes that alone")

@@ -14,7 +14,7 @@ from sumcurve.machine.counts import counted
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Split
 from sumcurve.sources.content import PRECEDENCE
-from sumcurve.sources.parallel import side_of
+from sumcurve.sources.parallel import SIDES, side_of
 from sumcurve.sources.raw import SPLITS, Place
 from sumcurve.store.members import is_visible
 
@@ -52,17 +52,35 @@ def repeats(rows: Iterable[tuple[Candidate, Digests]]) -> Iterator[tuple[Candida
             yield row, "", None
 
 
-def part_of(name: str, of_file: bool) -> tuple[str, str, str] | None:
-    """The part that a path names, the word that says so, and the folder above, without folders of sources or summaries.
+@dataclass(frozen=True)
+class Named:
+    """The part that a path names, by which word, with what stands around it, and in which folder."""
 
-    The outermost folder that says one, else the file, decides. PlanError where one name has words of two parts.
+    part: str
+    word: str
+    around: tuple[str, ...]  # words before it, and the sign behind it: those of one part agree
+    folder: str  # without folders of sources or summaries
+
+
+def part_of(name: str, of_file: bool) -> Named | None:
+    """The part that a path names: by its outermost folder that does, else by the file, if that counts.
+
+    PlanError where one name has words of two parts.
     """
     *folders, file = name.split("/")
     for place, step in enumerate((*folders, *([file] if of_file else []))):
-        if parts := {PART_WORDS[word.lower()]: word for word in WORD.findall(step) if word.lower() in PART_WORDS}:
-            if len(parts) > 1:
-                raise PlanError(f"{name}: {step} has words of {' and '.join(parts)}: {SAY_FILES}, or rename it")
-            return *parts.popitem(), "/".join(folder for folder in folders[:place] if not side_of(folder)[1])
+        words = [word for word in WORD.finditer(step) if word[0].lower() in PART_WORDS]
+        if len(parts := {PART_WORDS[word[0].lower()] for word in words}) > 1:
+            raise PlanError(f"{name}: {step} has words of {' and '.join(sorted(parts))}: {SAY_FILES}, or rename it")
+        for word in words:
+            before = [other for other in WORD.findall(step[: word.start()].lower()) if other not in SIDES]
+            around = (*before, re.sub(r"\d", "0", step[word.end() : word.end() + 1]))
+            return Named(
+                PART_WORDS[word[0].lower()],
+                word[0],
+                around,
+                "/".join(one for one in folders[:place] if not side_of(one)[1]),
+            )
     return None
 
 
@@ -72,37 +90,38 @@ def ready_files(
     """Patterns of a folder's files for each part, by a word in their paths, and files of no part.
 
     `shards` are patterns of the files that are read; of `names` and folders, or of folders alone. None where no file is
-    of a part; PlanError where only some parts are found, where one has files of two words, and for two sets of parts.
+    of a part; PlanError where only some parts are found, where one has files of two kinds, and for two sets of parts.
     """
     if not path.is_dir():
         return None, []
     readable = {file.relative_to(path).as_posix() for of in shards for file in path.glob(of) if file.is_file()}
-    found = {name: part_of(name, names) for name in sorted(filter(is_visible, readable))}
-    above: dict[str, set[str]] = {}
-    for part, _, folder in filter(None, found.values()):
-        above.setdefault(folder, set()).add(part)
+    found = {name: of for name in sorted(filter(is_visible, readable)) if (of := part_of(name, names))}
+    above = {of.folder: {one.part for one in found.values() if one.folder == of.folder} for of in found.values()}
     complete = [folder for folder, parts in above.items() if len(parts) == len(PARTS)]
     if "" not in complete and len(complete) > 1:
         raise PlanError(f"{path}: {' and '.join(complete)} have parts each: name one of these folders, or {SAY_FILES}")
     within = {""} if "" in complete else {*complete} or {*above}
-    parts: dict[str, dict[str, list[str]]] = {}
+    parts: dict[str, dict[Named, list[str]]] = {}
     for name, of in found.items():
-        if of is not None and of[2] in within:
-            parts.setdefault(of[0], {}).setdefault(of[1], []).append(name)
-    for part, words in parts.items():
-        if len(words) > 1:
-            raise PlanError(f"{path}: {' and '.join(f[0] for f in words.values())} are files of {part}: {SAY_FILES}")
+        if of.folder in within:
+            parts.setdefault(of.part, {}).setdefault(of, []).append(name)
     if parts and (missing := [part for part in PARTS if part not in parts]):
-        named = ", ".join(f"{files[0]} is {part}" for part, words in parts.items() for files in words.values())
+        named = ", ".join(f"{files[0]} is {part}" for part, kinds in parts.items() for files in kinds.values())
         raise PlanError(
             f"{path}: {named}, but no file's name has a word of {' and '.join(missing)}: {SAY_FILES}, or move files of "
             "parts elsewhere, so that a published part is not mixed with others"
         )
+    for part, kinds in parts.items():
+        if len(kinds) > 1:
+            both = " and ".join(files[0] for files in kinds.values())
+            raise PlanError(f"{path}: {both} are files of {part}: {SAY_FILES}, or move what is not meant")
     if not parts:
         return None, []
     files = {part: next(iter(parts[part].items())) for part in PARTS}
-    left = {*found}.difference(*(of for _, of in files.values()))
-    return {part: pattern_of(path, *files[part]) for part in PARTS}, sorted(left)
+    left = readable.difference(*(names for _, names in files.values()))
+    return {part: pattern_of(path, of.word, names) for part, (of, names) in files.items()}, [
+        *filter(is_visible, sorted(left))
+    ]
 
 
 def pattern_of(folder: Path, word: str, files: Sequence[str]) -> str:

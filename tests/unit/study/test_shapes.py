@@ -414,8 +414,9 @@ def test_two_files_of_one_part_have_one_pattern(place, monkeypatch) -> None:
     [
         (["a.train.jsonl", "a.test.jsonl"], "a.train.jsonl is train, .* has a word of valid: say --train"),
         (["my_dev.jsonl", "rest.jsonl"], "my_dev.jsonl is valid, .* has a word of train and test"),
-        (["train.jsonl", "dev-test.jsonl", "dev.jsonl"], "dev-test.jsonl has words of valid and test"),
+        (["train.jsonl", "dev-test.jsonl", "dev.jsonl"], "dev-test.jsonl has words of test and valid"),
         (["train.jsonl", "dev.jsonl", "val.jsonl", "test.jsonl"], "dev.jsonl and val.jsonl are files of valid"),
+        (["train.jsonl", "dev.jsonl", "test.jsonl", "test_hard.jsonl"], "test.jsonl and test_hard.jsonl are files of"),
         ([f"{of}/{part}.jsonl" for of in ("a", "b") for part in PARTS], "mine: a and b have parts each: name one"),
     ],
 )
@@ -478,7 +479,12 @@ def test_forms_and_names_of_fields_are_found(place, monkeypatch, capsys, kind) -
 
 def test_instructions_that_differ_are_read_with_their_inputs(place, monkeypatch, capsys) -> None:
     rows = [
-        {"instruction": f"Summarize case {n}.", "input": source if n % 4 else "", "output": texts[0]}
+        {
+            "instruction": f"Summarize case {n}.",
+            "input": source if n % 4 else "",
+            "output": texts[0],
+            "text": f"Below is an instruction. {source} {texts[0]}",  # of which no source is made
+        }
         for n, (source, texts) in enumerate(ONE)
     ]
     json_lines(place / "mine.jsonl", rows)
