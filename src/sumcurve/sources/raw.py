@@ -194,6 +194,8 @@ def messages_of(value: Any) -> list[tuple[str, str]]:
             return []
         role = str(message.get("role", message.get("from"))).lower()
         text = message.get("content", message.get("value", message.get("text")))
+        if isinstance(text, list):  # parts, of which images have no text
+            text = "".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
         if not isinstance(text, str):
             return []
         messages.append((ROLES.get(role, role), text))

@@ -552,7 +552,8 @@ def add(
     files = {part: getattr(arguments, part) for part in PARTS}
     if any(files.values()) and not all(files.values()):
         raise PlanError("say all of --train, --valid and --test, or none")
-    ready: Any = files if all(files.values()) else ready_below(origin, kind, note)
+    alone = not hub and Path(arguments.corpus).is_file()
+    ready: Any = files if all(files.values()) else None if alone else ready_below(origin, kind, note)
     only = tuple(origin.raw.get("only", ()))
     content = Content(path, SOURCES[kind], None, ready, only=only)
     found = fields_in(content, arguments, name)

@@ -18,7 +18,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "id": ("id", "guid"),
     "source": ("source", "document", "article", "text", "dialogue", "body", "content"),
     "target": ("target", "summary", "highlights", "abstract", "headline", "title"),
-    "references": ("references", "reference", "refs"),
+    "references": ("references", "reference", "refs", "ref"),
     "group": ("group",),
     "split": ("split",),
 }
@@ -155,7 +155,7 @@ def numbered_columns(columns: Iterable[str], taken: Iterable[str]) -> dict[str, 
     found: dict[str, list[str]] = {}
     for stem, group in sorted(groups.items(), key=lambda item: item[0] not in NAMES["target"]):
         names = [column for _, column in sorted(group)]
-        kind = "references" if stem in ("ref", *NAMES["references"]) else "target"
+        kind = "references" if stem in NAMES["references"] else "target"
         if any(number >= 0 for number, _ in group) and (
             kind == "references" or stem in (*NAMES["target"], *FURTHER["target"])
         ):

@@ -19,7 +19,7 @@ from sumcurve.study.plan import Plan
 from workplace import configured
 
 Texts = tuple[str, list[str]]  # a source and its summaries
-PARTS = {"train": 40, "valid": 10, "test": 20}
+PARTS = {"train": 60, "valid": 10, "test": 20}
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ SEVERAL: dict[str, tuple[Callable[[Path], None], Any, str, str]] = {
         ),
         SCITLDR,
         "mine.jsonl",
-        "one element in 40 of 40 training records, several in 20 of 20 of test",
+        "one element in 60 of 60 training records, several in 20 of 20 of test",
     ),
     "one in training, several in test, by files": (
         lambda at: [
@@ -326,6 +326,7 @@ def stories(at: Path) -> None:
 
 FILES: dict[str, tuple[Callable[[Path], None], Any, str, str]] = {
     "src and tgt among other files": (crowded, ONE, "data/mine.src", "parallel"),
+    "one of several pairs": (lines_as("{}.src", "{}.tgt"), in_parts()["train"], "mine/train.tgt", "parallel"),
     "src and tgt of parts": (lines_as("{}.src", "{}.tgt"), in_parts(), "mine", "parallel"),
     "document and summary": (lines_as("x.{}.document", "x.{}.summary"), in_parts(), "mine", "parallel"),
     "words before the part": (lines_as("src-{}.txt", "tgt-{}.txt"), in_parts(), "mine", "parallel"),
@@ -430,7 +431,7 @@ def test_parts_that_are_half_there_are_refused(place, monkeypatch, names, messag
 # --- fields
 
 
-def said(user: str, assistant: str, role: str = "role", text: str = "content") -> list[dict[str, str]]:
+def said(user: Any, assistant: str, role: str = "role", text: str = "content") -> list[dict[str, Any]]:
     """A chat as one tool or another writes it."""
     users = ("user", "assistant") if role == "role" else ("human", "gpt")
     return [
@@ -455,6 +456,10 @@ FORMS: dict[str, tuple[Callable[[str, str, int], dict[str, Any]], str]] = {
     "messages": (
         lambda s, t, n: {"messages": said(s, t)},
         "the assistant's first answer the target; not read: messages",
+    ),
+    "messages of parts": (
+        lambda s, t, n: {"chat": said([{"type": "text", "text": s}], t)},
+        "the user's words are the source",
     ),
     "conversations": (
         lambda s, t, n: {"id": n, "conversations": said(s, t, role="from", text="value")},
