@@ -68,7 +68,8 @@ def found_in(
     there, fields = [*found.examples], found.fields
     for name in (*FIELDS, "chat"):
         if (given := stated.get(name)) is not None:
-            columns = [given] if given in there else given.split(",")
+            several = name in ("source", "references") and given not in there
+            columns = given.split(",") if several else [given]
             if missing := [column for column in columns if column not in there]:
                 raise PlanError(f"{path}: no field {missing[0]!r} for --{name}; {there_are(missing[0], there)}")
             fields[name] = columns if len(columns) > 1 else given
