@@ -236,7 +236,7 @@ def kind_of(target: str, raw: Iterable[Parted], fields: Mapping[str, Any]) -> tu
     Alternatives: one in each training record and several in most others; elements that are lists, or mostly of several
     sentences; or a column named in the plural.
     """
-    words = tokenizer("words")
+    words = tokenizer("unicode")
     single, several, elements, texts = Counter[str](), Counter[str](), 0, 0
     for of_file, row in raw:
         value = row.get(target)

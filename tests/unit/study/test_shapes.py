@@ -90,6 +90,7 @@ def text(path: Path, content: str) -> None:
 ONE, THREE = pairs(80), pairs(80, 3)
 UNEVEN = [(source, texts[: 1 + number % 3]) for number, (source, texts) in enumerate(THREE)]
 SCITLDR = in_parts(test=3)
+HINDI = [(f"शब्द {n} नया है। " * 3 + "अंत है।", [f"सार {n} है। और भी।", f"यह {n} है। वह है।"]) for n in range(60)]
 
 
 def rows_of(texts: Sequence[Texts], source: str, target: str, **more: Callable[[int], object]) -> list[dict[str, Any]]:
@@ -212,6 +213,12 @@ SEVERAL: dict[str, tuple[Callable[[Path], None], Any, str, str]] = {
             at / "mine.jsonl", [{"source": s, "summary": texts} for s, texts in pairs(60, 2, 4, sentences=2)]
         ),
         pairs(60, 2, 4, sentences=2),
+        "mine.jsonl",
+        "120 of 120 elements have several sentences",
+    ),
+    "whole texts of another script": (
+        lambda at: json_lines(at / "mine.jsonl", [{"source": s, "summary": texts} for s, texts in HINDI]),
+        HINDI,
         "mine.jsonl",
         "120 of 120 elements have several sentences",
     ),
