@@ -23,6 +23,7 @@ class CorpusSpecification(TypedDict):
     least: NotRequired[dict[str, int]]  # of further fields; without it all rows are read
     only: NotRequired[list[str]]  # patterns of a folder's files; without it all of the format
     gather: NotRequired[str]  # what rows of one record share; without it each is one
+    layout: NotRequired[Block]  # of tables and JSON; without it what their bytes show
     compose: Block | None
     prepare: Block
     split: Block
@@ -59,6 +60,7 @@ def preparation(
 
     source, fields = sources[specification.get("form", "jsonl")], specification.get("fields")
     ready, least = specification["split"].get("ready"), specification.get("least", {})
+    source = source.by_layout(specification.get("layout", {}))
     settings = Preparation.of_specification(
         {"compose": specification["compose"], "prepare": specification["prepare"], "split": specification["split"]}
     )

@@ -1,20 +1,26 @@
 """ROUGE of summaries with intervals, and of two systems on the same items, for `sumcurve rouge`."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import ValidationError
 from tqdm import tqdm
 
+from sumcurve.files.content import FILE_NAME, path_of
+from sumcurve.files.layout import Layout
 from sumcurve.files.models import said
 from sumcurve.machine.arguments import CommandError, UsageError
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import checked, plain
 from sumcurve.rouge_engine.scorer import METRICS, Multi, References, RougeEngine, RougeScores, Text
 from sumcurve.rouge_engine.stemmers import MissingExceptions
-from sumcurve.rouge_engine.tokens import Mode, unread_letters
+from sumcurve.rouge_engine.texts import Role, Texts, in_order_of, long_item, read_texts
+from sumcurve.rouge_engine.tokens import Mode, tokenize, unread_letters
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
 from sumcurve.tables.result import Result
@@ -97,9 +103,9 @@ class RougeResult(Result):
 
 @checked
 def rouge(
-    candidates: Text | Sequence[Text],
-    references: References | Sequence[References],
-    compare: Text | Sequence[Text] | None = None,
+    candidates: Path | Text | Sequence[Text],
+    references: Path | References | Sequence[References],
+    compare: Path | Text | Sequence[Text] | None = None,
     stem: bool = False,
     metrics: Sequence[str] = METRICS,
     *,
@@ -108,14 +114,20 @@ def rouge(
     seed: int = Bootstrap().seed,
     resamples: int = Bootstrap().resamples,
     threads: int | None = None,
+    column: str | None = None,
+    compare_column: str | None = None,
+    reference_column: str | None = None,
+    item: str | None = None,
+    layout: Layout | None = None,
 ) -> RougeResult:
     """Precision, recall and F of candidates against references, with 95 % intervals of F; BCa bootstrap over items.
 
     Args:
         candidates: a list of texts, one for each item, or one text: a string, with a sentence a line (which rougeLsum
-            reads), or a list of sentences
-        references: a text for each item, or a list of texts where an item has several
-        compare: a second system's texts of the same items, whose differences are tested (sign flips, Holm over metrics)
+            reads), or a list of sentences; or a file of texts, by its path or its name
+        references: a text for each item, or a list of texts where an item has several; or a file of them
+        compare: a second system's texts of the same items, or their file, whose differences are tested (sign flips,
+            Holm over metrics)
         stem: with the mode's stemmer (1.5.5: -m)
         metrics: of rouge1 to rouge9, rougeL, rougeLsum and, in 1.5.5, rougeS4, rougeSU4
         mode: whose scores
@@ -123,27 +135,46 @@ def rouge(
         seed: of the resamples
         resamples: for intervals and tests, 20 to 1,000,000
         threads: that share the items (default: all cores)
+        column: of the candidates' texts in a table or JSON objects (default: candidate, summary)
+        compare_column: of the second system's (default: that of the candidates)
+        reference_column: of the references' (default: reference, references, target, summary)
+        item: column of all files' ids (default: id, item, doc_id)
+        layout: of files
 
     Raises:
         CommandError: for texts that cannot be scored
     """
-    if isinstance(candidates, str):  # one item
-        candidates, references = [candidates], [references]  # type: ignore[list-item]
-        compare = [compare] if isinstance(compare, str) else compare
-    candidates, references, compare = (plain(texts) for texts in (candidates, references, compare))
     scorer = scorer_of(metrics, mode, stem, multi, threads)
     settings = resampling(seed, resamples)
-    systems = [candidates, *([] if compare is None else [compare])]
-    _check_lengths(systems, references)
+    ours, theirs, second = (path_of(texts) for texts in (candidates, references, compare))
+    if ours and theirs and (second or compare is None):
+        columns = column, compare_column, reference_column, item
+        return rouge_files(theirs, [ours], second, scorer, settings, *columns, layout)[0]
+    is_one = isinstance(candidates, str) and not ours  # item
+
+    def texts_of(given: Any, path: Path | None, role: Role, name: str | None) -> Any:
+        if path:
+            items = read_texts(path, role, name, item, layout).items
+            return items if role == "reference" else [one[0] for one in items]
+        return [given] if is_one and (isinstance(given, str) or role == "reference") else plain(given)
+
+    targets = texts_of(references, theirs, "reference", reference_column)
+    systems = [texts_of(candidates, ours, "candidate", column)]
+    if compare is not None:
+        systems.append(texts_of(compare, second, "candidate", compare_column or column))
+    _check_lengths(systems, targets)
     try:
-        outcome = outcome_of(scorer, systems, NAMES[: len(systems)], references, settings)
+        outcome = outcome_of(scorer, systems, NAMES[: len(systems)], targets, settings)
     except ValueError as error:
         raise CommandError(str(error)) from error
-    return result_of(outcome, [*unread_warning(references, mode), *warnings_of(outcome, settings)])
+    return result_of(outcome, [*unread_warning(targets, mode), *warnings_of(outcome, settings)])
 
 
-def _check_lengths(systems: Sequence[Sequence[Text]], references: Sequence[References]) -> None:
-    """Raise CommandError unless every system has a text for each item's references."""
+def _check_lengths(systems: Sequence[Sequence[Text]], references: Any) -> None:
+    """Raise CommandError unless every system has a text, no file's name, for each item's references."""
+    for texts, name in zip((*systems, references), (*NAMES[: len(systems)], "references"), strict=True):
+        if len(texts) and all(isinstance(text, str) and FILE_NAME.fullmatch(text) for text in texts):
+            raise CommandError(f"{name} are a list of names of files ({texts[0]}, …); give the name of one file alone")
     for texts, name in zip(systems, NAMES, strict=False):
         if not len(references) or len(texts) != len(references):
             raise CommandError(
@@ -345,3 +376,100 @@ def _tables(outcome: Outcome, notes: Sequence[str]) -> Iterator[Table]:
     ]
     minus = f"{first} minus {'each other system' if others[1:] else others[0]}"
     yield Table("differences", f"{minus}, on the same items", columns, tests)
+
+
+# --- files
+
+
+def rouge_files(
+    references: Path,
+    candidates: Sequence[Path],
+    compare: Path | None,
+    scorer: RougeEngine,
+    settings: Bootstrap,
+    column: str | None = None,
+    compare_column: str | None = None,
+    reference_column: str | None = None,
+    item: str | None = None,
+    layout: Layout | None = None,
+) -> tuple[RougeResult, list[Texts]]:
+    """The scores of files, and the texts of each system in the order of the items.
+
+    CommandError for files whose items are not the same, and for options that do not go together.
+    """
+    if compare and len(candidates) > 1:
+        raise CommandError(
+            f"--compare {compare}: several --candidates are compared by themselves; name it among them, or name one"
+        )
+    if compare_column and not compare:
+        raise CommandError(f"--compare-column {compare_column}: no --compare, whose column it is; add it")
+    wanted = [(path, column) for path in candidates]
+    if compare:
+        wanted.append((compare, compare_column or column))
+    files = [
+        read_texts(references, "reference", reference_column, item, layout),
+        *(read_texts(path, "candidate", name, item, layout) for path, name in wanted),
+    ]
+    first = next((file for file in files if file.named), files[0])
+    truth, *systems = [in_order_of(first, file) for file in files]
+    _warn_of_long_items(scorer, systems, truth)
+    texts = [[item[0] for item in system.items] for system in systems]
+    outcome = outcome_of(scorer, texts, [*map(_named, systems)], truth.items, settings, where=str(references))
+    places = [partial(_place, file) for file in (truth, *systems)]
+    warnings = [*unread_warning(truth.items, scorer.mode), *warnings_of(outcome, settings, places)]
+    result = result_of(
+        outcome,
+        [*warnings, *_warnings(truth, systems)],
+        [*_notes(outcome.metrics, truth, systems, settings)],
+        [*dict.fromkeys(guess for file in (truth, *systems) for guess in file.guesses)],
+    )
+    return result, systems
+
+
+def _warn_of_long_items(scorer: RougeEngine, systems: Sequence[Texts], references: Texts) -> None:
+    """Warn of long items before minutes without output."""
+    if whole := {"rougeL", "rougeLsum"} & set(scorer.metrics):
+        for system in systems:
+            if warning := long_item(
+                system, references, "rougeL" in whole, lambda text: len(tokenize(text, scorer.mode))
+            ):
+                print(warning, file=sys.stderr)
+
+
+def _warnings(references: Texts, systems: Sequence[Texts]) -> Iterator[str]:
+    """Warnings of files: items that are joined by their order, and marks that are no pairs."""
+    without = [str(file.path) for file in (references, *systems) if not file.named]
+    if 0 < len(without) <= len(systems):
+        yield (
+            f"WARNING: no ids in {', '.join(without)}, but in another file: its items are taken in the order in which "
+            "they stand; give them ids (`id`) where that may be another"
+        )
+    for file in (references, *systems):
+        if file.unpaired is not None:
+            yield (
+                f"WARNING: {file.path}:{file.unpaired}: its marks <t> and </t> are no pairs; each is taken for the "
+                "bound of a sentence; write both around every sentence"
+            )
+
+
+def _place(file: Texts, item: int) -> str:
+    return f"{file.path}:{file.lines[item]}"
+
+
+def _named(file: Texts) -> str:
+    return f"{file.path}, column {file.column!r}" if file.column else str(file.path)
+
+
+def _notes(metrics: Sequence[str], references: Texts, systems: Sequence[Texts], settings: Bootstrap) -> Iterator[str]:
+    """Notes on joining of items, on intervals, and on sentence breaks that change rougeLsum."""
+    joined = ", ".join(f"{_named(file)} by {file.id_column if file.by_id else 'order'}" for file in systems)
+    yield f"References: {_named(references)}. Joined: {joined}."
+    yield f"Brackets: {100 * settings.confidence:g} % (BCa, {settings.resamples} resamples, seed {settings.seed})."
+    if "rougeLsum" not in metrics:
+        return
+    broken = {file.path: any(len(text) > 1 for item in file.items for text in item) for file in (*systems, references)}
+    if not any(broken.values()):
+        yield "note: no text has more than one sentence, so rougeLsum is one common subsequence, as rougeL"
+    elif not all(broken.values()):
+        whole = ", ".join(str(path) for path, several in broken.items() if not several)
+        yield f"note: no text of {whole} has more than one sentence, while other files have; rougeLsum depends on it"

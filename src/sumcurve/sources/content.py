@@ -150,12 +150,14 @@ class Content:
 
         Of several files not every one may have each column of references: then all are read.
         """
-        if self.named is None or isinstance(self.named.get("references"), list):
+        if self.named is None:
             return None
         ours = names_of(self.named)
         if "chat" in self.named:
             ours |= {"source": self.named["chat"], "target": None}
         names = [name for of in ours.values() if of is not None for name in ([of] if isinstance(of, str) else of)]
+        if isinstance(self.named.get("references"), list) and not any("." in name for name in names):
+            return None
         return names + [name for name in self.least if name not in names]
 
     def _read(self, shard: Shard, rows: Rows) -> Iterator[RawRecord | Dropped]:

@@ -12,8 +12,7 @@ of line files are `parallel`.
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from sumcurve.sources.jsonl import read_lines
-from sumcurve.sources.lines import lines_of_member
+from sumcurve.sources.lines import lines_of_member, read_lines
 from sumcurve.sources.parallel import pairs, require
 from sumcurve.sources.raw import Refused
 from sumcurve.sources.source import Inside, Rows, Source

@@ -11,7 +11,8 @@ from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
 
-from sumcurve.sources.jsonl import PACKED, read_lines
+from sumcurve.files.content import PACKED
+from sumcurve.sources.lines import read_lines
 from sumcurve.sources.raw import NOT_UTF8, NUL, Refused
 from sumcurve.sources.source import Rows, Source
 from sumcurve.store.errors import CorpusError

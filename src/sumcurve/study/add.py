@@ -22,17 +22,20 @@ import yaml
 from sumcurve.corpora.decisions import DUPLICATE_ID
 from sumcurve.corpora.filters import tokenized
 from sumcurve.corpora.store import PARTS
-from sumcurve.files.content import encoding_of
-from sumcurve.files.rows import delimiter_of, is_list
+from sumcurve.files.content import encoding_of, is_packed
+from sumcurve.files.layout import Layout
+from sumcurve.files.objects import dotted
+from sumcurve.files.rows import kind_by_content
 from sumcurve.machine.counts import counted
+from sumcurve.machine.parameters import given
 from sumcurve.planning.folder import place_of_hub
 from sumcurve.scores import SCORERS
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Prepare
 from sumcurve.sources import format_of
 from sumcurve.sources.content import Content, patterns, text_digest
-from sumcurve.sources.csv import rows_in_one, separator_of
-from sumcurve.sources.jsonl import MARK, PACKED, read_lines
+from sumcurve.sources.csv import guesses_in, rows_in_one
+from sumcurve.sources.lines import as_corpus_error, read_lines
 from sumcurve.sources.parallel import side_of, summaries_of
 from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
@@ -53,8 +56,24 @@ KINDS = {  # of fields' values
     "references": "a list of targets",
 }
 OF_DATA = re.compile(r"\.(json|jsonl|ndjson|csv|tsv|parquet|pq|zip)\b")  # endings of files that are no lone texts
-FLAGS = ("format", "below", "models", "sizes", "form", *FIELDS, "chat", "target_list", "gather", *PARTS)
+FLAGS = (
+    "format",
+    "delimiter",
+    "quoting",
+    "no_heads",
+    "rows",
+    "below",
+    "models",
+    "sizes",
+    "form",
+    *FIELDS,
+    "chat",
+    "target_list",
+    "gather",
+    *PARTS,
+)
 FIRST_ROWS = 1000  # in which fields are looked for
+FORMATS = {"parquet": "parquet", "json": "jsonl", "table": "csv"}  # by kinds of files
 MOST_BAD = 20  # one line in so many may be no UTF-8; a file of more has another encoding
 SIZES_OF_FORECAST = 4  # as `curves.fit.LEAST_SIZES` has it, which reads numpy
 SAMPLE = 20_000  # records whose lengths are taken
@@ -100,15 +119,22 @@ def quantile(values: Iterable[int], share: float) -> int:
 
 
 def format_in(path: Path) -> str:
-    """The format of a file by its ending, or of a folder by those of its files; PlanError where none or several fit."""
+    """The format of a file by its content, of a folder by its files' endings; PlanError where none or several fit.
+
+    CorpusError for a file that is known by its content and holds no rows. A format of one corpus is known by names.
+    """
     if not path.exists():
         raise PlanError(f"{path} is missing: name a file or a folder of raw records")
     names = [path.name] if path.is_file() else [inner.name for inner in path.rglob("*") if inner.is_file()]
     formats = sorted({kind for name in names if (kind := format_of(name, SOURCES))})
+    if path.is_file() and {*formats} <= {*FORMATS.values()}:
+        with as_corpus_error():
+            kind = kind_by_content(path)
+        formats = [FORMATS[kind]] if kind in FORMATS else formats
     if len(formats) != 1:
         raise PlanError(
-            f"{path}: the endings of its files say {'no format' if not formats else ' and '.join(formats)}: "
-            f"say --format, one of {', '.join(SOURCES)}"
+            f"{path}: the {'content' if path.is_file() else 'endings'} of its files say "
+            f"{'no format' if not formats else ' and '.join(formats)}: say --format, one of {', '.join(SOURCES)}"
         )
     return formats[0]
 
@@ -144,7 +170,7 @@ def rows_in(content: Content) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
     for shard in content.shards:
         for row in content.source.rows(shard.path, None):
             if isinstance(row, Mapping):
-                yield shard.part, row
+                yield shard.part, dict(dotted(row))
 
 
 def fields_in(content: Content, arguments: argparse.Namespace, name: str) -> Found:
@@ -152,11 +178,11 @@ def fields_in(content: Content, arguments: argparse.Namespace, name: str) -> Fou
 
     The fields are none where rows have our names alone. `name` is the corpus's, for the command that the error prints.
     """
-    if content.source in (SOURCES["jsonl"], SOURCES["csv"]):
+    if content.source.suffixes in (SOURCES["jsonl"].suffixes, SOURCES["csv"].suffixes):
         for shard in content.shards:
-            _check_lines(shard.path, content.source is SOURCES["csv"])
+            _check_encoding(shard.path)
     first = first_rows(content)
-    rows = [row for row in first if isinstance(row, Mapping)]
+    rows = [dict(dotted(row)) for row in first if isinstance(row, Mapping)]
     if not any(value for row in rows for value in row.values()):
         why = f" (the first row: {first[0].reason}: {first[0].value})" if isinstance(first[0], Refused) else ""
         raise PlanError(
@@ -193,7 +219,9 @@ def asked_for(path: Path, found: Found, arguments: argparse.Namespace, name: str
     settled = {ours: of for ours, of in found.fields.items() if ours in ("source", "target", "chat")}
     for key in FLAGS:
         value = getattr(arguments, key) or (settled | guessed).get(key)
-        if value:
+        if value is True:
+            words.append(f"--{key.replace('_', '-')}")
+        elif value:
             listed = value if isinstance(value, str) else ",".join(map(str, value))
             words += [f"--{key.replace('_', '-')}", "???" if listed == "???" else shlex.quote(listed)]
     columns = ", ".join(f"{column} ({example})" for column, example in found.examples.items())
@@ -236,26 +264,9 @@ def check_records(path: Path, fields: Mapping[str, Any], counts: DataProfile, re
         )
 
 
-def _check_lines(path: Path, table: bool) -> None:
-    """Raise PlanError for a file that is not UTF-8, one JSON list, or a table with a separator unlike its ending's."""
-    lines = [line for line in islice(read_lines(path), FIRST_ROWS) if isinstance(line, bytes)]
-    _check_encoding(path, lines)
-    texts = [line.removeprefix(MARK).decode(errors="replace") for line in lines]
-    if not table and is_list(texts):
-        raise PlanError(
-            f"{path}: this is one JSON array: write its objects as JSON lines, one a line without commas between, "
-            f"such as by `jq -c '.[]' {path}`"
-        )
-    if table and (delimiter := delimiter_of("\n".join(texts), separator_of(path))) != separator_of(path):
-        program = f"import csv, sys; csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter={delimiter!r}))"
-        raise PlanError(
-            f"{path}:1: columns are parted by {delimiter!r}; .csv is read with commas, .tsv with tabs: write it with "
-            f'commas, such as by `python -c "{program}" < {path} > commas.csv`'
-        )
-
-
-def _check_encoding(path: Path, lines: Sequence[bytes]) -> None:
+def _check_encoding(path: Path) -> None:
     """Raise PlanError where the file is UTF-16, or many lines are no UTF-8; a few are counted as not usable, later."""
+    lines = [line for line in islice(read_lines(path), FIRST_ROWS) if isinstance(line, bytes)]
     encoding = encoding_of(lines)
     if encoding.name.startswith("utf-8") or 0 < len(encoding.bad) * MOST_BAD <= len(lines):
         return
@@ -264,14 +275,12 @@ def _check_encoding(path: Path, lines: Sequence[bytes]) -> None:
     if encoding.bad:
         problem = f"{path}:{encoding.bad[0]}: this is not UTF-8, as {len(encoding.bad)} of {len(lines)} lines"
     program = f"iconv -f {name} -t UTF-8 {path} > utf8{path.suffix}"
-    raise PlanError(
-        f"{problem}: write it as UTF-8" + (f", such as by `{program}`" if path.suffix not in PACKED else "")
-    )
+    raise PlanError(f"{problem}: write it as UTF-8" + ("" if is_packed(path) else f", such as by `{program}`"))
 
 
-def quote_notes(path: Path) -> list[str]:
+def quote_notes(path: Path, layout: Layout) -> list[str]:
     """A warning of quotes that are left open in a table."""
-    if not (rows := rows_in_one(path)):
+    if not (rows := rows_in_one(path, layout)):
         return []
     (begin, lines), others = rows[0], f"; so do {counted(len(rows) - 1, 'other row')}" if len(rows) > 1 else ""
     return [
@@ -558,7 +567,8 @@ def add(
     alone = not hub and Path(arguments.corpus).is_file()
     ready: Any = files if all(files.values()) else None if alone else ready_below(origin, kind, note)
     only = tuple(origin.raw.get("only", ()))
-    content = Content(path, SOURCES[kind], None, ready, only=only)
+    layout = {name: value for name, value in given(arguments, Layout).items() if value}
+    content = Content(path, SOURCES[kind].by_layout(layout), None, ready, only=only)
     found = fields_in(content, arguments, name)
     fields = found.fields
     if ready is None and fields.get("split", "split" if not fields else None):
@@ -592,6 +602,8 @@ def add(
         hub and {format_of(file, SOURCES) for file in raw["files"]} == {kind}
     ):
         raw["format"] = kind
+    if layout:
+        raw["layout"] = layout
     if fields:
         raw["fields"] = fields
     if content.gather:
@@ -628,9 +640,9 @@ def add(
         note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
     groups = f"{counted(counts.groups, 'group')}, never divided" if counts.groups else "no groups"
     note(f"{arguments.corpus}: {count} records ({kind}); fields {names}; {groups}; parts {parts}")
-    if content.source is SOURCES["csv"]:
+    if kind == "csv":
         for shard in content.shards:
-            for warning in quote_notes(shard.path):
+            for warning in (*guesses_in(shard.path, Layout(**layout)), *quote_notes(shard.path, Layout(**layout))):
                 note(warning)
     for line in found.notes + length_notes(counts.lengths, corpus):
         note(line)

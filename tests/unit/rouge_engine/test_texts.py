@@ -83,7 +83,7 @@ TABLES = [  # content, key, message
     ("target,target\na,b\n", None, r"t\.csv:1: column target stands twice"),
     ("id,_id,target\n1,2,b\n", None, r"t\.csv:1: the columns 'id' and '_id' may both be the ids'"),
     ("id,target\n1,b\n", "text", r"t\.csv:1: not column 'text' among 'id', 'target'"),
-    ("target\nb\n\nc\n", None, r't\.csv:3: 0 cells, but line 1 has 1: .*write an empty cell as ""'),
+    ("target\nb\n\nc\n", None, r't\.csv:3: 0 cells, 1 columns: .*write an empty cell as ""'),
     ("id,target\n1,\"['b', 'c']\"\n", None, r"t\.csv:2: a list in a cell of 'target'; write lists as JSON lines"),
     ("id,target\n", None, "t.csv is empty; it needs one item a line below the names"),
     ("", None, "t.csv is empty"),

@@ -33,7 +33,7 @@ SHOWN = 20  # problems that are printed
 T = TypeVar("T")
 
 ORACLE = """\
-FILE holds one JSON object a line, or a list of them, plain or in .gz, .zst or .xz: "id"; the article under
+FILE holds JSON objects, or rows of a table or of Parquet, plain or packed: "id"; the article under
 "sentences", "source", "article_text" or "text"; its abstract under "abstract", "target", "summary" or "abstract_text"
 (the first of these keys counts). A text is a list of sentences, or a string, which is split into sentences. The marks
 <S> and </S> that the arXiv set of Cohan et al. (2018) puts around the sentences of "abstract_text" are left out.

@@ -82,7 +82,8 @@ def read_archives(path: Path) -> list[Archive]:
     if not path.is_file():
         raise ArchiveError(f"{path} is missing: make it, or correct raw.harvest.archives in the study file")
     try:
-        read = read_rows(path, Layout(encoding="utf-8", delimiter=","), "table")  # a study guesses nothing
+        layout = Layout(encoding="utf-8", delimiter=",", quoting="quotes")  # a study guesses nothing
+        read = read_rows(path, layout, "table")
     except FileError as error:
         raise ArchiveError(str(error)) from None
     missing = [column for column in COLUMNS if column not in read.columns]

@@ -87,7 +87,7 @@ def test_searches_are_labelled_heuristic_and_depend_on_the_seed_alone(sumcurve, 
     with pytest.raises(CommandError, match=r"(?s)problems.*certificate 2: the digest"):
         sumcurve("oracle", "verify", write(outs[0], tampered), "--input", source)
     outs[1].write_text("{\n")
-    with pytest.raises(CommandError, match=r"b.jsonl:1: not JSON"):
+    with pytest.raises(CommandError, match=r"b.jsonl:2: not JSON"):
         sumcurve("oracle", "verify", outs[1], "--input", source)
 
 
@@ -158,7 +158,7 @@ def test_a_line_that_cannot_be_used_is_named_before_any_work(sumcurve, tmp_path,
         ("--input in.jsonl --output in.jsonl", "in.jsonl"),
         ("--input empty.jsonl --output OUT", "empty.jsonl holds no article"),
         ("--input lines.jsonl --output OUT", "lines.jsonl holds no article"),
-        ("--input torn.jsonl.gz --output OUT", "torn.jsonl.gz cannot be read: .*copy it again"),
+        ("--input torn.jsonl.gz --output OUT", "torn.jsonl.gz is truncated or damaged .*copy it again"),
         *(
             (f"--input in.jsonl --output OUT --algorithm {told}", f"{told.split()[1]}: it changes nothing")
             for told in (
@@ -249,3 +249,19 @@ def test_an_output_is_written_whole_or_not_at_all(sumcurve, tmp_path, monkeypatc
     assert sorted(tmp_path.iterdir()) == [source, out]
     sumcurve("oracle", "--input", source, "--metric", "rouge2", "--output", out)
     assert {row["metric"] for row in results(out)} == {"rouge2"}
+
+
+def test_python_takes_the_file_that_the_command_takes(sumcurve, tmp_path) -> None:
+    import sumcurve as package
+
+    path = write(tmp_path / "a.json", [])
+    path.write_text(json.dumps({"data": invented(3)}))
+    sumcurve("oracle", "--input", path, "--output", tmp_path / "out.jsonl")
+    timed = ("seconds", "digest")  # a digest is of all, seconds too
+    written, returned = (
+        [{name: value for name, value in row.items() if name not in timed} for row in rows]
+        for rows in (results(tmp_path / "out.jsonl"), json.loads(json.dumps(package.oracle(str(path)).certificates)))
+    )
+    assert written == returned
+    with pytest.raises(CommandError, match=r"none\.csv: no such file"):
+        package.oracle("none.csv")

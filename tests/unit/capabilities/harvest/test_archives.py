@@ -238,8 +238,8 @@ def test_a_list_is_read_in_the_order_of_names(tmp_path) -> None:
 
 WHEEL = "pond-1-py3-none-any.whl"
 LINES = [  # the line behind the heads, what is said of it
-    ("pond,1", ":2: 2 cells, but line 1 has 4"),
-    (f"pond;1;{WHEEL};{SHA}", ":2: 1 cells, but line 1 has 4"),
+    ("pond,1", ":2: 2 cells, 4 columns"),
+    (f"pond;1;{WHEEL};{SHA}", ":2: 1 cells, 4 columns"),
     (f'pond,1,{WHEEL},"{SHA}', ":2: no row of a table"),
     (f"po nd,1,{WHEEL},{SHA}", ":2: name 'po nd'"),
     (f"--pond,1,{WHEEL},{SHA}", ":2: name '--pond'"),

@@ -65,13 +65,13 @@ def test_a_csv_is_read_whatever_its_encoding_and_the_ends_of_its_lines(sheet, tm
 
 HARMED_FILES = {
     "Windows-1252": (lambda text: text.encode("cp1252", "replace"), "letters were lost; restore the sheet"),
-    "a workbook": (lambda text: b"PK\x03\x04\n\x00\xff", "is an archive or a workbook: "),
+    "a workbook": (lambda text: b"PK\x03\x04\n\x00\xff", "copy it again"),
     "nothing": (lambda text: b" \n", "no column 'code' (it is '')"),
-    "a cell put in": (lambda text: text.rstrip().encode() + b",more\n", ": 8 cells, but line 1 has 7"),
+    "a cell put in": (lambda text: text.rstrip().encode() + b",more\n", ": 8 cells, 7 columns"),
     "no head": (lambda text: text.split("\n", 1)[1].encode(), "column yes stands twice in line 1"),
     "a column twice": (lambda text: b"code,fluent,fluent\nx,yes,yes\n", "column fluent stands twice"),
     "a column lost": (lambda text: b"code,fluent\nx,yes\n", "no column 'related', which sheets of protocol wei2018"),
-    "quotes lost": (lambda text: b'code,"fluent\nx,yes\n', "no row of a table"),
+    "quotes lost": (lambda text: b'code,"fluent\nx,yes,no\n', "no row of a table"),
     "JSON": (lambda text: b'[{"code": "bcdfgh", "fluent": "yes"}]', "no column 'code'"),
 }
 

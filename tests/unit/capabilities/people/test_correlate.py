@@ -140,7 +140,7 @@ def test_scorers_of_other_items_are_told_apart_and_named(files, tmp_path, capsys
         ("system,item,score\na,x,1\na,x,2\n", "people.csv:3: system 'a' and item 'x' come twice"),
         ("system,item,score\na,x,good\n", "people.csv:2: column score holds 'good': write a plain number"),
         ("system,item,score\na,x,inf\n", "people.csv:2: column score holds 'inf'"),
-        ("system,item,score\na,x\n", "people.csv:2: 2 cells, but line 1 has 3"),
+        ("system,item,score\na,x\n", "people.csv:2: 2 cells, 3 columns"),
         ("system,item,score\n", "people.csv has only a header"),
         ("system,item,score,score\na,x,1,2\n", "people.csv:1: column score stands twice"),
         ("system,item,same\na,x,1\n", "'same' is a score of people and of metrics"),
