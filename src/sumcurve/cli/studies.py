@@ -154,6 +154,12 @@ def _add_settings_verbs(verbs: Verbs) -> None:
         add_option(command, Layout, name)
     for name in FIELDS:
         command.add_argument(f"--{name}", metavar="FIELD", help=f"the records' field that is the {name} [by its name]")
+    command.add_argument("--chat", metavar="FIELD", help="of messages, in place of source and target [by its values]")
+    command.add_argument(
+        "--target-list", choices=("sentences", "alternatives"), help="what a list of the target is [by what it holds]"
+    )
+    text = "what rows share that are one record with several references [the source, where most targets differ]"
+    command.add_argument("--gather", choices=("source", "id", "none"), help=text)
     for part in PARTS:
         command.add_argument(f"--{part}", metavar="PATTERN", help=f"the folder's files of {part} [by their names]")
     command.add_argument("--form", help="in which methods are trained [small; of --models finetune]")

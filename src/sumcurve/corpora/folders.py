@@ -21,6 +21,8 @@ class CorpusSpecification(TypedDict):
     form: NotRequired[str]  # of sources; without it JSON lines
     fields: NotRequired[Block]  # their names; without it ours
     least: NotRequired[dict[str, int]]  # of further fields; without it all rows are read
+    only: NotRequired[list[str]]  # patterns of a folder's files; without it all of the format
+    gather: NotRequired[str]  # what rows of one record share; without it each is one
     layout: NotRequired[Block]  # of tables and JSON; without it what their bytes show
     compose: Block | None
     prepare: Block
@@ -62,7 +64,8 @@ def preparation(
     settings = Preparation.of_specification(
         {"compose": specification["compose"], "prepare": specification["prepare"], "split": specification["split"]}
     )
-    return Content(raw, source, fields, ready, least, specification["split"].get("roles", {})), settings
+    roles, only = specification["split"].get("roles", {}), tuple(specification.get("only", ()))
+    return Content(raw, source, fields, ready, least, roles, only, specification.get("gather")), settings
 
 
 def in_small_letters(corpus: Path, inputs: Inputs) -> bool:

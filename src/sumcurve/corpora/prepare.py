@@ -1,6 +1,7 @@
 """Preparation of raw records as a corpus: tokenised, filtered, without duplicates, split by group, in a fixed order.
 
-Every row of the raw content is kept or counted under the one reason for which it was dropped.
+Every row of the raw content is kept or counted under the one reason for which it was dropped. Rows that `raw.gather`
+joins as references of one record count as one.
 
 Order. Groups are ordered by a keyed hash of their name; a record without a group is a group of its own. The first
 groups fill test, the next valid, the rest is train. Inside a part records are ordered by a keyed hash of their id, so
@@ -19,8 +20,8 @@ dropped from valid, those that test or valid hold from train, and duplicates ins
 a shared group is no reason.
 
 Memory does not grow with the number of records, but with their vocabulary, with the duplicates and near-duplicates
-(about 100 bytes each), and with composed records (60 bytes): rows, records and hashes lie in files, which DuckDB
-compares and sorts out of core (`decisions`).
+(about 100 bytes each), with composed records (60 bytes) and with gathered ones (300, and their references): rows,
+records and hashes lie in files, which DuckDB compares and sorts out of core (`decisions`).
 """
 
 import json

@@ -75,7 +75,7 @@ def raw_file(raw: Raw, split: Split) -> File:
     """The raw content of a corpus. What is made here is named after it and shared by the corpora made from it."""
     if raw.origin:
         return raw.origin.file(str(raw.sha256))
-    shards = patterns(raw.source, split.files())
+    shards = patterns(raw.source, split.files(), raw.only or ())
     if raw.tree:
         return File(raw.tree, place_of_tree(raw.tree), harvested=True, shards=shards, tree=True)
     files = tuple(sorted((raw.files or {}).items()))

@@ -42,12 +42,24 @@ class Fields(Settings):
 
     id: str | None = "id"
     """A record's own name; null: records are numbered, because they have none."""
-    source: str = "source"
-    """Field of the text that is summarized."""
+    source: str | list[str] = "source"
+    """Field of the text that is summarized; of several, as an instruction and its input, they are joined by an empty
+    line.
+    """
     target: str = "target"
     """Field of its summary."""
-    references: str | None = None
-    """Further summaries."""
+    target_list: Literal["sentences", "alternatives"] = "sentences"
+    """Meaning of a list in the target's field: the sentences of one summary, or several summaries, of which the first
+    is the target and the rest are references.
+    """
+    references: str | list[str] | None = None
+    """Further summaries: a field that lists them; or fields of one each, of which the first is the target where a row
+    has no target.
+    """
+    chat: str | None = None
+    """Field of messages (`role` and `content`, or `from` and `value`), in place of source and target: what the user
+    says is the source, and the assistant's first answer the target.
+    """
     group: str | None = None
     """Field of the group of records that are never split between two parts."""
     split: str | None = None
@@ -77,6 +89,8 @@ class FormAndFields(TypedDict, total=False):
     form: str
     fields: dict[str, Any]
     least: dict[str, int]
+    only: list[str]
+    gather: str
     layout: dict[str, Any]
 
 
@@ -117,6 +131,13 @@ class Raw(Settings):
     """Format of the files: one of `sumcurve.study.doors.SOURCES`; null: what the ending of `path` or `files` says."""
     fields: Fields | None = None
     """Names of the fields; null: they are those of sumcurve, and there are no others."""
+    only: Annotated[list[str] | None, IF_GIVEN] = None
+    """Patterns of the files of a folder that are read, as `[mine.src, mine.tgt]`; null: all of its format."""
+    gather: Annotated[Literal["source", "id"] | None, IF_GIVEN] = None
+    """Rows that are one record with several references: those of one part with the same source, or with the same id.
+    The first row's target is the record's; a row that repeats a target, too, stays a duplicate. null: none are.
+    Targets of further rows are held in memory.
+    """
     layout: Annotated[Layout | None, IF_GIVEN] = None
     """Layout of tables and JSON, where their bytes do not show it; null: they do."""
     min: dict[str, int] = {}
@@ -144,7 +165,7 @@ class Raw(Settings):
         origins += ["path", "hub", "git"]
         if sum(getattr(self, name) is not None for name in origins) != 1:
             raise ValueError(f"give one of {', '.join(f'`{name}`' for name in origins)}")
-        if made and (self.format or self.fields or self.files or self.min):
+        if made and (self.format or self.fields or self.files or self.min or self.only or self.gather):
             raise ValueError("`format`, `fields`, `files` and `min` are for a `path`, a `hub` or `git`")
         if made and self.sha256 is None:
             raise ValueError("give the `sha256` of what is made on this machine: the error of a wrong one prints it")
@@ -160,7 +181,7 @@ class Raw(Settings):
             raise ValueError("`commit`, `below` and `tree` are for `git`")
         if ".." in (self.below or "").split("/"):
             raise ValueError(f"below {self.below!r} names no folder in the repository")
-        for name in self.files or ():
+        for name in (*(self.files or ()), *(self.only or ())):
             if not name or name.startswith("/") or ".." in name.split("/"):
                 raise ValueError(f"{name!r} names no file below the corpus's folder")
         if self.format is not None and self.format not in self.sources:
@@ -207,6 +228,10 @@ class Raw(Settings):
             form["fields"] = self.fields.model_dump(mode="json", exclude_defaults=True)
         if self.min:
             form["least"] = self.min
+        if self.only:
+            form["only"] = self.only
+        if self.gather:
+            form["gather"] = self.gather
         if self.layout:
             form["layout"] = self.layout.model_dump(mode="json", exclude_defaults=True)
         return form

@@ -20,6 +20,8 @@ SOURCES: dict[str, Source] = {  # by name of the module beside this one, the `fo
         "scientific_papers",
         "lcsts",
         "gigaword",
+        "parallel",
+        "texts",
     )
 }
 

@@ -1,6 +1,7 @@
 """The raw content of a corpus: one file, or the shards of a folder, and the records in them."""
 
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ from sumcurve.sources.raw import (
     Dropped,
     Place,
     RawRecord,
+    RawText,
     Refused,
     check_numbers,
     identity,
@@ -49,6 +51,8 @@ class Content:
     there are no others. Where a source has names of its own, these hold for None.
     `least` are limits of further fields that hold a number, as a grade that people gave: a row below one is dropped.
     `roles` maps parts that rows state to the parts that they are taken for; others stay as they are.
+    `only` are patterns of the folder's files that are read, in place of the source's endings.
+    `gather` names what rows of one record share, `source` or `id`: each has a target, and further ones are references.
     """
 
     path: Path
@@ -57,6 +61,8 @@ class Content:
     ready: Ready | None = None
     least: Mapping[str, int] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
+    gather: str | None = None
 
     @cached_property
     def shards(self) -> list[Shard]:
@@ -85,7 +91,10 @@ class Content:
                 raise CorpusError(f"{self.path} is no folder, but split.ready names files in it: check raw.path")
             return [Shard(self.path.name, self.path)]
         if not isinstance(self.ready, Mapping):
-            return [Shard(name, self.path / name) for name in names_of_shards(self.path, patterns(self.source))]
+            return [
+                Shard(name, self.path / name)
+                for name in names_of_shards(self.path, patterns(self.source, only=self.only))
+            ]
         shards: dict[str, Shard] = {}
         for part in PRECEDENCE:
             for name in names_of_shards(self.path, [self.ready[part]]):
@@ -106,9 +115,14 @@ class Content:
         """Every row of every shard: the record, or the reason why it is none. Ids may repeat.
 
         CorpusError for a file that cannot be read, for a record that states a part where the study draws parts,
-        and for a limit of a field that no record has.
+        and for a limit, or a column of references, that no record has.
         """
-        lacking = set(self.least)
+        return gathered(self._rows, self.gather) if self.gather else self._rows()
+
+    def _rows(self) -> Iterator[RawRecord | Dropped]:
+        """`records`, each row by itself."""
+        columns = self.named and self.named.get("references")
+        lacking = {*self.least, *(columns if isinstance(columns, list) else ())}
 
         def noted(rows: Rows) -> Rows:
             for row in rows:
@@ -120,9 +134,9 @@ class Content:
             yield from self._read(shard, noted(self.source.rows(shard.path, self.names)))
         if lacking:
             name = sorted(lacking)[0]
+            why = f"whose least is {self.least[name]} by raw.min" if name in self.least else "a column of references"
             raise CorpusError(
-                f"{self.path}: no record has the field {name!r}, whose least is {self.least[name]} by raw.min: correct "
-                "the name, or leave it out"
+                f"{self.path}: no record has the field {name!r}, {why}: correct the name, or leave it out"
             )
 
     @property
@@ -132,10 +146,18 @@ class Content:
 
     @property
     def names(self) -> list[str] | None:
-        """Names in the rows of the fields that are read, those with a limit among them; None: all are."""
+        """Names in the rows of the fields that are read, those with a limit among them; None: all are.
+
+        Of several files not every one may have each column of references: then all are read.
+        """
         if self.named is None:
             return None
-        names = [name for name in names_of(self.named).values() if name is not None]
+        ours = names_of(self.named)
+        if "chat" in self.named:
+            ours |= {"source": self.named["chat"], "target": None}
+        names = [name for of in ours.values() if of is not None for name in ([of] if isinstance(of, str) else of)]
+        if isinstance(self.named.get("references"), list) and not any("." in name for name in names):
+            return None
         return names + [name for name in self.least if name not in names]
 
     def _read(self, shard: Shard, rows: Rows) -> Iterator[RawRecord | Dropped]:
@@ -188,8 +210,41 @@ class Content:
         return replace(record, split=self.roles.get(record.split or "", record.split))
 
 
-def patterns(source: Source, ready: Ready | None = None) -> tuple[str, ...]:
+def text_digest(text: RawText) -> bytes:
+    """Digest of a text in small letters, without white space: equal where tokens are."""
+    whole = text if isinstance(text, str) else " ".join(text)
+    return hashlib.blake2b("".join(whole.split()).lower().encode(), digest_size=16).digest()
+
+
+def gathered(read: Callable[[], Iterator[RawRecord | Dropped]], by: str) -> Iterator[RawRecord | Dropped]:
+    """The records, with the targets of later rows of one source, or of one id (`by`), as references of the first.
+
+    It reads twice. A row whose target the record has already is left as it is, a duplicate.
+    """
+    firsts: dict[tuple[str | None, str | bytes], tuple[int, set[bytes]]] = {}
+    further: dict[int, list[RawText]] = {}
+    taken = set()
+    for number, raw in enumerate(read()):
+        if isinstance(raw, Dropped):
+            continue
+        key = raw.split, raw.id if by == "id" else text_digest(raw.source)
+        first, targets = firsts.setdefault(key, (number, set()))
+        new = [text for text in (raw.target, *raw.references) if text_digest(text) not in targets]
+        targets.update(map(text_digest, new))
+        if first != number and new:
+            further.setdefault(first, []).extend(new)
+            taken.add(number)
+    for number, raw in enumerate(read()):
+        if number in further and isinstance(raw, RawRecord):
+            yield replace(raw, references=[*raw.references, *further[number]])
+        elif number not in taken:
+            yield raw
+
+
+def patterns(source: Source, ready: Ready | None = None, only: Sequence[str] = ()) -> tuple[str, ...]:
     """Patterns of the paths below a folder that are shards of its content."""
     if isinstance(ready, Mapping):
         return tuple(ready.values())
+    if only:
+        return tuple(only)
     return tuple(f"**/*{ending}" for ending in source.suffixes)

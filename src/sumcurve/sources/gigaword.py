@@ -5,15 +5,16 @@ the zip is read in place. And harvardnlp/sent-summary: `train/{train,valid}.{art
 `Giga/input.txt` with `task1_ref0.txt`, and DUC2003 and DUC2004 with `task1_ref0.txt` to `task1_ref3.txt`.
 
 Texts are lower-cased and tokenised as the Penn Treebank's, with `#` for digits. The mark of a rare word is `<unk>`
-in training and validation and `UNK` in the test part: the step `unknown_words` of cleaning makes both one.
+in training and validation and `UNK` in the test part: the step `unknown_words` of cleaning makes both one. Other pairs
+of line files are `parallel`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from sumcurve.sources.lines import lines_of_member, read_lines
-from sumcurve.sources.raw import NOT_UTF8, NUL, Refused
+from sumcurve.sources.parallel import pairs, require
+from sumcurve.sources.raw import Refused
 from sumcurve.sources.source import Inside, Rows, Source
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.members import Member, is_visible, limits_of_text, zip_members
@@ -103,46 +104,6 @@ def beside(path: Path) -> list[Path]:
     """The files of the titles, of a file of sources; CorpusError as in `rows`."""
     pair = None if path.suffix == ".zip" else source_and_titles(path)
     return [] if pair is None else pair[1]
-
-
-def require(path: Path, others: Iterable[Path]) -> None:
-    for other in others:
-        if not other.is_file():
-            raise CorpusError(f"{path} needs {other.name} beside it, of which each line belongs to one of its lines")
-
-
-def pairs(
-    sources: Iterator[bytes | Refused],
-    titles: Sequence[Iterator[bytes | Refused]],
-    place: object,
-    names: Sequence[object],
-) -> Iterator[list[str] | Refused]:
-    """The source and the titles of every line; CorpusError where one file ends before the others."""
-    for number, lines in enumerate(zip_longest(sources, *titles), start=1):
-        ended = [str(name) for name, line in zip((place, *names), lines, strict=True) if line is None]
-        if ended:
-            longer = [str(name) for name, line in zip((place, *names), lines, strict=True) if line is not None]
-            raise CorpusError(
-                f"{ended[0]} ends behind line {number - 1:,}, and {longer[0]} goes on: which line titles which is not "
-                "known any more; copy both again, without changing line ends"
-            )
-        yield texts(lines)
-
-
-def texts(lines: Sequence[bytes | Refused]) -> list[str] | Refused:
-    """The lines as text, or the reason why one is none."""
-    decoded = []
-    for line in lines:
-        if isinstance(line, Refused):
-            return line
-        try:
-            text = line.decode()
-        except UnicodeDecodeError as error:
-            return Refused(NOT_UTF8, line[error.start : error.start + 16])
-        if "\x00" in text:
-            return Refused(NUL, repr(text))
-        decoded.append(text.strip())
-    return decoded
 
 
 def numbered(lines: Iterator[list[str] | Refused], name: str, part: str | None, path: Path) -> Rows:

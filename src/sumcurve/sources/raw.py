@@ -7,7 +7,7 @@ row that cannot be used is not skipped but reported as `Dropped`; a file that ca
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,6 +46,12 @@ EMPTY_GROUP = "empty group"
 BAD_SPLIT = "unknown split"
 OTHER_SPLIT = "split other than its file's"
 NO_SPLIT = "no split"
+NO_ANSWER = "no message of a user with an answer"
+
+ROLES = {  # of messages in a chat, as tools write them
+    **dict.fromkeys(("user", "human", "prompter"), "user"),
+    **dict.fromkeys(("assistant", "gpt", "bot", "model", "chatgpt", "ai"), "assistant"),
+}
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]")
 ENDS = re.compile(r"\r\n|\r|\n")  # of lines; str.splitlines has more
@@ -102,22 +108,46 @@ def identity(row: Mapping[str, Any]) -> str | None:
     return name if isinstance(name, str) and not LONE_SURROGATE.search(name) else None
 
 
-def names_of(fields: Mapping[str, Any]) -> dict[str, str | None]:
-    """The rows' names of our fields."""
+def names_of(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The rows' names of our fields: a string, a list of columns, or None."""
     return {name: fields.get(name, name) for name in FIELDS if name in REQUIRED or name in fields}
 
 
 def renamed(row: Mapping[str, Any], fields: Mapping[str, Any], place: Place) -> dict[str, Any]:
     """The fields of a row that `fields` names, under our names. Where the id is None, it is the row's place.
 
-    `lines` of `fields` lists the fields whose lines divide a text, and whether these are sentences or paragraphs.
-    Raises Refused for a required field that the row does not have.
+    Columns of `source` are joined by an empty line. Columns of `references` are a reference each, where they have
+    text; the first of them is the target of a row that lacks its own. `target_list` says whether a list is the
+    sentences of one target, or alternatives, of which the first is the target and the rest are references. `chat`
+    names a field of messages. `lines` lists the fields whose lines divide a text, and whether these are sentences or
+    paragraphs. Raises Refused for a required field that the row does not have.
     """
     names = names_of(fields)
+    if (chat := fields.get("chat")) is not None:
+        row = {**row, **dict(zip(("source", "target"), exchange(row, chat), strict=True))}
+        names |= {"source": "source", "target": "target"}
+    if isinstance(columns := names["source"], list):
+        row = {**row, ", ".join(columns): joined(row, columns)}
+        names["source"] = ", ".join(columns)
+    further: list[Any] = []
+    if isinstance(columns := names.get("references"), list):
+        further = [row[name] for name in columns if name != names["target"] and has_text(row.get(name))]
+        del names["references"]
+        if further and not has_text(row.get(names["target"])):
+            row = {**row, names["target"]: further.pop(0)}
+    if fields.get("target_list") == "alternatives":
+        if isinstance(texts := row.get(names["target"]), list):
+            first, *others = [text for text in texts if has_text(text)] or [""]
+            row, further = {**row, names["target"]: first}, others + further
+        if names.get("references") == names["target"]:
+            del names["references"]
     for name in REQUIRED:
         if names[name] is not None and names[name] not in row:
             raise Refused(MISSING_KEY, f"{names[name]} (raw.fields: {name})")
     record = {ours: row[theirs] for ours, theirs in names.items() if theirs is not None and theirs in row}
+    if further:
+        listed = record.get("references") or []
+        record["references"] = [*further, *listed] if isinstance(listed, list) else listed  # which is refused, as ever
     if names["id"] is None:
         record["id"] = f"{place.file}:{place.number}" if place.several else str(place.number)
     for name, kind in fields.get("lines", {}).items():
@@ -125,6 +155,52 @@ def renamed(row: Mapping[str, Any], fields: Mapping[str, Any], place: Place) -> 
             lines = [line for line in ENDS.split(text) if line.strip()]
             record[name] = lines if kind == "sentences" else "\n\n".join(lines)
     return record
+
+
+def has_text(value: Any) -> bool:
+    """Tell whether a field holds anything but blanks; of another type it does, and is refused where it is checked."""
+    return bool(value.strip() if isinstance(value, str) else value)
+
+
+def joined(row: Mapping[str, Any], columns: Sequence[str]) -> str:
+    """The texts of these columns, parted by an empty line; Refused where none has one, or one is no text."""
+    texts = [row[name] for name in columns if has_text(row.get(name))]
+    if not texts:
+        raise Refused(EMPTY_SOURCE, f"none of {', '.join(columns)} has text")
+    if bad := next((text for text in texts if not isinstance(text, str)), None):
+        raise Refused(WRONG_TYPE, f"source: {bad!r}, must be a string")
+    return "\n\n".join(texts)
+
+
+def messages_of(value: Any) -> list[tuple[str, str]]:
+    """The messages of a chat: `user`, `assistant` or another role, and the text; none where it is no chat."""
+    if not isinstance(value, list):
+        return []
+    messages = []
+    for message in value:
+        if not isinstance(message, Mapping):
+            return []
+        role = str(message.get("role", message.get("from"))).lower()
+        text = message.get("content", message.get("value", message.get("text")))
+        if isinstance(text, list):  # parts, of which images have no text
+            text = "".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
+        if not isinstance(text, str):
+            return []
+        messages.append((ROLES.get(role, role), text))
+    return messages
+
+
+def exchange(row: Mapping[str, Any], name: str) -> tuple[str, str]:
+    """What the user says before the assistant's first answer, and that answer; other roles and later turns are left."""
+    said: list[str] = []
+    for role, text in messages_of(row.get(name)):
+        if role == "user":
+            said.append(text)
+        elif role == "assistant" and said:
+            return "\n\n".join(said), text
+    if name not in row:
+        raise Refused(MISSING_KEY, f"{name} (raw.fields: chat)")
+    raise Refused(NO_ANSWER, row[name])
 
 
 def check_numbers(row: Mapping[str, Any], least: Mapping[str, int]) -> None:

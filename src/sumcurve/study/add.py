@@ -7,9 +7,11 @@ quantiles of its lengths the limits on records, on a model's input and on its ou
 import argparse
 import random
 import re
+import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from glob import escape
 from itertools import islice
 from math import ceil
 from pathlib import Path
@@ -26,51 +28,61 @@ from sumcurve.files.objects import dotted
 from sumcurve.files.rows import kind_by_content
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import given
-from sumcurve.machine.spelling import there_are
 from sumcurve.planning.folder import place_of_hub
 from sumcurve.scores import SCORERS
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Prepare
 from sumcurve.sources import format_of
-from sumcurve.sources.content import Content, patterns
+from sumcurve.sources.content import Content, patterns, text_digest
 from sumcurve.sources.csv import guesses_in, rows_in_one
 from sumcurve.sources.lines import as_corpus_error, read_lines
+from sumcurve.sources.parallel import side_of, summaries_of
 from sumcurve.sources.pinned import File
-from sumcurve.sources.raw import FIELDS, SPLITS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
-from sumcurve.sources.source import Source
+from sumcurve.sources.raw import FIELDS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
+from sumcurve.sources.source import Inside
 from sumcurve.store.manifest import sha256_file
+from sumcurve.store.members import is_visible
 from sumcurve.store.records import write_text
-from sumcurve.study.added_parts import Candidate, Digests, digests_of, parts_drawn, repeats, test_notes
+from sumcurve.study.added_fields import Found, found_in
+from sumcurve.study.added_parts import Candidate, Digests, parts_drawn, ready_files, repeats, test_notes
 from sumcurve.study.doors import CAPABILITIES, SOURCES, Raw
 from sumcurve.study.languages import Language, language_of
 from sumcurve.study.plan import Plan
 from sumcurve.study.planning.checks import NAME
 
-# Names of fields in common corpora; our own names first.
-NAMES: dict[str, tuple[str, ...]] = {
-    "id": ("id", "guid"),
-    "source": ("source", "document", "article", "text", "dialogue", "body", "content"),
-    "target": ("target", "summary", "highlights", "abstract", "headline", "title"),
-    "references": ("references",),
-    "group": ("group",),
-    "split": ("split",),
-}
 KINDS = {  # of fields' values
     **dict.fromkeys(("id", "group", "split"), "a string"),
     **dict.fromkeys(("source", "target"), "a string or a list of strings"),
     "references": "a list of targets",
 }
+OF_DATA = re.compile(r"\.(json|jsonl|ndjson|csv|tsv|parquet|pq|zip)\b")  # endings of files that are no lone texts
+FLAGS = (
+    "format",
+    "delimiter",
+    "quoting",
+    "no_heads",
+    "rows",
+    "below",
+    "models",
+    "sizes",
+    "form",
+    *FIELDS,
+    "chat",
+    "target_list",
+    "gather",
+    *PARTS,
+)
 FIRST_ROWS = 1000  # in which fields are looked for
 FORMATS = {"parquet": "parquet", "json": "jsonl", "table": "csv"}  # by kinds of files
 MOST_BAD = 20  # one line in so many may be no UTF-8; a file of more has another encoding
 SIZES_OF_FORECAST = 4  # as `curves.fit.LEAST_SIZES` has it, which reads numpy
 SAMPLE = 20_000  # records whose lengths are taken
-SHORT_TEXT = 4  # words; a shorter text is a name or a number
 LEAST_RECORDS = 50
 HUB = "hf://"
 PERCENTS = (3, 6, 12, 25, 50, 100)
 LEAST_OF_A_PERCENT = 200  # training records
-MOST_SOURCE_TOKENS, MOST_TARGET_TOKENS = 400, 120  # See et al. 2017 read and write as much
+MOST_SOURCE_TOKENS, MOST_TARGET_TOKENS = 400, 512  # See et al. 2017 read as much; beyond, decoding takes its time
+LEAST_GATHERED = 0.05  # of a part's rows, that repeat a source with another target: then these are references
 
 
 @dataclass(frozen=True)
@@ -94,6 +106,9 @@ class DataProfile:
     groups: int
     ungrouped: int
     lengths: Lengths
+    repeats: int  # rows whose source another row of their part has
+    others: Counter[str | None]  # those among them that have another target, by part
+    references: int  # records that have several summaries
     language: Language
 
 
@@ -124,103 +139,102 @@ def format_in(path: Path) -> str:
     return formats[0]
 
 
-def ready_files(path: Path) -> dict[str, str] | None:
-    """Files of a folder for each part, whose names begin with a name of the part; None where none are.
+def shape_of(path: Path) -> str | None:
+    """`parallel` or `texts`, where files are pairs by the words of their names, or stories; else None.
 
-    PlanError where only some parts are found.
+    Fewer pairs than a study has records are files of lines, and more are texts.
     """
-    if not path.is_dir():
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    files = [file for file in files if is_visible(file.name) and not OF_DATA.search(file.name)]
+    if files and all(file.suffix == ".story" for file in files):
+        return "texts"
+    paired = [summaries_of(file) for file in files]
+    if 2 * sum(of == [] for of in paired) >= len(files):
         return None
-    fields: dict[str, str] = {}
-    for name, part in SPLITS.items():
-        for pattern in (f"{name}.*", f"{name}-*", f"{name}_*", f"{name}/*"):
-            if any(inner.is_file() for inner in path.glob(pattern)):
-                if part in fields:
-                    raise PlanError(
-                        f"{path}: both {fields[part]} and {pattern} are files of {part}: say --train, --valid and "
-                        "--test"
-                    )
-                fields[part] = pattern
-    if fields and (missing := [part for part in PARTS if part not in fields]):
-        named = ", ".join(f"{fields[part]} is {part}" for part in fields)
-        raise PlanError(
-            f"{path}: {named}, but no file's name begins as those of {' and '.join(missing)} do: say --train, --valid "
-            "and --test, or move files of parts elsewhere, so that a published part is not mixed with others"
-        )
-    return {part: fields[part] for part in PARTS} if fields else None
+    return "texts" if path.is_dir() and sum(map(bool, paired)) >= LEAST_RECORDS else "parallel"
 
 
-def fields_in(content: Content, stated: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Names of fields here, and in the data; PlanError names those that cannot be recognised, to be given."""
+def first_rows(content: Content) -> list[object]:
+    """The first rows of every part that files state."""
+    left, first = dict.fromkeys((*PARTS, None), FIRST_ROWS), list[object]()
+    for shard in content.shards:
+        if left[shard.part]:
+            rows = [*islice(content.source.rows(shard.path, None), left[shard.part])]
+            left[shard.part] -= len(rows)
+            first += [row for row in rows if not isinstance(row, Inside)]
+    return first
+
+
+def rows_in(content: Content) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
+    """All rows that are objects, with the part that their file states."""
+    for shard in content.shards:
+        for row in content.source.rows(shard.path, None):
+            if isinstance(row, Mapping):
+                yield shard.part, dict(dotted(row))
+
+
+def fields_in(content: Content, arguments: argparse.Namespace, name: str) -> Found:
+    """Fields as the study names them, and what was decided; PlanError asks for all that is not recognised at once.
+
+    The fields are none where rows have our names alone. `name` is the corpus's, for the command that the error prints.
+    """
     if content.source.suffixes in (SOURCES["jsonl"].suffixes, SOURCES["csv"].suffixes):
         for shard in content.shards:
             _check_encoding(shard.path)
-    rows = (row for shard in content.shards for row in content.source.rows(shard.path, None))
-    first = [dict(dotted(row)) if isinstance(row, Mapping) else row for row in islice(rows, FIRST_ROWS)]
-    there = dict.fromkeys(key for row in first if isinstance(row, Mapping) for key, value in row.items() if value)
-    if not there:
+    first = first_rows(content)
+    rows = [dict(dotted(row)) for row in first if isinstance(row, Mapping)]
+    if not any(value for row in rows for value in row.values()):
         why = f" (the first row: {first[0].reason}: {first[0].value})" if isinstance(first[0], Refused) else ""
         raise PlanError(
             f"{content.path}: none of its first {counted(len(first), 'row')} has a field{why}: "
             "write objects with fields"
         )
-    fields: dict[str, str | None] = {}
-    for name, candidates in NAMES.items():
-        if (given := stated.get(name)) is not None:
-            if given not in there:
-                raise PlanError(f"{content.path}: no field {given!r} for --{name}; {there_are(given, there)}")
-            fields[name] = given
-            continue
-        fitting = [name for name in candidates if name in there and name not in stated.values()]
-        if name in fitting and name not in ("source", "target"):
-            fitting = [name]
-        if name == "source" and len(fitting) == 1:
-            taken = {*stated.values(), *fitting, *(target for target in NAMES["target"] if target in there)}
-            fitting += longer_fields(rows_of(first), fitting[0], there.keys() - taken)
-        if len(fitting) == 1:
-            fields[name] = fitting[0]
-        elif name in ("source", "target"):
-            known = " or ".join(fitting) or "none is known as one"
-            raise PlanError(
-                f"{content.path}: which field is the {name} ({known})? say --{name} FIELD; there are: "
-                + ", ".join(there)
-            )
-    if fields["source"] == fields["target"]:
+    stated = {key: getattr(arguments, key) for key in (*FIELDS, "chat", "target_list")}
+    found = found_in(content.path, rows, stated, rows_in(content), content.ready is None)
+    fields = found.fields
+    if found.asked or (arguments.name is None and not arguments.corpus.startswith(HUB)):
+        raise PlanError(asked_for(content.path, found, arguments, name))
+    if "source" in fields and fields["source"] == fields["target"]:
         raise PlanError(
             f"{content.path}: source and target are one field, {fields['source']}: say --source or --target"
         )
     ours = {key: key for key in fields}
-    if fields == ours and set(there) <= set(FIELDS) and "id" in fields:
-        return {}
-    return {"id": None, **fields}
+    if fields == ours and set(found.examples) <= set(FIELDS) and "id" in fields:
+        found.fields = {}
+    else:
+        found.fields = {"id": None, **{key: fields[key] for key in (*FIELDS, "chat", "target_list") if key in fields}}
+    return found
 
 
-def rows_of(rows: Iterable[object]) -> list[Mapping[str, Any]]:
-    """The rows that are objects."""
-    return [row for row in rows if isinstance(row, Mapping)]
-
-
-def words_of(rows: Iterable[Mapping[str, Any]], name: str) -> int:
-    """The median of the words that a field's values have, where it has any; numbers have none."""
-    texts = [
-        " ".join(map(str, value)) if isinstance(value, list) else value for row in rows if (value := row.get(name))
+def asked_for(path: Path, found: Found, arguments: argparse.Namespace, name: str) -> str:
+    """The error that asks for what is missing, with the command to type and an example of each column."""
+    asks = [
+        f"which field is the {ours} ({' or '.join(columns) or 'none is known as one'})? say --{ours} FIELD"
+        for ours, columns in found.asked.items()
     ]
-    return quantile((len(text.split()) if isinstance(text, str) else 0 for text in texts), 0.5) if texts else 0
+    if arguments.name is None:
+        asks.append("say --name, which the corpus and its study get")
+    words = ["sumcurve add", shlex.quote(arguments.corpus), "--name", name]
+    guessed = {ours: columns[0] if columns else "???" for ours, columns in found.asked.items()}
+    settled = {ours: of for ours, of in found.fields.items() if ours in ("source", "target", "chat")}
+    for key in FLAGS:
+        value = getattr(arguments, key) or (settled | guessed).get(key)
+        if value is True:
+            words.append(f"--{key.replace('_', '-')}")
+        elif value:
+            listed = value if isinstance(value, str) else ",".join(map(str, value))
+            words += [f"--{key.replace('_', '-')}", "???" if listed == "???" else shlex.quote(listed)]
+    columns = ", ".join(f"{column} ({example})" for column, example in found.examples.items())
+    return f"{path}: {'; '.join(asks)}: type `{' '.join(words)}`; there are: {columns}"
 
 
-def longer_fields(rows: Sequence[Mapping[str, Any]], source: str, others: Iterable[str]) -> list[str]:
-    """Other fields that hold longer texts than the source, and so may be the source."""
-    length = max(words_of(rows, source), SHORT_TEXT)
-    return sorted(name for name in others if words_of(rows, name) > length)
-
-
-def check_lengths(path: Path, fields: Mapping[str, str | None], lengths: Lengths) -> None:
-    """Raise PlanError where sources are not longer than targets, as where columns are swapped."""
+def check_lengths(path: Path, fields: Mapping[str, Any], lengths: Lengths) -> None:
+    """Raise PlanError where sources are shorter than targets, as where columns are swapped."""
     if not lengths.source:
         return
     source, target = quantile(lengths.source, 0.5), quantile(lengths.target, 0.5)
-    if source <= target:
-        names = [fields.get(name) or name for name in ("source", "target")]
+    if source < target:
+        names = [fields.get("chat") or fields.get(name) or name for name in ("source", "target")]
         raise PlanError(
             f"{path}: the median source (field {names[0]}) has {counted(source, 'token')}, and the median target "
             f"(field {names[1]}) {target}: are they swapped, or is another field meant? say "
@@ -228,7 +242,7 @@ def check_lengths(path: Path, fields: Mapping[str, str | None], lengths: Lengths
         )
 
 
-def check_records(path: Path, fields: Mapping[str, str | None], counts: DataProfile, ready: Any) -> None:
+def check_records(path: Path, fields: Mapping[str, Any], counts: DataProfile, ready: Any) -> None:
     """Raise PlanError where the records make no study: too few, of too few groups, or none of a part that is ready."""
     count, drops = counts.parts.total(), not_usable(counts)
     check_lengths(path, fields, counts.lengths)
@@ -285,18 +299,25 @@ def seen(content: Content) -> DataProfile:
     rows: list[tuple[Candidate, Digests]] = []
     sample: list[RawRecord] = []
     places: dict[tuple[str | None, str], Place] = {}  # of ids
+    targets: dict[tuple[str | None, bytes], bytes] = {}  # of sources, the first
+    again, others, references = 0, Counter[str | None](), 0
     for raw in content.records():
         if isinstance(raw, Dropped):
             dropped[raw.reason] += 1
             bad = bad or _bad(raw.place, raw.reason, raw.value)
             continue
+        digests = text_digest(raw.source), text_digest(raw.target)
+        if (target := targets.setdefault((raw.split, digests[0]), digests[1])) is not digests[1]:
+            again += 1
+            others[raw.split] += target != digests[1]
         if (first := places.setdefault((raw.split, raw.id), raw.place)) is not raw.place:
             dropped[DUPLICATE_ID] += 1
             bad = bad or _bad(raw.place, DUPLICATE_ID, f"{raw.id} first at {first}")
             continue
         parts[raw.split] += 1
+        references += bool(raw.references)
         row = Candidate(raw.place, raw.id, raw.group, raw.split)
-        rows.append((row, digests_of(raw.source, raw.target)))
+        rows.append((row, digests))
         if len(sample) < SAMPLE:
             sample.append(raw)
         elif (place := draw.randrange(parts.total())) < SAMPLE:
@@ -322,9 +343,14 @@ def seen(content: Content) -> DataProfile:
         lengths.target.append(sum(sentence.count(" ") + 1 for sentence in record.target))
         lengths.source_sentences.append(len(record.source))
         lengths.target_sentences.append(len(record.target))
-    return DataProfile(
-        Counter(row.split for row in left), left, dropped, bad, len(groups), ungrouped, lengths, language
-    )
+    kept = Counter(row.split for row in left)
+    return DataProfile(kept, left, dropped, bad, len(groups), ungrouped, lengths, again, others, references, language)
+
+
+def gathers(counts: DataProfile) -> bool:
+    """Tell whether rows that repeat a source are further references: most have another target, in a part one in 20."""
+    many = any(number >= LEAST_GATHERED * (counts.parts[part] + number) for part, number in counts.others.items())
+    return many and 2 * counts.others.total() > counts.repeats
 
 
 def _bad(place: Place, reason: str, value: str) -> str:
@@ -334,8 +360,11 @@ def _bad(place: Place, reason: str, value: str) -> str:
     return f"{place}: {reason}: {value}{kind}"
 
 
-def _named(fields: Mapping[str, str | None]) -> str:
-    return ", ".join(f"{ours}: {theirs}" for ours, theirs in fields.items() if theirs) or "by our names"
+def _named(fields: Mapping[str, Any]) -> str:
+    shown = {
+        ours: theirs if isinstance(theirs, str) else " + ".join(theirs) for ours, theirs in fields.items() if theirs
+    }
+    return ", ".join(f"{ours}: {theirs}" for ours, theirs in shown.items()) or "by our names"
 
 
 def not_usable(counts: DataProfile) -> str:
@@ -367,7 +396,7 @@ def corpus_of(
     """The corpus's block of the study; without `sizes`, numbers of records, it has percents."""
     lengths, count = counts.lengths, counts.parts.total()
     titles = quantile(lengths.target_sentences, 0.95) == 1
-    most = min(quantile(lengths.target, 0.95), MOST_TARGET_TOKENS)
+    most = min(quantile(lengths.target, 0.99), MOST_TARGET_TOKENS)
     split: dict[str, Any] = {"ready": ready} if ready else sizes_of(count)
     published = {part: len(rows) for part, rows in parts_of(counts, ready).items()}
     corpus: dict[str, Any] = {"title": f"{count} records of {called}.", "raw": dict(raw)}
@@ -386,7 +415,7 @@ def corpus_of(
         "target": "titles" if titles else "summaries",
         "source_tokens": min(quantile(lengths.source, 0.9), MOST_SOURCE_TOKENS),
         "target_tokens": most,
-        "search": {"beam": 4, "min_tokens": min(quantile(lengths.target, 0.05), most), "max_tokens": most},
+        "search": {"beam": 4, "min_tokens": min(quantile(lengths.target, 0.05), most // 2), "max_tokens": most},
         "lead_sentences": quantile(lengths.target_sentences, 0.5),
     }
     return corpus
@@ -399,8 +428,24 @@ COMMENTS = {  # of keys of the core
     "percents": "Of the training part; forecasts need four sizes.",
     "sizes": "Training records; forecasts need four sizes.",
     "source_tokens": "What a model reads of a source: all of it in nine of ten records, if that is no more than 400.",
-    "target_tokens": "What it learns to write: all of it in 19 of 20 records, if that is no more than 120.",
+    "target_tokens": "What it learns to write: all of it in 99 of 100 records, if that is no more than 512.",
 }
+
+
+def length_notes(lengths: Lengths, corpus: Mapping[str, Any]) -> list[str]:
+    """Warnings of targets that are cut, of more than one in 100, and of sources, of more than one in ten."""
+    notes = []
+    for name, share in (("target", 0.01), ("source", 0.1)):
+        found, limit = getattr(lengths, name), corpus[f"{name}_tokens"]
+        longer = sum(length > limit for length in found)
+        if longer > share * len(found):
+            remedy = f"raise {name}_tokens" + (" and search.max_tokens" if name == "target" else "")
+            notes.append(
+                f"WARNING: {100 * longer / len(found):.0f} % of {name}s are longer than the {limit} tokens of "
+                f"{name}_tokens (median {quantile(found, 0.5)}, 99 % have at most {quantile(found, 0.99)}) and are "
+                f"cut: {remedy} in the study, which takes memory and time"
+            )
+    return notes
 
 
 def written(study: Mapping[str, Any], comments: Mapping[str, str]) -> str:
@@ -451,12 +496,25 @@ def origin_of(arguments: argparse.Namespace, note: Callable[[str], None]) -> Ori
     if arguments.below:
         raise PlanError("--below names a folder of a data set of the hub; of this machine name the folder itself")
     path = Path(arguments.corpus)
+    if (arguments.format or shape_of(path)) == "parallel":
+        folder = path if path.is_dir() else path.parent
+        files = [file for file in folder.rglob("*") if file.is_file() and summaries_of(file) != []]
+        if folder != path:
+            files = [file for file in files if file.parent == folder and side_of(file.name)[0] == side_of(path.name)[0]]
+        if not files:
+            raise PlanError(f"{path}: no two files are named alike but for a word of their sides, as x.src and x.tgt")
+        only = sorted(escape(file.relative_to(folder).as_posix()) for file in files)
+        return Origin(folder, path.name, {"path": str(folder), "format": "parallel", "only": only})
     return Origin(path, path.name, {"path": str(path)})
 
 
-def ready_below(origin: Origin) -> dict[str, str] | None:
-    """`ready_files` of the folder of the parts' files, as patterns below the content's own."""
-    fields = ready_files(origin.path / origin.below)
+def ready_below(origin: Origin, kind: str, note: Callable[[str], None]) -> dict[str, str] | None:
+    """`ready_files` of the folder of the parts' files, as patterns below the content's own; says what is left out."""
+    below = origin.path / origin.below
+    fields, others = ready_files(below, patterns(SOURCES[kind], only=origin.raw.get("only", ())), names=kind != "texts")
+    if others:
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        note(f"left out: {', '.join(others[:3])}{more}")
     prefix = f"{origin.below}/" if origin.below else ""
     return fields and {part: f"{prefix}{pattern}" for part, pattern in fields.items()}
 
@@ -489,9 +547,7 @@ def add(
     `costs` gives lines about the cost of the study's plan.
     """
     hub = arguments.corpus.startswith(HUB)
-    if arguments.name is None and not hub:
-        raise PlanError("say --name, which the corpus and its study get")
-    wanted = arguments.name or hub_name(arguments.corpus)
+    wanted = arguments.name or hub_name(arguments.corpus if hub else Path(arguments.corpus).name.split(".")[0])
     name = arguments.name or free_name(config, wanted)
     study = config / "studies" / f"{name}.yaml"
     if not NAME.fullmatch(name):
@@ -502,26 +558,46 @@ def add(
         raise PlanError(f"{study} is there already: say another --name, or delete it")
     origin = origin_of(arguments, note)
     path = origin.path
-    kind = arguments.format or format_in(path)
+    kind = arguments.format or origin.raw.get("format") or shape_of(path) or format_in(path)
     if kind not in SOURCES:
         raise PlanError(f"--format {kind!r}: there are {', '.join(SOURCES)}")
     files = {part: getattr(arguments, part) for part in PARTS}
     if any(files.values()) and not all(files.values()):
         raise PlanError("say all of --train, --valid and --test, or none")
-    ready: Any = files if all(files.values()) else ready_below(origin)
+    alone = not hub and Path(arguments.corpus).is_file()
+    ready: Any = files if all(files.values()) else None if alone else ready_below(origin, kind, note)
+    only = tuple(origin.raw.get("only", ()))
     layout = {name: value for name, value in given(arguments, Layout).items() if value}
-    source = SOURCES[kind].by_layout(layout)
-    fields = fields_in(Content(path, source, None, ready), {name: getattr(arguments, name) for name in NAMES})
+    content = Content(path, SOURCES[kind].by_layout(layout), None, ready, only=only)
+    found = fields_in(content, arguments, name)
+    fields = found.fields
     if ready is None and fields.get("split", "split" if not fields else None):
-        ready = "records" if _says_parts(path, source, fields) else None
-    content = Content(path, source, fields or None, ready)
+        ready = "records" if _says_parts(content, fields) else None
+    gather = None if arguments.gather in (None, "none") else arguments.gather
+    content = replace(content, fields=fields or None, ready=ready, gather=gather)
     counts = seen(content)
+    if (others := counts.others.total()) and arguments.gather is None and gathers(counts):
+        content = replace(content, gather="source")
+        counts = seen(content)
+        found.notes.append(
+            f"references: {counted(others, 'row')} repeat a source with another target, and are further references of "
+            "its record; --gather none drops them as duplicates"
+        )
+    elif others:
+        found.notes.append(
+            f"WARNING: {others} of the rows that repeat a source have another target, and are dropped, or records of "
+            "their own in a published test part; --gather source makes them further references"
+        )
+    if counts.references:
+        found.notes.append(f"references: {counted(counts.references, 'record')} of {counts.parts.total()} have several")
     count = counts.parts.total()
     drops = not_usable(counts)
     check_records(path, fields, counts, ready)
     raw = dict(origin.raw)
+    if isinstance(ready, Mapping):
+        raw.pop("only", None)  # its patterns name the files
     if not hub:
-        raw["sha256"] = File("", str(path), shards=patterns(content.source, ready)).observed(Path())
+        raw["sha256"] = File("", str(path), shards=patterns(content.source, ready, only)).observed(Path())
     if format_of(str(path), SOURCES) != kind and not (
         hub and {format_of(file, SOURCES) for file in raw["files"]} == {kind}
     ):
@@ -530,6 +606,8 @@ def add(
         raw["layout"] = layout
     if fields:
         raw["fields"] = fields
+    if content.gather:
+        raw["gather"] = content.gather
     corpus = corpus_of(origin.called, counts, raw, ready, arguments.sizes)
     long = quantile(counts.lengths.source_sentences, 0.95)
     added = {
@@ -561,11 +639,13 @@ def add(
     if drops:
         note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
     groups = f"{counted(counts.groups, 'group')}, never divided" if counts.groups else "no groups"
-    note(f"{origin.called if hub else path}: {count} records ({kind}); fields {names}; {groups}; parts {parts}")
+    note(f"{arguments.corpus}: {count} records ({kind}); fields {names}; {groups}; parts {parts}")
     if kind == "csv":
         for shard in content.shards:
             for warning in (*guesses_in(shard.path, Layout(**layout)), *quote_notes(shard.path, Layout(**layout))):
                 note(warning)
+    for line in found.notes + length_notes(counts.lengths, corpus):
+        note(line)
     for warning in test_notes(parts_of(counts, ready)["test"], bool(ready)):
         note(warning)
     note(f"language: {counts.language.reason}")
@@ -597,8 +677,6 @@ def free_name(config: Path, name: str) -> str:
     return next(free for free in names if not (config / "studies" / f"{free}.yaml").exists())
 
 
-def _says_parts(path: Path, source: Source, fields: Mapping[str, str | None]) -> bool:
+def _says_parts(content: Content, fields: Mapping[str, Any]) -> bool:
     name = fields.get("split") or "split"
-    content = Content(path, source)
-    rows = (row for shard in content.shards for row in content.source.rows(shard.path, None))
-    return any(isinstance(row, Mapping) and row.get(name) for row in islice(rows, FIRST_ROWS))
+    return any(row.get(name) for _, row in islice(rows_in(content), FIRST_ROWS))

@@ -1,18 +1,26 @@
 """The parts that an added corpus will have, before anything is prepared: without exact repeats, by whole groups."""
 
-import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from glob import escape
+from pathlib import Path
 
 from sumcurve.corpora.decisions import SAME_SOURCE, SAME_TARGET, gives_way
 from sumcurve.corpora.parts import keyed, unit_of
 from sumcurve.corpora.store import PARTS
 from sumcurve.machine.counts import counted
+from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Split
 from sumcurve.sources.content import PRECEDENCE
-from sumcurve.sources.raw import Place, RawText
+from sumcurve.sources.parallel import SIDES, side_of
+from sumcurve.sources.raw import SPLITS, Place
+from sumcurve.store.members import is_visible
 
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # in names: between separators, digits and changes of case
+PART_WORDS = SPLITS | {"testing": "test", "development": "valid", "eval": "valid", "evaluation": "valid"}
+SAY_FILES = "say --train, --valid and --test"
 LEAST_ITEMS, LEAST_GROUPS = 100, 10  # of a test part, below which next to nothing is detected
 TYPICAL_SD = 18.0  # of two systems' per-item difference on short summaries, in ROUGE-1 points (tutorial 3)
 Digests = tuple[bytes, bytes]  # of a source and a target
@@ -26,16 +34,6 @@ class Candidate:
     id: str
     group: str | None
     split: str | None  # where the parts are ready
-
-
-def digests_of(source: RawText, target: RawText) -> Digests:
-    """Digests of the texts in small letters, without white space: equal where tokens are."""
-    return _digest(source), _digest(target)
-
-
-def _digest(text: RawText) -> bytes:
-    whole = text if isinstance(text, str) else " ".join(text)
-    return hashlib.blake2b("".join(whole.split()).lower().encode(), digest_size=16).digest()
 
 
 def repeats(rows: Iterable[tuple[Candidate, Digests]]) -> Iterator[tuple[Candidate, str, Candidate | None]]:
@@ -52,6 +50,92 @@ def repeats(rows: Iterable[tuple[Candidate, Digests]]) -> Iterator[tuple[Candida
             for digest, owners in zip(digests, (sources, targets), strict=True):
                 owners.setdefault(digest, row)
             yield row, "", None
+
+
+@dataclass(frozen=True)
+class Named:
+    """The part that a path names, by which word, with what stands around it, and in which folder."""
+
+    part: str
+    word: str
+    around: tuple[str, ...]  # words before it, and the sign behind it: those of one part agree
+    folder: str  # without folders of sources or summaries
+
+
+def part_of(name: str, of_file: bool) -> Named | None:
+    """The part that a path names: by its outermost folder that does, else by the file, if that counts.
+
+    PlanError where one name has words of two parts.
+    """
+    *folders, file = name.split("/")
+    for place, step in enumerate((*folders, *([file] if of_file else []))):
+        words = [word for word in WORD.finditer(step) if word[0].lower() in PART_WORDS]
+        if len(parts := {PART_WORDS[word[0].lower()] for word in words}) > 1:
+            raise PlanError(f"{name}: {step} has words of {' and '.join(sorted(parts))}: {SAY_FILES}, or rename it")
+        for word in words:
+            before = [other for other in WORD.findall(step[: word.start()].lower()) if other not in SIDES]
+            around = (*before, re.sub(r"\d", "0", step[word.end() : word.end() + 1]))
+            return Named(
+                PART_WORDS[word[0].lower()],
+                word[0],
+                around,
+                "/".join(one for one in folders[:place] if not side_of(one)[1]),
+            )
+    return None
+
+
+def ready_files(
+    path: Path, shards: Sequence[str] = ("**/*",), names: bool = True
+) -> tuple[dict[str, str] | None, list[str]]:
+    """Patterns of a folder's files for each part, by a word in their paths, and files of no part.
+
+    `shards` are patterns of the files that are read; of `names` and folders, or of folders alone. None where no file is
+    of a part; PlanError where only some parts are found, where one has files of two kinds, and for two sets of parts.
+    """
+    if not path.is_dir():
+        return None, []
+    readable = {file.relative_to(path).as_posix() for of in shards for file in path.glob(of) if file.is_file()}
+    found = {name: of for name in sorted(filter(is_visible, readable)) if (of := part_of(name, names))}
+    above = {of.folder: {one.part for one in found.values() if one.folder == of.folder} for of in found.values()}
+    complete = [folder for folder, parts in above.items() if len(parts) == len(PARTS)]
+    if "" not in complete and len(complete) > 1:
+        raise PlanError(f"{path}: {' and '.join(complete)} have parts each: name one of these folders, or {SAY_FILES}")
+    within = {""} if "" in complete else {*complete} or {*above}
+    parts: dict[str, dict[Named, list[str]]] = {}
+    for name, of in found.items():
+        if of.folder in within:
+            parts.setdefault(of.part, {}).setdefault(of, []).append(name)
+    if parts and (missing := [part for part in PARTS if part not in parts]):
+        named = ", ".join(f"{files[0]} is {part}" for part, kinds in parts.items() for files in kinds.values())
+        raise PlanError(
+            f"{path}: {named}, but no file's name has a word of {' and '.join(missing)}: {SAY_FILES}, or move files of "
+            "parts elsewhere, so that a published part is not mixed with others"
+        )
+    for part, kinds in parts.items():
+        if len(kinds) > 1:
+            both = " and ".join(files[0] for files in kinds.values())
+            raise PlanError(f"{path}: {both} are files of {part}: {SAY_FILES}, or move what is not meant")
+    if not parts:
+        return None, []
+    files = {part: next(iter(parts[part].items())) for part in PARTS}
+    left = readable.difference(*(names for _, names in files.values()))
+    return {part: pattern_of(path, of.word, names) for part, (of, names) in files.items()}, [
+        *filter(is_visible, sorted(left))
+    ]
+
+
+def pattern_of(folder: Path, word: str, files: Sequence[str]) -> str:
+    """The simplest pattern with the word that these files match and no other; PlanError where there is none."""
+    ends = (".*", "-*", "_*", "/*", "/**/*", "*")
+    tried = [f"{word}{end}" for end in ends[:4]] + ([escape(files[0])] if len(files) == 1 else [])
+    above = {name.rpartition("/")[0] for name in files}
+    for place in (*(f"{escape(one)}/" for one in above if len(above) == 1 and one), "", "**/"):
+        tried += [f"{place}{begin}{word}{end}" for begin in ("", "*.", "*-", "*_", "*") for end in ends]
+    for pattern in tried:
+        found = {file.relative_to(folder).as_posix() for file in folder.glob(pattern) if file.is_file()}
+        if {*filter(is_visible, found)} == {*files}:
+            return pattern
+    raise PlanError(f"{folder}: no pattern names {files[0]} and others of its part alone: {SAY_FILES}")
 
 
 def parts_drawn(left: Sequence[Candidate], valid: int, test: int) -> dict[str, list[Candidate]]:

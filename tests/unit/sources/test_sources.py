@@ -48,12 +48,18 @@ def test_what_decides_how_content_is_read_decides_the_name(home) -> None:
     fields = {"source": "article"}
     assert name(fields=fields) == name(fields={**fields, "id": "id"})
     assert name(min={}) == name()
+    assert name(gather=None, only=None, fields={**fields, "target_list": "sentences"}) == name(fields=fields)
     files = {part: f"{part}*.jsonl" for part in ("train", "valid", "test")}
     different = [
         name(),
         name(fields=fields),
         *(name(**raw) for raw in ({"sha256": "1" * 64}, {"path": "a.parquet"}, {"fields": {"id": None}})),
         *(name(min={"grade": grade}) for grade in (3, 4)),
+        *(name(gather=by) for by in ("source", "id")),
+        *(name(path="a", format="parallel", only=[of]) for of in ("a.*", "b.*")),
+        name(fields={**fields, "target_list": "alternatives"}),
+        *(name(fields={**fields, "references": of}) for of in ("more", ["more"])),
+        name(fields={"chat": "messages"}),
         *(name(split={"ready": of}) for of in ("records", files, files | {"test": "public.jsonl"})),
         name(split={"ready": "records", "test": 20}),
     ]

@@ -4,41 +4,24 @@ import json
 import random
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
+from adding import add, prepared, records, said_of, sentence
 from hub import REVISION, Hub, serving
 from pretrained import make_folder
-from sumcurve.__main__ import main
-from sumcurve.corpora.store import Corpus
 from sumcurve.curves.fit import LEAST_SIZES
 from sumcurve.fetch.hub import sha256_of_model
 from sumcurve.settings.config import PlanError
-from sumcurve.study.add import SIZES_OF_FORECAST, percents, quantile, ready_files
+from sumcurve.study.add import SIZES_OF_FORECAST, percents, quantile
+from sumcurve.study.added_parts import ready_files
 from sumcurve.study.plan import Plan
 from sumcurve.watch import estimate
 from sumcurve.watch.costs import measured
-from workplace import configured, make
+from workplace import configured
 
 ROOT = Path(__file__).parents[3]
-WORDS = [f"{a}{b}" for a in ("ba", "ke", "lo", "mi", "nu", "ra", "so") for b in ("ran", "del", "mit", "sol", "ver")]
-
-
-def sentence(draw, words):
-    return " ".join(draw.choices(WORDS, k=words)).capitalize() + "."
-
-
-def records(count, **names):
-    draw = random.Random(7)
-    for number in range(count):
-        yield {
-            names.get("source", "source"): " ".join(sentence(draw, draw.randint(5, 12)) for _ in range(3)),
-            names.get("target", "target"): sentence(draw, draw.randint(4, 9)),
-            names.get("id", "id"): f"r{number}",
-        }
 
 
 def lines(rows):
@@ -55,24 +38,6 @@ def place(tmp_path, monkeypatch):
     configured(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def add(monkeypatch, *words):
-    monkeypatch.setattr(sys, "argv", ["sumcurve", "add", *words])
-    main()
-
-
-def said_of(study):
-    return yaml.safe_load(Path("config/studies", f"{study}.yaml").read_text())["corpora"][study]
-
-
-def prepared(study):
-    """The plan of a study of one corpus, and that corpus as the workflow makes it."""
-    plan = Plan.read(Path("config"), study)
-    (folder,) = plan.named("corpora", "corpus")
-    place = Path("results") / folder.key
-    make(place)
-    return plan, Corpus(place)
 
 
 def ids(corpus, part):
@@ -149,7 +114,11 @@ def parted(by, encoding="utf-8"):
 
 
 JSON_LINES = [
-    (lines(records(60, target="gist")), "", r"which field is the target .* say --target FIELD; .*: source, gist, id"),
+    (
+        lines(records(60, target="gist")),
+        "",
+        r"which field is the target .* say --target FIELD: .*--target \?{3}`; .*, gist \(",
+    ),
     (lines(records(60, target="summary", id="title")), "", r"target \(summary or title\)\? say --target"),
     (lines(ROWS), "--target gist", r"no field 'gist' for --target; there are: source, target, id"),
     (lines(ROWS), "--name Mine", "small letters"),
@@ -282,6 +251,7 @@ def test_repeats_are_counted_as_the_preparation_drops_them(place, monkeypatch, c
     rows = list(records(120))
     for number in range(60, 110):
         rows[number]["source"] = rows[number - 60]["source"].upper().replace(" ", "  ")
+        rows[number]["target"] = rows[number - 60]["target"].upper()
     for number in range(110, 120):
         rows[number]["target"] = rows[number - 60]["target"]
     write(place / "mine.jsonl", rows)
@@ -340,11 +310,11 @@ def test_percents_hold_enough_to_learn_from():
 def test_a_folder_that_names_some_parts_only_is_refused(tmp_path):
     for name in ("tr_part", "dev", "test"):
         (tmp_path / f"{name}.jsonl").write_text('{"source": "a", "target": "b"}\n')
-    with pytest.raises(PlanError, match=r"(?s)dev.* is valid.* begins as those of train do: say --train"):
+    with pytest.raises(PlanError, match=r"(?s)dev.* is valid.* has a word of train: say --train"):
         ready_files(tmp_path)
     (tmp_path / "dev.jsonl").unlink()
     (tmp_path / "test.jsonl").unlink()
-    assert ready_files(tmp_path) is None
+    assert ready_files(tmp_path) == (None, [])
 
 
 def test_a_quantile_is_the_smallest_value_that_enough_do_not_exceed():

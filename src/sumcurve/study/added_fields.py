@@ -1,0 +1,282 @@
+"""Fields of an added corpus: found by the names of its columns, without regard to case, and by what they hold."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median_low
+from typing import Any
+
+from sumcurve.corpora.tokenizers import tokenizer
+from sumcurve.machine.counts import counted
+from sumcurve.machine.spelling import there_are
+from sumcurve.settings.config import PlanError
+from sumcurve.sources.raw import FIELDS, SPLITS, has_text, messages_of
+
+# Names of fields in common corpora; our own names first.
+NAMES: dict[str, tuple[str, ...]] = {
+    "id": ("id", "guid"),
+    "source": ("source", "document", "article", "text", "dialogue", "body", "content"),
+    "target": ("target", "summary", "highlights", "abstract", "headline", "title"),
+    "references": ("references", "reference", "refs", "ref"),
+    "group": ("group",),
+    "split": ("split",),
+}
+# Names that count where none of those is there.
+MORE_SOURCES = """input prompt instruction question original complex normal ctext story passage src doc news
+    news_article full_text fulltext article_text transcript conversation post review report maintext documents isi
+    artikel berita texto texte metin"""
+MORE_TARGETS = """output completion response answer simplified simple simplification summaries tgt headlines titles
+    targets abstracts tldr gold reference_summary human_summary simplifications summary_text abstract_text
+    article_summary judul ringkasan resumen resume resumo zusammenfassung ozet baslik"""
+FURTHER = {"source": tuple(MORE_SOURCES.split()), "target": tuple(MORE_TARGETS.split())}
+SEVERAL = {"summaries", "titles", "targets", "abstracts", "simplifications", "headlines", "references", "refs"}
+ANSWERS = ("output", "response", "completion", "answer")  # to instructions
+SHORT_TEXT = 4  # words; a shorter text is a name or a number
+EXAMPLE = 30  # characters of a value that are shown
+Row = Mapping[str, Any]
+Parted = tuple[str | None, Row]  # a row and the part that its file states
+
+
+@dataclass
+class Found:
+    """Fields as a study's `raw.fields` has them; what was decided, in lines; and what could be meant by the others."""
+
+    fields: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    asked: dict[str, list[str]] = field(default_factory=dict)
+    examples: dict[str, str] = field(default_factory=dict)  # of all columns
+
+
+def plain(name: str) -> str:
+    """A column's name in small letters, with one sign between its words."""
+    return re.sub(r"[\W_]+", "_", name.lower()).strip("_")
+
+
+def found_in(
+    path: object, rows: Sequence[Row], stated: Mapping[str, str | None], raw: Iterable[Parted], drawn: bool
+) -> Found:
+    """The fields of the first rows, as stated or found; `raw` are all rows, which are read where lists are there.
+
+    `drawn`: whether no files state the parts. PlanError for a stated field that is not there.
+    """
+    found = Found()
+    for row in rows:
+        for name, value in row.items():
+            if value:
+                found.examples.setdefault(name, short(value))
+    there, fields = [*found.examples], found.fields
+    for name in (*FIELDS, "chat"):
+        if (given := stated.get(name)) is not None:
+            several = name in ("source", "references") and given not in there
+            columns = given.split(",") if several else [given]
+            if missing := [column for column in columns if column not in there]:
+                raise PlanError(f"{path}: no field {missing[0]!r} for --{name}; {there_are(missing[0], there)}")
+            fields[name] = columns if len(columns) > 1 else given
+    taken = {column for of in fields.values() for column in ([of] if isinstance(of, str) else of)}
+
+    def fitting(name: str) -> list[str]:
+        for candidates in (NAMES, FURTHER):
+            if fits := [c for n in candidates.get(name, ()) for c in there if plain(c) == n and c not in taken]:
+                return fits
+        return []
+
+    for name in ("id", "group", "split"):
+        if name not in fields and (columns := fitting(name)):
+            fields[name] = columns[0]
+    if drawn and "split" not in fields and (column := says_parts(rows, there)):
+        fields["split"] = column
+        found.notes.append(f"parts: field {column!r} states them; --split FIELD names another")
+    taken |= {fields[name] for name in ("id", "group", "split") if name in fields}
+    numbered = numbered_columns(there, taken - {fields.get("target")})
+    alike = numbered.get("target", [])
+    targets = [fields["target"]] if "target" in fields else fitting("target")
+    if alike and "target" not in fields:
+        targets = [alike[0], *(column for column in targets if column not in alike)]
+    targets = targets or fitting("references")[:1]
+    sources = [fields["source"]] if "source" in fields else fitting("source")
+    chat = fields.get("chat") or (None if sources and targets else next((n for n in there if is_chat(rows, n)), None))
+    if chat is not None:
+        fields["chat"] = chat
+        found.notes.append(of_chat(chat, rows))
+        return found
+    by_name = sources
+    if "source" not in fields:
+        sources = instruction(found, rows, there, sources, targets)
+    if len(sources) == 1 and "source" not in fields and sources == by_name:
+        known = {*NAMES["target"], *FURTHER["target"], *NAMES["references"]}
+        numbers = {column for columns in numbered.values() for column in columns}
+        others = {c for c in there if plain(c) not in known} - taken - {*sources, *targets} - numbers
+        sources += longer_fields(rows, sources[0], others)
+    for name, columns in (("source", sources), ("target", targets)):
+        if name not in fields:
+            fields |= {name: columns[0]} if len(columns) == 1 else {}
+            if len(columns) != 1:
+                found.asked[name] = columns
+    if "target" in fields and "references" not in fields:
+        columns = [column for column in alike if column != fields["target"]] if fields["target"] in alike else []
+        columns = columns or numbered.get("references", []) or fitting("references")[:1]
+        if columns and columns[0] != fields["target"]:
+            lists = any(isinstance(row.get(columns[0]), list) for row in rows)
+            fields["references"] = columns[0] if lists and len(columns) == 1 else columns
+    elif isinstance(fields.get("references"), str) and fields["references"] != fields.get("target"):
+        column = fields["references"]
+        if not any(isinstance(row.get(column), list) for row in rows):
+            fields["references"] = [column]
+    if isinstance(fields.get("references"), list):
+        found.notes.append(
+            f"references: {', '.join(fields['references'])}, a summary each, beside the target "
+            f"{fields.get('target', '')}; --references FIELD,… names others"
+        )
+    read_lists(found, rows, stated.get("target_list"), raw)
+    return found
+
+
+def short(value: object) -> str:
+    """The beginning of a value, in one line."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= EXAMPLE else f"{text[: EXAMPLE - 1]}…"
+
+
+def says_parts(rows: Sequence[Row], columns: Iterable[str]) -> str | None:
+    """The first column of which every value is the name of a part."""
+    for column in columns:
+        values = [row.get(column) for row in rows]
+        if all(isinstance(value, str) and value.lower() in SPLITS for value in values):
+            return column
+    return None
+
+
+def numbered_columns(columns: Iterable[str], taken: Iterable[str]) -> dict[str, list[str]]:
+    """Columns that are named alike but for a number, `summary1` and `summary2`, of targets and of references."""
+    groups: dict[str, list[tuple[int, str]]] = {}
+    for column in columns:
+        if column not in taken and (of := re.fullmatch(r"(\D*?)_?(\d*)", plain(column))):
+            groups.setdefault(of[1], []).append((int(of[2] or -1), column))
+    found: dict[str, list[str]] = {}
+    for stem, group in sorted(groups.items(), key=lambda item: item[0] not in NAMES["target"]):
+        names = [column for _, column in sorted(group)]
+        kind = "references" if stem in NAMES["references"] else "target"
+        if any(number >= 0 for number, _ in group) and (
+            kind == "references" or stem in (*NAMES["target"], *FURTHER["target"])
+        ):
+            found.setdefault(kind, names)
+    return found
+
+
+def is_chat(rows: Sequence[Row], column: str) -> bool:
+    """Tell whether most values of a column are messages of a user and an assistant."""
+    roles = [{role for role, _ in messages_of(row.get(column))} for row in rows]
+    return 2 * sum({"user", "assistant"} <= of for of in roles) > len(rows)
+
+
+def of_chat(column: str, rows: Sequence[Row]) -> str:
+    """What is read of a chat, and how much is not."""
+    said = [Counter(role for role, _ in messages_of(row.get(column))) for row in rows]
+    more, system = sum(of["assistant"] > 1 for of in said), sum(of["system"] > 0 for of in said)
+    left = [f"later turns of {more} of the first {len(rows)} chats"] if more else []
+    left += [f"messages of the system in {system}"] if system else []
+    return f"{column}: the user's words are the source, and the assistant's first answer the target" + (
+        f"; not read: {', '.join(left)}" if left else ""
+    )
+
+
+def instruction(
+    found: Found, rows: Sequence[Row], there: Sequence[str], sources: list[str], targets: Sequence[str]
+) -> list[str]:
+    """The sources: of an instruction with its input both, joined, or the input alone where one instruction is all.
+
+    A field `text` beside them is the prompt with its answer, as in Alpaca.
+    """
+    by_name = {plain(column): column for column in there}
+    column, given = by_name.get("instruction"), by_name.get("input") or by_name.get("context")
+    if column is None or not targets or plain(targets[0]) not in ANSWERS:
+        return sources
+    if given is None:
+        return [column]
+    instructions = {row.get(column) for row in rows if isinstance(row.get(column), str)}
+    if len(instructions) == 1 and all(has_text(row.get(given)) for row in rows):
+        found.notes.append(f"source: {given}; {column} is the same in all rows: --source {column},{given} joins both")
+        return [given]
+    found.notes.append(f"source: {column} and {given}, joined by an empty line; --source {given} takes that alone")
+    found.fields["source"] = [column, given]
+    return []
+
+
+def read_lists(found: Found, rows: Sequence[Row], stated: str | None, raw: Iterable[Parted]) -> None:
+    """Decide whether a list in the target's field is sentences or alternatives, and say so."""
+    fields, target = found.fields, found.fields.get("target")
+    listed = fields.get("references")
+    if target is None or isinstance(target, list) or not any(isinstance(row.get(target), list) for row in rows):
+        lists = [(row[listed], row.get(target or "")) for row in rows if isinstance(listed, str) and row.get(listed)]
+        if lists and all(isinstance(texts, list) and texts[0] == text for texts, text in lists):
+            found.notes.append(f"references: the first of {listed} is the target, and not counted twice")
+            fields |= {"target": fields.pop("references"), "target_list": "alternatives"}
+        return
+    shown, why = (
+        ("alternatives", "--references is the same field") if listed == target else kind_of(target, raw, fields)
+    )
+    kind = stated or shown
+    if kind == "alternatives":
+        fields["target_list"] = kind
+    if listed == target:
+        del fields["references"]
+    meaning = {
+        "alternatives": "several summaries, of which the first is the target and all are references",
+        "sentences": "the sentences of one summary",
+    }
+    other = next(name for name in meaning if name != kind)
+    reason = "--target-list says so" if stated else f"{why}; --target-list {other} says otherwise"
+    found.notes.append(f"{target}: its lists are {meaning[kind]} ({reason})")
+
+
+def kind_of(target: str, raw: Iterable[Parted], fields: Mapping[str, Any]) -> tuple[str, str]:
+    """What lists of a column are, `sentences` or `alternatives`, and the sign of it.
+
+    Alternatives: one in each training record and several in most others; elements that are lists, or mostly of several
+    sentences; or a column named in the plural.
+    """
+    words = tokenizer("unicode")
+    single, several, elements, texts = Counter[str](), Counter[str](), 0, 0
+    for of_file, row in raw:
+        value = row.get(target)
+        if not value or not isinstance(value, str | list):
+            continue
+        value = [value] if isinstance(value, str) else value
+        part = of_file or SPLITS.get(str(row.get(fields.get("split") or "split", "")).lower(), "")
+        (several if len(value) > 1 else single)[part] += 1
+        if any(isinstance(element, list) for element in value):
+            return "alternatives", "an element is a list itself"
+        if len(value) > 1 and elements < 1000:
+            elements += len(value)
+            texts += sum(len(words.sentences(element)) > 1 for element in value if isinstance(element, str))
+    total = single + several
+    alone = single["train"] >= 0.95 * total["train"] > 0
+    most = [part for part in ("test", "valid") if several[part] > single[part]]
+    if alone and most:
+        shown = ", ".join(f"several in {several[part]} of {total[part]} of {part}" for part in most)
+        return "alternatives", f"one element in {single['train']} of {total['train']} training records, {shown}"
+    if 2 * texts > elements:
+        return "alternatives", f"{texts} of {elements} elements have several sentences"
+    if plain(target) in SEVERAL:
+        return "alternatives", "the field's name"
+    return (
+        "sentences",
+        f"elements are single sentences, {counted(several.total(), 'list')} of {total.total()} have several",
+    )
+
+
+def words_of(rows: Iterable[Row], name: str) -> int:
+    """The median of the words that a field's values have, where it has any; numbers and objects have none."""
+    texts = [" ".join(value) if is_strings(value) else value for row in rows if (value := row.get(name))]
+    return median_low([len(text.split()) if isinstance(text, str) else 0 for text in texts]) if texts else 0
+
+
+def is_strings(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def longer_fields(rows: Sequence[Row], source: str, others: Iterable[str]) -> list[str]:
+    """Other fields that hold longer texts than the source, and so may be the source."""
+    length = max(words_of(rows, source), SHORT_TEXT)
+    return sorted(name for name in others if words_of(rows, name) > length)
