@@ -16,6 +16,7 @@ SOURCE = str(Path(workflow.basedir) / "src")
 sys.path.insert(0, SOURCE)
 os.environ.update(PYTHONPATH=SOURCE)
 
+from sumcurve.cli.studies import headline_of
 from sumcurve.machine.spelling import there_are
 from sumcurve.machine.devices import PER_RUN, DeviceError, per_run
 from sumcurve.watch.driver import DriverError, begin, require_accounting
@@ -74,6 +75,14 @@ WRITTEN = WrittenPlan.of(PLAN)
 PLAN_FILE = WRITTEN.path(Path(HOME))
 RESULTS = str(Path(HOME) / "results")
 LOGS = str(Path(HOME) / "logs")
+if workflow.is_main_process:
+    with chdir(workflow.basedir):
+        print(f"sumcurve: {headline_of(PLAN, Path(RESULTS))}", file=sys.stderr)
+    if workflow.dryrun:
+        print(
+            "sumcurve: `--quiet rules` counts the jobs of a dry run and lists none",
+            file=sys.stderr,
+        )
 
 
 wildcard_constraints:
