@@ -354,7 +354,7 @@ def test_what_nothing_measured_tells_is_the_first_line_and_every_sum_says_that_i
     for line in said:
         if bound := re.match(r"(\w+) +\d+ +\d+ +> ([\d.]+) ", line):
             assert float(bound[2]) == pytest.approx(whole.hours[bound[1]], abs=0.005)
-    least = "core-hours to do|hours on|disk to be|remote"
+    least = "study|core-hours to do|disk to be|remote"
     sums = [line for line in said if re.match(least, line)]
     assert len(sums) >= 4
     assert all("at least" in line or line.endswith(", without what is not estimated") for line in sums)
