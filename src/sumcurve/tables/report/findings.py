@@ -488,15 +488,18 @@ def _phases(corpus: Corpus, titles: Titles) -> Said | None:
 
 
 def _reward(corpus: Corpus, titles: Titles) -> Said | None:
-    """State where reinforcement learning ended with a lower reward than it began with."""
+    """State where reinforcement learning ended with a lower reward, to three digits, than it began with."""
     lowered = {
         row["method"]: f"{titles[row['method']]} from {row['reward_at_start']:.3f} to {row['reward_at_end']:.3f}"
         for row in corpus.rows("phases")
-        if row.get("reward_at_start") is not None and row["reward_at_end"] < row["reward_at_start"]
+        if row.get("reward_at_start") is not None and round(row["reward_at_end"], 3) < round(row["reward_at_start"], 3)
     }
     if not lowered:
         return None
-    text = f"ROUGE-L of greedy validation summaries, 0 to 1: {listed(list(lowered.values()))}."
+    text = (
+        f"ROUGE-L of greedy validation summaries, 0 to 1: {listed(list(lowered.values()))}, from the stage's start to "
+        "its end; the scored checkpoint may lie between."
+    )
     return "Reinforcement learning reduced the reward that it optimises", text, []
 
 
