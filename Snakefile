@@ -16,10 +16,11 @@ SOURCE = str(Path(workflow.basedir) / "src")
 sys.path.insert(0, SOURCE)
 os.environ.update(PYTHONPATH=SOURCE)
 
-from sumcurve.cli.studies import headline_of
+from sumcurve.cli.studies import measured_costs
 from sumcurve.machine.spelling import there_are
 from sumcurve.machine.devices import PER_RUN, DeviceError, per_run
 from sumcurve.watch.driver import DriverError, begin, require_accounting
+from sumcurve.watch.estimate import estimate, headline, most_seconds
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study.needs import doubled, light, memory_mb, minutes
 from sumcurve.study.plan import Plan, PlanError
@@ -75,9 +76,15 @@ WRITTEN = WrittenPlan.of(PLAN)
 PLAN_FILE = WRITTEN.path(Path(HOME))
 RESULTS = str(Path(HOME) / "results")
 LOGS = str(Path(HOME) / "logs")
+MOST_SECONDS = {}  # of a job, by the key of a folder that it makes
 if workflow.is_main_process:
     with chdir(workflow.basedir):
-        print(f"sumcurve: {headline_of(PLAN, Path(RESULTS))}", file=sys.stderr)
+        BASIS, RECORDED, _ = measured_costs()
+        ESTIMATED = estimate(PLAN, Path(RESULTS), BASIS, None, RECORDED)
+        MOST_SECONDS = most_seconds(PLAN, Path(RESULTS), BASIS, RECORDED)
+    print(
+        f"sumcurve: {headline(PLAN, ESTIMATED, os.cpu_count() or 1)}", file=sys.stderr
+    )
     if workflow.dryrun:
         print(
             "sumcurve: `--quiet rules` counts the jobs of a dry run and lists none",

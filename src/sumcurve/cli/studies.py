@@ -440,14 +440,6 @@ def sizes(text: str) -> list[int]:
     return numbers
 
 
-def headline_of(plan: Plan, results: Path) -> str:
-    """Line on a study's work that is left, on all cores of this machine; work without an estimate is named in it."""
-    from sumcurve.watch.estimate import estimate, headline
-
-    basis, recorded, _ = measured_costs()
-    return headline(plan, estimate(plan, results, basis, None, recorded), os.cpu_count() or 1)
-
-
 def cost_lines(plan: Plan) -> list[str]:
     """Lines on the cost of a study by recorded studies: work without an estimate first."""
     from sumcurve.watch.estimate import amount, estimate, not_estimated

@@ -347,6 +347,17 @@ def prices(plan: Plan, results: Path, basis: Sequence[Measured], recorded: Mappi
     return seconds
 
 
+def most_seconds(plan: Plan, results: Path, basis: Sequence[Measured], recorded: Mapping[str, int]) -> dict[str, float]:
+    """The upper bound in seconds of each job, by the key of any of its folders: those that one process makes are one.
+
+    Jobs of folders without an estimate are left out.
+    """
+    priced = {key: UPPER * seconds for key, seconds in prices(plan, results, basis, recorded).items()}
+    for keys in plan.together.values():
+        priced |= dict.fromkeys(keys, sum(priced[key] for key in keys)) if priced.keys() >= {*keys} else {}
+    return priced
+
+
 def not_estimated(estimated: Estimate) -> list[str]:
     """A line for each reason why folders have no price, with how many of those to do; trainings first."""
     to_do: Counter[str] = Counter()
