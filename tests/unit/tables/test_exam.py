@@ -296,3 +296,10 @@ def test_an_exam_is_of_a_scorer_with_its_settings(tmp_path, agrees):
     study.write_text(study.read_text().replace("rouge: {}", "rouge: {stemmer: true}", 1))
     outcomes = CAPABILITY.digest(Plan.read(config, "smoke"))["exam"]["tales"]
     assert outcomes == ([["rouge", "rouge1", "passed"]] if agrees else [])
+
+
+def test_a_misspelt_setting_of_a_validated_scorer_is_named(tmp_path):
+    """It agrees with no study, so that the scorer's outcomes would be dropped."""
+    config = validated_smoke(tmp_path, settings='"{""stemer"": true}"')
+    with pytest.raises(PlanError, match=r"tales.csv: settings of rouge have 'stemer', .*did you mean stemmer"):
+        assert Plan.read(config, "smoke").tables

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sumcurve.capabilities.capability import Capability, Folders, Verbs
 from sumcurve.capabilities.exam import command
 from sumcurve.planning.study import PlannedStudy
+from sumcurve.machine.spelling import there_are
 from sumcurve.settings.base import HELD_OUT
 
 if TYPE_CHECKING:
@@ -73,17 +74,22 @@ def _read(plan: PlannedStudy, corpus: str, path: Path) -> "Sitting":
             f"{path}: validates metrics on {sat.corpus}, not on {corpus}, and a metric ranks where it is "
             f"validated; make one by `sumcurve validate-metric --study {plan.study} --of {corpus}`, or delete it"
         )
-    others = {name for name, settings in sat.settings.items() if not _agree(plan, name, settings)}
+    others = {name for name, settings in sat.settings.items() if not _agree(plan, path, name, settings)}
     return replace(sat, outcomes={key: outcome for key, outcome in sat.outcomes.items() if key[0] not in others})
 
 
-def _agree(plan: PlannedStudy, scorer: str, settings: Mapping[str, Any]) -> bool:
+def _agree(plan: PlannedStudy, path: Path, scorer: str, settings: Mapping[str, Any]) -> bool:
     """Tell whether a scorer of the study, if it has it, was validated with the study's settings."""
+    from sumcurve.settings.config import PlanError
+
     if scorer not in plan.scorers:
         return True
     of_study = plan.scorers[scorer].settings
+    known = of_study.model_dump(mode="json")
+    for key in settings.keys() - type(of_study).model_fields.keys():
+        raise PlanError(f"{path}: settings of {scorer} have {key!r}, no key of that scorer; {there_are(key, known)}")
     validated = type(of_study)().model_dump(mode="json") | settings
-    return {key: of_study.model_dump(mode="json").get(key) for key in validated} == validated
+    return {key: known.get(key) for key in validated} == validated
 
 
 CAPABILITY = Exam()
