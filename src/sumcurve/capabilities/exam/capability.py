@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.capability import Capability, Folders, Verbs
 from sumcurve.capabilities.exam import command
-from sumcurve.planning.study import PlannedStudy
 from sumcurve.machine.spelling import there_are
+from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.base import HELD_OUT
 
 if TYPE_CHECKING:
