@@ -1,7 +1,6 @@
 """`sumcurve rouge`: scores of any summaries. Heavy packages are imported when it runs."""
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from sumcurve.store.records import write_json, write_text
 
 if TYPE_CHECKING:
     from sumcurve.interface.rouge import Outcome, RougeResult
-    from sumcurve.rouge_engine.scorer import RougeEngine, RougeScores
+    from sumcurve.rouge_engine.scorer import RougeScores
     from sumcurve.rouge_engine.texts import Texts
     from sumcurve.settings.study import Bootstrap
 
@@ -100,7 +99,6 @@ def run_rouge(arguments: argparse.Namespace) -> None:
     scorer = scorer_of(arguments.metrics, arguments.mode, arguments.stem, arguments.multi, arguments.threads)
     settings = resampling(arguments.seed, arguments.resamples)
     references, *systems = _files(arguments)
-    _warn_of_long_items(scorer, systems, references)
     texts = [[item[0] for item in system.items] for system in systems]
     outcome = outcome_of(scorer, texts, [*map(_named, systems)], references.items, settings, where=str(references.path))
     places = [partial(_place, file) for file in (references, *systems)]
@@ -143,19 +141,6 @@ def _files(arguments: argparse.Namespace) -> "list[Texts]":
     ]
     first = next((file for file in files if file.named), files[0])
     return [in_order_of(first, file) for file in files]
-
-
-def _warn_of_long_items(scorer: "RougeEngine", systems: "Sequence[Texts]", references: "Texts") -> None:
-    """Warn of long items before minutes without output."""
-    from sumcurve.rouge_engine.texts import long_item
-    from sumcurve.rouge_engine.tokens import tokenize
-
-    if whole := {"rougeL", "rougeLsum"} & set(scorer.metrics):
-        for system in systems:
-            if warning := long_item(
-                system, references, "rougeL" in whole, lambda text: len(tokenize(text, scorer.mode))
-            ):
-                print(warning, file=sys.stderr)
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

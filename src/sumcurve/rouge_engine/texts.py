@@ -25,7 +25,7 @@ the order is not the same.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -40,7 +40,6 @@ KEYS = {  # of an object, by role
     "reference": ("reference", "references", "target"),
 }
 OPTIONS = {"candidate": "--column", "reference": "--reference-column"}  # of `sumcurve rouge`, by role
-MANY_CELLS = 4_000_000_000  # of a table of longest common subsequences: half a gigabyte and some seconds
 MARK = re.compile(r"</?t>")
 LIST = re.compile(r"""\s*\[+\s*["'].*["']\s*\]+\s*""", re.DOTALL)  # as pandas and json write one into a cell
 
@@ -221,30 +220,6 @@ def _check_order(first: Texts, second: Texts) -> None:
                     f"{second.path}: {other!r} holds what {name!r} of {first.path} holds, in another order, so that "
                     f"items cannot be joined by order; call both 'id' (`sumcurve rouge`: --item {name})"
                 )
-
-
-def long_item(candidates: Texts, references: Texts, whole: bool, words: Callable[[str], int]) -> str | None:
-    """A warning of the first item whose longest common subsequence takes a table of more than MANY_CELLS bits.
-
-    It is that of `whole` texts (rougeL), or of their longest sentences (rougeLsum). `words` counts those of a text.
-    """
-
-    def longest(item: list[Text], count: Callable[[str], int]) -> int:
-        return max((count(piece) for text in item for piece in (["\n".join(text)] if whole else text)), default=0)
-
-    for place, (ours, theirs) in enumerate(zip(candidates.items, references.items, strict=True)):
-        if longest(ours, len) * longest(theirs, len) <= MANY_CELLS:  # no word is shorter than a character
-            continue
-        n, m = longest(ours, words), longest(theirs, words)
-        if n * m > MANY_CELLS:
-            return (
-                f"WARNING: {candidates.path}:{candidates.lines[place]}: item {place + 1} has a "
-                f"{'text' if whole else 'sentence'} of {n:,} words, its reference ({references.path}:"
-                f"{references.lines[place]}) one of {m:,}: {'rougeL' if whole else 'rougeLsum'} takes time and memory "
-                f"as their product, here {n * m / 8e9:,.1f} GB and a second or more for each; leave it out (--metrics)"
-                + ("" if whole else ", or mark the sentences (<t> ... </t>)")
-            )
-    return None
 
 
 def places_of(texts: Texts) -> dict[str, int]:
