@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 PARTS = ("precision", "recall", "f")
 
 ROUGE = """\
-Files hold one item a line, plain or in .gz, .zst or .xz: plain text, in which <t> ... </t> mark sentences, JSON lines
+Files hold one item a line, plain or in .gz, .zst or .xz: plain text, in which marks bound sentences (<t> ... </t>, <q>,
+<n>, <s> ... </s>, [SEP], <br>), JSON lines
 or a JSON list (.jsonl, .json, or objects from line 1 on), or tables (.csv, .tsv; line 1 names the columns). In JSON a
 value is a string (sentences end at line breaks or are marked), a list of sentences, or an object with such a text under
 "candidate" or "summary" (not both), and under "reference", "references", "target" or "summary" for the references;
@@ -92,8 +93,8 @@ def run_rouge(arguments: argparse.Namespace) -> None:
         resampling,
         result_of,
         scorer_of,
-        unread_warning,
         warnings_of,
+        warnings_of_texts,
     )
 
     scorer = scorer_of(arguments.metrics, arguments.mode, arguments.stem, arguments.multi, arguments.threads)
@@ -102,7 +103,10 @@ def run_rouge(arguments: argparse.Namespace) -> None:
     texts = [[item[0] for item in system.items] for system in systems]
     outcome = outcome_of(scorer, texts, [*map(_named, systems)], references.items, settings, where=str(references.path))
     places = [partial(_place, file) for file in (references, *systems)]
-    warnings = [*unread_warning(references.items, scorer.mode), *warnings_of(outcome, settings, places)]
+    warnings = [
+        *warnings_of_texts(texts, references.items, outcome.names, scorer.mode, places),
+        *warnings_of(outcome, settings, places),
+    ]
     result = result_of(
         outcome,
         [*warnings, *_warnings(references, systems)],

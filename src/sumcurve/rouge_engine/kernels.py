@@ -159,8 +159,8 @@ def count(
 
     `ids` are the tokens of all texts, `firsts` the first token of each sentence, `texts` the first sentence of each
     text (both with the end behind); `candidates` and `references` name a text of each pair. In one function, so that
-    a pair's words are numbered, and work arrays made, once for all metrics. Memory grows with the longest text, not with
-    the product of two: a longer table of common subsequences is made by tiles, of a multiple of 64 tokens each.
+    a pair's words are numbered, and work arrays made, once for all metrics. Memory grows with the longest text, not
+    with the product of two: a longer table of common subsequences is made by tiles, of a multiple of 64 tokens each.
     """
     longest = order = units = broad = 0
     for text in range(len(texts) - 1):
