@@ -550,6 +550,9 @@ def test_power_alone_and_in_a_family_of_paired_seeds(sumcurve, tmp_path) -> None
     ("words", "message"),
     [
         (["--sd-items", "0"], "sd_items is 0"),
+        (["--sd-items", "-3"], "sd_items is -3; a standard deviation is at least 0$"),
+        (["--sd-items", "5", "--sd-seed", "-0.5"], "sd_seed is -0.5; a standard deviation is at least 0$"),
+        (["--sd-items", "1e200"], r"sd_items is 1e\+200; its square is beyond any number"),
         (["--sd-items", "9", "--effect", "1e308"], "--effect 1e\\+308"),
         (["--sd-items", "9", "--items", "99999999999999999999"], "--items 99999999999999999999"),
         (["--sd-items", "9", "--sd-seed", "1", "--seeds", "99999999999999999999"], "--seeds 99999999999999999999"),

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FiniteFloat, ValidationError
 
+from sumcurve.corpora.tokenizers import words
+from sumcurve.corpora.tokens import sentences
 from sumcurve.files.models import read_models, said
 from sumcurve.machine.spelling import no_file
 from sumcurve.scores.scorer import Claim
@@ -29,16 +31,22 @@ def _with_word(text: list[str]) -> list[str]:
     return text
 
 
-Words = Annotated[list[str], AfterValidator(_with_word)]
+def _tokenised(text: Any) -> Any:
+    """A string as a prepared record has it: its sentences, each of tokens joined by blanks, in small letters."""
+    return words(sentences(text), lower=True) if isinstance(text, str) else text
+
+
+Sentences = Annotated[list[str], BeforeValidator(_tokenised)]
+Words = Annotated[list[str], AfterValidator(_with_word), BeforeValidator(_tokenised)]
 
 
 class Prepared(BaseModel):
-    """A prepared record; sentences are tokens joined by blanks."""
+    """A prepared record; sentences are tokens joined by blanks, a string is tokenised as a corpus is by default."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
     id: str
-    source: list[str]
+    source: Sentences
     target: Words
     references: list[Words] = []
     group: str | None = None
@@ -50,7 +58,7 @@ class Summary(BaseModel):
     model_config = ConfigDict(strict=True)
 
     id: str
-    summary: list[str]
+    summary: Sentences
 
 
 def read_documents(path: Path) -> list[Record]:

@@ -44,12 +44,12 @@ level (of systems' mean scores), at summary level (the mean over items of the co
 score is the same for all systems are left out and counted) and pooled (all summaries as one sample, in which systems
 and items mix).
 
-People's scores are a table with columns of systems and items and one for each score (columns of text, or of annotators,
-seeds and the like are left out; of several rows of one summary, as of annotators, the mean is taken), or TAC 2011's
-AESOP data, your licensed copy (GuidedSumm2011_eval.tgz or its folder), whose scores are `pyramid` and `responsiveness`. The metrics'
-are a table of the same form, or those of a study's corpus: there a system is an output's folder without corpus and
-digest (pcov-100-s1, lead), and an item a record's id. Both must be of the same systems and items; --common takes those
-that both have, and says what it leaves out.
+People's scores are a table with columns of systems and items and one for each score (columns of text, or of
+annotators, seeds and the like are left out; of several rows of one summary, as of annotators, the mean is taken), or
+TAC 2011's AESOP data, your licensed copy (GuidedSumm2011_eval.tgz or its folder), whose scores are `pyramid` and
+`responsiveness`. The metrics' are a table of the same form, or those of a study's corpus: there a system is an
+output's folder without corpus and digest (pcov-100-s1, lead), and an item a record's id. Both must be of the same
+systems and items; --common takes those that both have, and says what it leaves out.
 """
 
 
