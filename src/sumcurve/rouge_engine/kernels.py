@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from sumcurve.numerics.compiled import njit
 
+Bits = NDArray[np.uint64]
+Ids = NDArray[np.int64]
+
 # Classes of symbols
 GAP, BREAK, LETTER, MARK, SINGLE = range(5)
 
@@ -147,14 +150,14 @@ def _hash(key: np.uint64, size: int) -> int:
 @njit(cache=True, nogil=True)
 def count(
     ids: NDArray[np.int32],
-    firsts: NDArray[np.int64],
-    texts: NDArray[np.int64],
-    candidates: NDArray[np.int64],
-    references: NDArray[np.int64],
-    metrics: NDArray[np.int64],
+    firsts: Ids,
+    texts: Ids,
+    candidates: Ids,
+    references: Ids,
+    metrics: Ids,
     vocabulary: int,
     tile: int = TILE,
-) -> NDArray[np.int64]:
+) -> Ids:
     """Counts of each pair: [pairs, metrics, 3] hits, units of the candidate, units of the reference.
 
     `ids` are the tokens of all texts, `firsts` the first token of each sentence, `texts` the first sentence of each
@@ -353,7 +356,7 @@ def _room(entries: int, size: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _slot(keys: NDArray[np.int64], stamps: NDArray[np.int64], stamp: int, room: int, key: int) -> int:
+def _slot(keys: Ids, stamps: Ids, stamp: int, room: int, key: int) -> int:
     """Slot of `key` among the first `room` slots, or the free one for it."""
     slot = _hash(np.uint64(key), room)
     while stamps[slot] == stamp and keys[slot] != key:
@@ -371,21 +374,19 @@ def _skips(tokens: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _place(places: NDArray[np.uint64], target: NDArray[np.int64]) -> None:
+def _place(places: Bits, target: Ids) -> None:
     for i in range(len(target)):
         places[target[i], i // _WORD] |= _ONE << np.uint64(i % _WORD)
 
 
 @njit(cache=True, nogil=True)
-def _clear(places: NDArray[np.uint64], target: NDArray[np.int64]) -> None:
+def _clear(places: Bits, target: Ids) -> None:
     for i in range(len(target)):
         places[target[i], i // _WORD] = _ZERO
 
 
 @njit(cache=True, nogil=True)
-def _number(
-    numbers: NDArray[np.int64], renumbered: NDArray[np.int64], source: NDArray[np.int64], target: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _number(numbers: Ids, renumbered: Ids, source: Ids, target: Ids) -> tuple[Ids, Ids]:
     """Source and target by numbers for the words of this target alone, from 0 on; -1 where the target has none."""
     ours, theirs = renumbered[0, : len(source)], renumbered[1, : len(target)]
     count = 0
@@ -402,14 +403,7 @@ def _number(
 
 
 @njit(cache=True, nogil=True)
-def _fill(
-    rows: NDArray[np.uint64],
-    places: NDArray[np.uint64],
-    source: NDArray[np.int64],
-    start: int,
-    stop: int,
-    length: int,
-) -> bool:
+def _fill(rows: Bits, places: Bits, source: Ids, start: int, stop: int, length: int) -> bool:
     """The table of longest common subsequences, a row for each token of source[start:stop]; false where none is shared.
 
     Bit i of the row of source[j] is 0 where the subsequence of source[start : j + 1] and target[: i + 1] is longer than
@@ -445,15 +439,7 @@ def _fill(
 
 @njit(cache=True, nogil=True)
 def _fill_tile(
-    rows: NDArray[np.uint64],
-    step: int,
-    places: NDArray[np.uint64],
-    source: NDArray[np.int64],
-    start: int,
-    stop: int,
-    words: int,
-    carries: NDArray[np.uint64],
-    carried: NDArray[np.uint64],
+    rows: Bits, step: int, places: Bits, source: Ids, start: int, stop: int, words: int, carries: Bits, carried: Bits
 ) -> None:
     """`_fill` for a tile of a wider table, below rows[0], which is given; with `step` 0 all rows are written there.
 
@@ -475,15 +461,15 @@ def _fill_tile(
 
 @njit(cache=True, nogil=True)
 def _length(
-    rows: NDArray[np.uint64],
-    places: NDArray[np.uint64],
-    numbers: NDArray[np.int64],
-    renumbered: NDArray[np.int64],
-    source: NDArray[np.int64],
-    target: NDArray[np.int64],
+    rows: Bits,
+    places: Bits,
+    numbers: Ids,
+    renumbered: Ids,
+    source: Ids,
+    target: Ids,
     tile: int,
-    carries: NDArray[np.uint64],
-    tops: NDArray[np.uint64],
+    carries: Bits,
+    tops: Bits,
 ) -> int:
     """Length of the longest common subsequence, by one row of each tile.
 
@@ -511,14 +497,7 @@ def _length(
 
 @njit(cache=True, nogil=True)
 def _mark_tiles(
-    marked: NDArray[np.uint64],
-    rows: NDArray[np.uint64],
-    places: NDArray[np.uint64],
-    numbers: NDArray[np.int64],
-    renumbered: NDArray[np.int64],
-    source: NDArray[np.int64],
-    target: NDArray[np.int64],
-    tile: int,
+    marked: Bits, rows: Bits, places: Bits, numbers: Ids, renumbered: Ids, source: Ids, target: Ids, tile: int
 ) -> None:
     """Mark as `_mark` does, of a table too large to be held: the tiles on the way back are made again."""
     blocks = (len(target) + tile - 1) // tile
@@ -540,15 +519,7 @@ def _mark_tiles(
 
 
 @njit(cache=True, nogil=True)
-def _mark(
-    marked: NDArray[np.uint64],
-    rows: NDArray[np.uint64],
-    places: NDArray[np.uint64],
-    source: NDArray[np.int64],
-    start: int,
-    stop: int,
-    length: int,
-) -> tuple[int, int]:
+def _mark(marked: Bits, rows: Bits, places: Bits, source: Ids, start: int, stop: int, length: int) -> tuple[int, int]:
     """Mark, a bit each, the positions of target[:length] in one longest common subsequence with source[start:stop].
 
     Of several, the one that ROUGE-1.5.5 takes: from the end, a match is taken, else the target is shortened where

@@ -28,10 +28,10 @@ source, or none (it describes). Rows, thresholds and the family-wise level stand
 Rows that need what a corpus lacks are not applicable: sources, further references, systems' summaries, people's
 judgements.
 
---corpus is a finished folder of results/corpora, or a file of records: a JSON object a line with `id`, `source` and
-`target` (strings, or lists of sentences, each of tokens joined by blanks), where there are some `references` (further
-targets) and `group`. A file of --summaries has a line {"id": ..., "summary": text} of each record, in their order.
---judged takes a collection of people's judgements in its public layout.
+--corpus is a finished folder of results/corpora, or a file of prepared records: a JSON object a line with `id`,
+`source` and `target` (lists of sentences, each of tokens joined by blanks), where there are some `references` (further
+targets) and `group`. A file of --summaries has a line {"id": ..., "summary": [sentences]} of each record, in their
+order. --judged takes a collection of people's judgements in its public layout.
 
 --study takes the test part of a study's corpus, its scorers with their own settings and the folders that they need, and
 its finished outputs as systems: untrained ones, and of each trained method the largest size with the first seed. Where

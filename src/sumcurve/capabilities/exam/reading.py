@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FiniteFloat, ValidationError
 
-from sumcurve.corpora.tokenizers import words
-from sumcurve.corpora.tokens import sentences
 from sumcurve.files.models import read_models, said
 from sumcurve.machine.spelling import no_file
 from sumcurve.scores.scorer import Claim
@@ -31,22 +29,16 @@ def _with_word(text: list[str]) -> list[str]:
     return text
 
 
-def _tokenised(text: Any) -> Any:
-    """A string as a prepared record has it: its sentences, each of tokens joined by blanks, in small letters."""
-    return words(sentences(text), lower=True) if isinstance(text, str) else text
-
-
-Sentences = Annotated[list[str], BeforeValidator(_tokenised)]
-Words = Annotated[list[str], AfterValidator(_with_word), BeforeValidator(_tokenised)]
+Words = Annotated[list[str], AfterValidator(_with_word)]
 
 
 class Prepared(BaseModel):
-    """A prepared record; sentences are tokens joined by blanks, a string is tokenised as a corpus is by default."""
+    """A prepared record; sentences are tokens joined by blanks."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
     id: str
-    source: Sentences
+    source: list[str]
     target: Words
     references: list[Words] = []
     group: str | None = None
@@ -58,7 +50,7 @@ class Summary(BaseModel):
     model_config = ConfigDict(strict=True)
 
     id: str
-    summary: Sentences
+    summary: list[str]
 
 
 def read_documents(path: Path) -> list[Record]:

@@ -13,10 +13,8 @@ import pytest
 from scipy import stats
 
 from sumcurve.__main__ import parser
-from sumcurve.capabilities.exam.reading import read_documents, read_summaries
 from sumcurve.capabilities.exam.table import read_exam
 from sumcurve.capabilities.exam.thresholds import thresholds
-from sumcurve.files.errors import FileError
 from sumcurve.machine.arguments import CommandError
 from sumcurve.store.records import RecordError, write_jsonl
 from sumcurve.study import doors
@@ -375,7 +373,7 @@ def test_a_folder_holds_the_items_of_one_file_of_a_name(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("rows", "complaint"),
     [
-        ([{"id": "d0", "summary": 5}], r"s.jsonl:1: no summary \(summary: .*5"),
+        ([{"id": "d0", "summary": "text"}], r"s.jsonl:1: no summary \(summary: .*'text'"),
         ([{"id": "d9", "summary": ["a"]}], r"s.jsonl:1: id 'd9' is not that of the corpus"),
         ([{"id": "d0", "summary": ["a"]}], "1 summaries of 4 records"),
         ([{"id": f"d{at}", "summary": ["", " "]} for at in range(4)], "s.jsonl: every summary is empty; give some"),
@@ -426,7 +424,7 @@ def test_empty_summaries_and_a_ranking_metric_that_claims_nothing_are_said(tmp_p
     [
         ({"source": [1, 2]}, r"mine.jsonl:2: no prepared record \(source.0: .*value: 1\)\); correct the line"),
         ({"target": []}, r"mine.jsonl:2: no prepared record \(target: no word; give a list of sentences"),
-        ({"references": ["text", 7]}, r"mine.jsonl:2: no prepared record \(references.1: "),
+        ({"references": ["flat", "text"]}, r"mine.jsonl:2: no prepared record \(references.0: "),
         ({"id": "d0"}, r"mine.jsonl:2: id 'd0', as in .*mine.jsonl:1; give each record an id of its own"),
         ({"id": 7}, r"mine.jsonl:2: no prepared record \(id: Input should be a valid string \(value: 7\)"),
         ({"group": 7}, r"mine.jsonl:2: no prepared record \(group: Input should be a valid string \(value: 7\)"),
@@ -501,22 +499,3 @@ def test_quiet_prints_outcomes_alone(judged, tmp_path, capsys) -> None:
     printed = capsys.readouterr()
     assert printed.err == ""
     assert printed.out.startswith("chrf (closeness): ")
-
-
-def test_strings_are_records_as_a_corpus_has_them(tmp_path) -> None:
-    texts = {
-        "id": "a",
-        "source": "The cat sat. It isn't 1.5 m long!",
-        "target": "A Cat sat",
-        "references": ["The Cat."],
-    }
-    plain = {"id": "a", "source": ["the cat sat .", "it isn't 1.5 m long !"], "target": ["a cat sat"]}
-    for name, row in (("texts", texts), ("plain", plain | {"references": [["the cat ."]]})):
-        write_jsonl(tmp_path / f"{name}.jsonl", [row, row | {"id": "b"}])
-    records = read_documents(tmp_path / "texts.jsonl")
-    assert records == read_documents(tmp_path / "plain.jsonl")
-    write_jsonl(tmp_path / "s.jsonl", [{"id": "a", "summary": "A cat. Sat."}, {"id": "b", "summary": ["x y"]}])
-    assert read_summaries(tmp_path / "s.jsonl", records) == [["a cat .", "sat ."], ["x y"]]
-    write_jsonl(tmp_path / "texts.jsonl", [texts | {"target": " "}])
-    with pytest.raises((RecordError, FileError), match=r"texts.jsonl:1: .*no word"):
-        read_documents(tmp_path / "texts.jsonl")
