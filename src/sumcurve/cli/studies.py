@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from sumcurve.cli.messages import note
 from sumcurve.cli.places import CONFIG, RECORDS, STUDY, add_verb, lock
 from sumcurve.corpora.store import PARTS
+from sumcurve.files.layout import Layout
 from sumcurve.machine import devices
 from sumcurve.machine.arguments import INTERNALS, Verbs, listed, positive
 from sumcurve.machine.counts import counted
+from sumcurve.machine.parameters import add_option
 from sumcurve.share import committed
 from sumcurve.sources.raw import FIELDS
 from sumcurve.store import manifest
@@ -147,7 +149,9 @@ def _add_settings_verbs(verbs: Verbs) -> None:
     )
     command.add_argument("--sizes", type=sizes, metavar="N,…", help="numbers of training records [percents]")
     command.add_argument("--below", metavar="FOLDER", help="of the hub's data set, where it has several")
-    command.add_argument("--format", help="of the files [by their endings]")
+    command.add_argument("--format", help="of the files [by their content]")
+    for name in ("delimiter", "quoting", "no_heads", "rows"):
+        add_option(command, Layout, name)
     for name in FIELDS:
         command.add_argument(f"--{name}", metavar="FIELD", help=f"the records' field that is the {name} [by its name]")
     for part in PARTS:

@@ -21,6 +21,7 @@ class CorpusSpecification(TypedDict):
     form: NotRequired[str]  # of sources; without it JSON lines
     fields: NotRequired[Block]  # their names; without it ours
     least: NotRequired[dict[str, int]]  # of further fields; without it all rows are read
+    layout: NotRequired[Block]  # of tables and JSON; without it what their bytes show
     compose: Block | None
     prepare: Block
     split: Block
@@ -57,6 +58,7 @@ def preparation(
 
     source, fields = sources[specification.get("form", "jsonl")], specification.get("fields")
     ready, least = specification["split"].get("ready"), specification.get("least", {})
+    source = source.by_layout(specification.get("layout", {}))
     settings = Preparation.of_specification(
         {"compose": specification["compose"], "prepare": specification["prepare"], "split": specification["split"]}
     )

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from sumcurve.curves import efficiency
 from sumcurve.curves.efficiency import Point, Quotient, Repeats, Spread, Undefined
+from sumcurve.files.content import STDIN
 from sumcurve.files.errors import FileError
 from sumcurve.files.sheet import NO_SCORES, Line, Sheet, decimal
 
@@ -120,12 +121,10 @@ class EfficiencyRow:
 def results_file(name: str) -> Path:
     """The results file at that path, or the shipped one of that name; FileError without either."""
     path = Path(name)
-    if path.is_file():
-        return path
-    if name in RESULTS:
+    if name in RESULTS and not path.is_file():
         return Path(str(resources.files("sumcurve.curves") / "published" / RESULTS[name]))
-    if path.is_dir():
-        raise FileError(f"{name} is a folder: name a file")
+    if path.exists() or path == STDIN:
+        return path
     raise FileError(f"{name}: no such file: give a CSV, or shipped data by name: {', '.join(RESULTS)}")
 
 

@@ -13,7 +13,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from sumcurve.files.errors import FileError
 from sumcurve.files.layout import Layout
-from sumcurve.files.rows import COMMA, INDEX, THOUSANDS_BY_POINT, read_rows
+from sumcurve.files.rows import COMMA, THOUSANDS_BY_POINT, read_rows
+from sumcurve.files.tables import INDEX
 from sumcurve.machine.numbers import finite
 
 # Names of columns that are looked for where a caller names none, whatever their case.

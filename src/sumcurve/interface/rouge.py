@@ -4,19 +4,22 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import ValidationError
 from tqdm import tqdm
 
+from sumcurve.files.content import FILE_NAME, path_of
+from sumcurve.files.layout import Layout
 from sumcurve.files.models import said
 from sumcurve.machine.arguments import CommandError, UsageError
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import checked, plain
 from sumcurve.rouge_engine.scorer import METRICS, Multi, References, RougeEngine, RougeScores, Text
 from sumcurve.rouge_engine.stemmers import MissingExceptions
-from sumcurve.rouge_engine.texts import parted
+from sumcurve.rouge_engine.texts import Role, parted, read_texts
 from sumcurve.rouge_engine.tokens import Mode, tokenize, unread_letters
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
@@ -105,9 +108,9 @@ class RougeResult(Result):
 
 @checked
 def rouge(
-    candidates: Text | Sequence[Text],
-    references: References | Sequence[References],
-    compare: Text | Sequence[Text] | None = None,
+    candidates: Path | Text | Sequence[Text],
+    references: Path | References | Sequence[References],
+    compare: Path | Text | Sequence[Text] | None = None,
     stem: bool = False,
     metrics: Sequence[str] = METRICS,
     *,
@@ -116,14 +119,20 @@ def rouge(
     seed: int = Bootstrap().seed,
     resamples: int = Bootstrap().resamples,
     threads: int | None = None,
+    column: str | None = None,
+    compare_column: str | None = None,
+    reference_column: str | None = None,
+    item: str | None = None,
+    layout: Layout | None = None,
 ) -> RougeResult:
     """Precision, recall and F of candidates against references, with 95 % intervals of F; BCa bootstrap over items.
 
     Args:
         candidates: a list of texts, one for each item, or one text: a string, with a sentence a line (which rougeLsum
-            reads) or marks such as <q> between them, or a list of sentences
-        references: a text for each item, or a list of texts where an item has several
-        compare: a second system's texts of the same items, whose differences are tested (sign flips, Holm over metrics)
+            reads) or marks such as <q> between them, or a list of sentences; or a file of texts, by path or name
+        references: a text for each item, or a list of texts where an item has several; or a file of them
+        compare: a second system's texts of the same items, or their file, whose differences are tested (sign flips,
+            Holm over metrics)
         stem: with the mode's stemmer (1.5.5: -m)
         metrics: of rouge1 to rouge9, rougeL, rougeLsum and, in 1.5.5, rougeS4, rougeSU4
         mode: whose scores
@@ -131,27 +140,42 @@ def rouge(
         seed: of the resamples
         resamples: for intervals and tests, 20 to 1,000,000
         threads: that share the items (default: all cores)
+        column: of the candidates' texts in a table or JSON objects (default: candidate, summary)
+        compare_column: of the second system's (default: that of the candidates)
+        reference_column: of the references' (default: reference, references, target, summary)
+        item: column of all files' ids (default: id, item, doc_id)
+        layout: of files
 
     Raises:
         CommandError: for texts that cannot be scored
     """
-    if isinstance(candidates, str):  # one item
-        candidates, references = [candidates], [references]  # type: ignore[list-item]
-        compare = [compare] if isinstance(compare, str) else compare
-    candidates, compare, references = (
-        _parted(plain(candidates)),
-        _parted(plain(compare)),
-        _parted(plain(references), True),
-    )
     scorer = scorer_of(metrics, mode, stem, multi, threads)
     settings = resampling(seed, resamples)
-    systems = [candidates, *([] if compare is None else [compare])]
-    _check_lengths(systems, references)
+    ours, theirs, second = (path_of(texts) for texts in (candidates, references, compare))
+    if ours and theirs and (second or compare is None):
+        from sumcurve.interface.rouge_files import rouge_files
+
+        columns = column, compare_column, reference_column, item
+        return rouge_files(theirs, [ours], second, scorer, settings, *columns, layout)[0]
+    is_one = isinstance(candidates, str) and not ours  # item
+
+    def texts_of(given: Any, path: Path | None, role: Role, name: str | None) -> Any:
+        if path:
+            items = read_texts(path, role, name, item, layout).items
+            return items if role == "reference" else [one[0] for one in items]
+        texts = [given] if is_one and (isinstance(given, str) or role == "reference") else plain(given)
+        return _parted(texts, role == "reference")
+
+    targets = texts_of(references, theirs, "reference", reference_column)
+    systems = [texts_of(candidates, ours, "candidate", column)]
+    if compare is not None:
+        systems.append(texts_of(compare, second, "candidate", compare_column or column))
+    _check_lengths(systems, targets)
     try:
-        outcome = outcome_of(scorer, systems, NAMES[: len(systems)], references, settings)
+        outcome = outcome_of(scorer, systems, NAMES[: len(systems)], targets, settings)
     except ValueError as error:
         raise CommandError(str(error)) from error
-    warned = warnings_of_texts(systems, references, outcome.names, mode)
+    warned = warnings_of_texts(systems, targets, outcome.names, mode)
     return result_of(outcome, [*warned, *warnings_of(outcome, settings)])
 
 
@@ -162,8 +186,11 @@ def _parted(texts: Any, several: bool = False) -> Any:
     return [[*map(parted, item)] if several and isinstance(item, list | tuple) else parted(item) for item in texts]
 
 
-def _check_lengths(systems: Sequence[Sequence[Text]], references: Sequence[References]) -> None:
-    """Raise CommandError unless every system has a text for each item's references."""
+def _check_lengths(systems: Sequence[Sequence[Text]], references: Any) -> None:
+    """Raise CommandError unless every system has a text, no file's name, for each item's references."""
+    for texts, name in zip((*systems, references), (*NAMES[: len(systems)], "references"), strict=True):
+        if len(texts) and all(isinstance(text, str) and FILE_NAME.fullmatch(text) for text in texts):
+            raise CommandError(f"{name} are a list of names of files ({texts[0]}, …); give the name of one file alone")
     for texts, name in zip(systems, NAMES, strict=False):
         if not len(references) or len(texts) != len(references):
             raise CommandError(

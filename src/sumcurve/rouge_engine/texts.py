@@ -32,7 +32,7 @@ from typing import Any, Literal
 
 from sumcurve.files.errors import FileError
 from sumcurve.files.layout import Layout
-from sumcurve.files.rows import Row, read_rows
+from sumcurve.files.rows import Row, kind_by_content, read_rows
 from sumcurve.files.sheet import ITEM, metrics_among
 from sumcurve.machine.numbers import finite
 from sumcurve.machine.spelling import alike
@@ -105,7 +105,8 @@ def read_texts(
 
     FileError where a row is no item, or where there is no row.
     """
-    read = read_rows(path, layout or Layout(), "text")
+    is_table = (key or ids) and kind_by_content(path) == "table"  # whatever its name
+    read = read_rows(path, layout or Layout(), "table" if is_table else "text")
     texts = Texts(path, guesses=read.guesses)
     if not read.rows:
         below = " below the names of columns" if read.kind == "table" else ""

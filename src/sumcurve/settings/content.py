@@ -19,6 +19,9 @@ from sumcurve.sources.source import Source
 Note = Callable[[str], None]  # of a line of a log
 
 
+IF_GIVEN = Field(exclude_if=lambda value: value is None)
+
+
 class Origin(Settings):
     """Origin of raw content that is made on this machine, by the sha256 that the study states: a value in `raw:`."""
 
@@ -53,6 +56,19 @@ class Fields(Settings):
     """Meaning of line ends in texts that have them: each line is a sentence, or a paragraph."""
 
 
+class Layout(Settings):
+    """Layout of tables and JSON, where their bytes do not show it."""
+
+    delimiter: Annotated[str | None, StringConstraints(min_length=1, max_length=1), IF_GIVEN] = None
+    """Sign between the cells of a table; null: as line 1 has it."""
+    quoting: Annotated[Literal["quotes", "none"] | None, IF_GIVEN] = None
+    """What bounds cells that hold delimiters or line breaks; null: quotes, where they fit."""
+    no_heads: bool = False
+    """Line 1 of a table is a record, and its columns are called 1, 2, …"""
+    rows: Annotated[str | None, IF_GIVEN] = None
+    """Path of the list of objects inside JSON, as `data.test`; null: the only one."""
+
+
 class FormAndFields(TypedDict, total=False):
     """Format of raw content: its name, what its fields are called, which rows are left out for a number; a part of
     the corpus's specification.
@@ -61,9 +77,7 @@ class FormAndFields(TypedDict, total=False):
     form: str
     fields: dict[str, Any]
     least: dict[str, int]
-
-
-IF_GIVEN = Field(exclude_if=lambda value: value is None)
+    layout: dict[str, Any]
 
 
 class Raw(Settings):
@@ -103,6 +117,8 @@ class Raw(Settings):
     """Format of the files: one of `sumcurve.study.doors.SOURCES`; null: what the ending of `path` or `files` says."""
     fields: Fields | None = None
     """Names of the fields; null: they are those of sumcurve, and there are no others."""
+    layout: Annotated[Layout | None, IF_GIVEN] = None
+    """Layout of tables and JSON, where their bytes do not show it; null: they do."""
     min: dict[str, int] = {}
     """Least value of further fields that hold a number, as people's grade of a pair: a row below it is dropped and
     counted, a row without the field stays.
@@ -191,6 +207,8 @@ class Raw(Settings):
             form["fields"] = self.fields.model_dump(mode="json", exclude_defaults=True)
         if self.min:
             form["least"] = self.min
+        if self.layout:
+            form["layout"] = self.layout.model_dump(mode="json", exclude_defaults=True)
         return form
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from sumcurve.corpora.tokenizers import tokenizer
+from sumcurve.files.objects import UTF8
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.forms import Form
 from sumcurve.settings.search import Search
-from sumcurve.sources.jsonl import MARK, row_of
+from sumcurve.sources.jsonl import row_of
 from sumcurve.sources.raw import EMPTY_SOURCE, Refused, check_text
 from sumcurve.store import manifest
 from sumcurve.store.records import Record, RecordError, Text
@@ -160,7 +161,7 @@ def items_of(rows: Iterable[tuple[str, bytes]], lower: bool, words: str = "words
     tokens = tokenizer(words)
     for number, (place, line) in enumerate(rows, start=1):
         try:
-            row = row_of(line.removeprefix(MARK) if number == 1 else line)
+            row = row_of(line.removeprefix(UTF8) if number == 1 else line)
             if "source" not in row:
                 raise RecordError(f'{place}: no object with "source": {line[:60]!r}')
             check_text(row["source"], "source", EMPTY_SOURCE)

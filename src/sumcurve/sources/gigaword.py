@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 
-from sumcurve.sources.jsonl import read_lines
-from sumcurve.sources.lines import lines_of_member
+from sumcurve.sources.lines import lines_of_member, read_lines
 from sumcurve.sources.raw import NOT_UTF8, NUL, Refused
 from sumcurve.sources.source import Inside, Rows, Source
 from sumcurve.store.errors import CorpusError

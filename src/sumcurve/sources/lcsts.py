@@ -21,7 +21,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from sumcurve.sources.jsonl import read_lines
+from sumcurve.sources.lines import read_lines
 from sumcurve.sources.raw import NOT_UTF8, NUL, Refused
 from sumcurve.sources.source import Inside, Rows, Source
 from sumcurve.store.errors import CorpusError

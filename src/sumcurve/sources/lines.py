@@ -1,34 +1,46 @@
-"""Lines of a stream of bytes, or of a member of an archive, with a limit on their length."""
+"""Lines of a file or of a member of an archive, for formats of corpora."""
 
-import io
 from collections.abc import Iterator
-from math import inf
-from typing import BinaryIO
+from contextlib import contextmanager
+from pathlib import Path
 
-from sumcurve.sources.raw import LONG_LINE, Refused
+from sumcurve.files import content
+from sumcurve.files.content import lines_of, opened
+from sumcurve.files.errors import FileError, Refused
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.members import Member
 
-LONGEST_LINE = 1 << 25  # bytes, about five million words
 
-
-def lines_of(stream: BinaryIO | io.BufferedIOBase, within: float = inf) -> Iterator[bytes | Refused]:
-    """Every line without its end, be that \\n or \\r\\n; Refused for one longer than LONGEST_LINE bytes.
-
-    Only those that begin `within` so many bytes from here.
-    """
-    while within > 0 and (line := stream.readline(LONGEST_LINE + 1)):
-        within -= len(line)
-        if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
-            length = len(line)
-            while not line.endswith(b"\n") and (line := stream.readline(LONGEST_LINE)):
-                length += len(line)
-                within -= len(line)
-            yield Refused(LONG_LINE, f"{length:,} bytes; {LONGEST_LINE:,} are allowed")
-        else:
-            yield line.rstrip(b"\r\n")
+def read_lines(path: Path) -> Iterator[bytes | Refused]:
+    """The lines of a file, unpacked, as `files.content.lines_of` gives them; CorpusError if it is empty or damaged."""
+    with as_corpus_error():
+        empty = True
+        for line in content.read_lines(path):
+            empty = False
+            yield line
+    if empty:
+        raise CorpusError(f"{path} is empty: is it the file that the study means? Copy it again")
 
 
 def lines_of_member(member: Member) -> Iterator[bytes | Refused]:
     """The lines of a member, as `lines_of` gives them; those before a damage are yielded before its ArchiveError."""
     with member.open() as stream:
         yield from lines_of(stream)
+
+
+def content_of(path: Path) -> str:
+    """The text of a file; FileError where it is no UTF-8."""
+    with opened(path) as stream:
+        try:
+            return stream.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise FileError(f"{path} is not UTF-8 ({error.reason}): write it so, such as by iconv") from None
+
+
+@contextmanager
+def as_corpus_error() -> Iterator[None]:
+    """Errors of a user's file as those of a corpus."""
+    try:
+        yield
+    except FileError as error:
+        raise CorpusError(str(error)) from error

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sumcurve.sources import jsonl, oags
-from sumcurve.sources.raw import Refused
+from sumcurve.files.objects import TwiceError, once
+from sumcurve.sources import oags
+from sumcurve.sources.raw import REPEATED_KEY, Refused
 from sumcurve.sources.source import Rows, Source
 
 LONGEST_ABSTRACT = 100_000  # words; an index that states more is refused, so that no memory is allocated for it
@@ -66,7 +67,9 @@ def rebuilt(index: object) -> str:
         return ""
     if isinstance(index, str):
         try:
-            index = json.loads(index, object_pairs_hook=jsonl.object_of)
+            index = json.loads(index, object_pairs_hook=once)
+        except TwiceError as error:
+            raise Refused(REPEATED_KEY, repr(error.key)) from None
         except (ValueError, RecursionError) as error:
             raise Refused(BROKEN_INDEX, error) from None
     places = index.get("InvertedIndex") if isinstance(index, dict) else None

@@ -11,6 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sumcurve.files.content import LONG_LINE as LONG_LINE
+from sumcurve.files.errors import Refused as Refused
+from sumcurve.files.errors import excerpt as excerpt
+from sumcurve.files.objects import NOT_JSON as NOT_JSON
+from sumcurve.files.objects import NOT_UTF8 as NOT_UTF8
+from sumcurve.files.objects import REPEATED_KEY as REPEATED_KEY
+from sumcurve.files.tables import EMPTY_LINE as EMPTY_LINE
+
 PARTS = ("train", "valid", "test")  # of a prepared corpus
 RawText = str | list[str]
 
@@ -22,13 +30,8 @@ SPLITS = {  # names of the parts in published corpora
     **dict.fromkeys(["validation", "val", "dev"], "valid"),
 }
 
-# Reasons for which a row is dropped.
-NOT_UTF8 = "invalid UTF-8"
-NOT_JSON = "broken JSON"
-EMPTY_LINE = "empty line"
-LONG_LINE = "line too long"
+# Reasons for which a row is dropped, beside those of `files`.
 NOT_OBJECT = "not an object"
-REPEATED_KEY = "repeated key"
 MISSING_KEY = "missing key"
 UNKNOWN_KEY = "unknown key"
 WRONG_TYPE = "wrong type"
@@ -44,7 +47,6 @@ BAD_SPLIT = "unknown split"
 OTHER_SPLIT = "split other than its file's"
 NO_SPLIT = "no split"
 
-EXCERPT = 80  # characters of a bad value that are shown
 CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]")
 ENDS = re.compile(r"\r\n|\r|\n")  # of lines; str.splitlines has more
 LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -91,20 +93,6 @@ class Dropped:
         split = {} if self.split is None else {"split": self.split}
         place = {"file": self.place.file, "line": self.place.number}
         return {**place, "id": self.id, **split, "reason": self.reason, "value": self.value}
-
-
-class Refused(Exception):
-    """Error of a row that is no record: a reason and the value that decided."""
-
-    def __init__(self, reason: str, value: object) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.value = excerpt(value)
-
-
-def excerpt(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…"
 
 
 def identity(row: Mapping[str, Any]) -> str | None:

@@ -1,11 +1,18 @@
 """Interface of a format of raw files."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sumcurve.sources.raw import Refused
+from sumcurve.files.errors import Refused
+from sumcurve.files.layout import Layout
+from sumcurve.files.objects import at_path
+from sumcurve.store.errors import CorpusError
+
+PLAIN = Layout()  # that a file shows by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +42,30 @@ class Source:
 
     `version` stands for its code in names of corpora, where it is above 1: raise it in the commit that changes a row.
 
+    One that `has_layout` takes a third argument, `layout`, of its files.
+
     `fields` are the format's names of our fields, as a study's `raw.fields` gives them, where the study gives none.
     """
 
     suffixes: Sequence[str]  # of the names of its files
     unit: str  # name of its rows in messages
-    rows: Callable[[Path, Sequence[str] | None], Rows]
+    rows: Callable[..., Rows]
     beside: Callable[[Path], Sequence[Path]] = lambda path: ()
     fields: Mapping[str, str | None] | None = None
+    has_layout: bool = False
     version: int = 1
+
+    def by_layout(self, layout: Mapping[str, Any]) -> "Source":
+        """The source of files with a stated layout, `raw.layout` of a study; CorpusError where it takes none."""
+        if layout and not self.has_layout:
+            raise CorpusError(f"its format takes no {', '.join(layout)}: leave it out, or say `format: csv` or jsonl")
+        return replace(self, rows=partial(self.rows, layout=Layout(**layout))) if layout else self
+
+
+def with_inner(row: dict[str, Any] | Refused, names: Sequence[str] | None) -> dict[str, Any] | Refused:
+    """The row, beside which the values at those names that are dotted paths into it stand under their paths."""
+    for name in names or ():
+        if "." in name and isinstance(row, dict) and name not in row:
+            with suppress(KeyError):
+                row[name] = at_path(row, name)
+    return row

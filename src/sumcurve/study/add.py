@@ -20,9 +20,12 @@ import yaml
 from sumcurve.corpora.decisions import DUPLICATE_ID
 from sumcurve.corpora.filters import tokenized
 from sumcurve.corpora.store import PARTS
-from sumcurve.files.content import encoding_of
-from sumcurve.files.rows import delimiter_of, is_list
+from sumcurve.files.content import encoding_of, is_packed
+from sumcurve.files.layout import Layout
+from sumcurve.files.objects import dotted
+from sumcurve.files.rows import kind_by_content
 from sumcurve.machine.counts import counted
+from sumcurve.machine.parameters import given
 from sumcurve.machine.spelling import there_are
 from sumcurve.planning.folder import place_of_hub
 from sumcurve.scores import SCORERS
@@ -30,10 +33,11 @@ from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Prepare
 from sumcurve.sources import format_of
 from sumcurve.sources.content import Content, patterns
-from sumcurve.sources.csv import rows_in_one, separator_of
-from sumcurve.sources.jsonl import MARK, PACKED, read_lines
+from sumcurve.sources.csv import guesses_in, rows_in_one
+from sumcurve.sources.lines import as_corpus_error, read_lines
 from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import FIELDS, SPLITS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
+from sumcurve.sources.source import Source
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.records import write_text
 from sumcurve.study.added_parts import Candidate, Digests, digests_of, parts_drawn, repeats, test_notes
@@ -56,6 +60,7 @@ KINDS = {  # of fields' values
     "references": "a list of targets",
 }
 FIRST_ROWS = 1000  # in which fields are looked for
+FORMATS = {"parquet": "parquet", "json": "jsonl", "table": "csv"}  # by kinds of files
 MOST_BAD = 20  # one line in so many may be no UTF-8; a file of more has another encoding
 SIZES_OF_FORECAST = 4  # as `curves.fit.LEAST_SIZES` has it, which reads numpy
 SAMPLE = 20_000  # records whose lengths are taken
@@ -97,15 +102,22 @@ def quantile(values: Iterable[int], share: float) -> int:
 
 
 def format_in(path: Path) -> str:
-    """The format of a file by its ending, or of a folder by those of its files; PlanError where none or several fit."""
+    """The format of a file by its content, of a folder by its files' endings; PlanError where none or several fit.
+
+    CorpusError for a file that is known by its content and holds no rows. A format of one corpus is known by names.
+    """
     if not path.exists():
         raise PlanError(f"{path} is missing: name a file or a folder of raw records")
     names = [path.name] if path.is_file() else [inner.name for inner in path.rglob("*") if inner.is_file()]
     formats = sorted({kind for name in names if (kind := format_of(name, SOURCES))})
+    if path.is_file() and {*formats} <= {*FORMATS.values()}:
+        with as_corpus_error():
+            kind = kind_by_content(path)
+        formats = [FORMATS[kind]] if kind in FORMATS else formats
     if len(formats) != 1:
         raise PlanError(
-            f"{path}: the endings of its files say {'no format' if not formats else ' and '.join(formats)}: "
-            f"say --format, one of {', '.join(SOURCES)}"
+            f"{path}: the {'content' if path.is_file() else 'endings'} of its files say "
+            f"{'no format' if not formats else ' and '.join(formats)}: say --format, one of {', '.join(SOURCES)}"
         )
     return formats[0]
 
@@ -138,11 +150,11 @@ def ready_files(path: Path) -> dict[str, str] | None:
 
 def fields_in(content: Content, stated: Mapping[str, str | None]) -> dict[str, str | None]:
     """Names of fields here, and in the data; PlanError names those that cannot be recognised, to be given."""
-    if content.source in (SOURCES["jsonl"], SOURCES["csv"]):
+    if content.source.suffixes in (SOURCES["jsonl"].suffixes, SOURCES["csv"].suffixes):
         for shard in content.shards:
-            _check_lines(shard.path, content.source is SOURCES["csv"])
+            _check_encoding(shard.path)
     rows = (row for shard in content.shards for row in content.source.rows(shard.path, None))
-    first = [*islice(rows, FIRST_ROWS)]
+    first = [dict(dotted(row)) if isinstance(row, Mapping) else row for row in islice(rows, FIRST_ROWS)]
     there = dict.fromkeys(key for row in first if isinstance(row, Mapping) for key, value in row.items() if value)
     if not there:
         why = f" (the first row: {first[0].reason}: {first[0].value})" if isinstance(first[0], Refused) else ""
@@ -236,26 +248,9 @@ def check_records(path: Path, fields: Mapping[str, str | None], counts: DataProf
         )
 
 
-def _check_lines(path: Path, table: bool) -> None:
-    """Raise PlanError for a file that is not UTF-8, one JSON list, or a table with a separator unlike its ending's."""
-    lines = [line for line in islice(read_lines(path), FIRST_ROWS) if isinstance(line, bytes)]
-    _check_encoding(path, lines)
-    texts = [line.removeprefix(MARK).decode(errors="replace") for line in lines]
-    if not table and is_list(texts):
-        raise PlanError(
-            f"{path}: this is one JSON array: write its objects as JSON lines, one a line without commas between, "
-            f"such as by `jq -c '.[]' {path}`"
-        )
-    if table and (delimiter := delimiter_of("\n".join(texts), separator_of(path))) != separator_of(path):
-        program = f"import csv, sys; csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter={delimiter!r}))"
-        raise PlanError(
-            f"{path}:1: columns are parted by {delimiter!r}; .csv is read with commas, .tsv with tabs: write it with "
-            f'commas, such as by `python -c "{program}" < {path} > commas.csv`'
-        )
-
-
-def _check_encoding(path: Path, lines: Sequence[bytes]) -> None:
+def _check_encoding(path: Path) -> None:
     """Raise PlanError where the file is UTF-16, or many lines are no UTF-8; a few are counted as not usable, later."""
+    lines = [line for line in islice(read_lines(path), FIRST_ROWS) if isinstance(line, bytes)]
     encoding = encoding_of(lines)
     if encoding.name.startswith("utf-8") or 0 < len(encoding.bad) * MOST_BAD <= len(lines):
         return
@@ -264,14 +259,12 @@ def _check_encoding(path: Path, lines: Sequence[bytes]) -> None:
     if encoding.bad:
         problem = f"{path}:{encoding.bad[0]}: this is not UTF-8, as {len(encoding.bad)} of {len(lines)} lines"
     program = f"iconv -f {name} -t UTF-8 {path} > utf8{path.suffix}"
-    raise PlanError(
-        f"{problem}: write it as UTF-8" + (f", such as by `{program}`" if path.suffix not in PACKED else "")
-    )
+    raise PlanError(f"{problem}: write it as UTF-8" + ("" if is_packed(path) else f", such as by `{program}`"))
 
 
-def quote_notes(path: Path) -> list[str]:
+def quote_notes(path: Path, layout: Layout) -> list[str]:
     """A warning of quotes that are left open in a table."""
-    if not (rows := rows_in_one(path)):
+    if not (rows := rows_in_one(path, layout)):
         return []
     (begin, lines), others = rows[0], f"; so do {counted(len(rows) - 1, 'other row')}" if len(rows) > 1 else ""
     return [
@@ -511,10 +504,12 @@ def add(
     if any(files.values()) and not all(files.values()):
         raise PlanError("say all of --train, --valid and --test, or none")
     ready: Any = files if all(files.values()) else ready_below(origin)
-    fields = fields_in(Content(path, SOURCES[kind], None, ready), {name: getattr(arguments, name) for name in NAMES})
+    layout = {name: value for name, value in given(arguments, Layout).items() if value}
+    source = SOURCES[kind].by_layout(layout)
+    fields = fields_in(Content(path, source, None, ready), {name: getattr(arguments, name) for name in NAMES})
     if ready is None and fields.get("split", "split" if not fields else None):
-        ready = "records" if _says_parts(path, kind, fields) else None
-    content = Content(path, SOURCES[kind], fields or None, ready)
+        ready = "records" if _says_parts(path, source, fields) else None
+    content = Content(path, source, fields or None, ready)
     counts = seen(content)
     count = counts.parts.total()
     drops = not_usable(counts)
@@ -526,6 +521,8 @@ def add(
         hub and {format_of(file, SOURCES) for file in raw["files"]} == {kind}
     ):
         raw["format"] = kind
+    if layout:
+        raw["layout"] = layout
     if fields:
         raw["fields"] = fields
     corpus = corpus_of(origin.called, counts, raw, ready, arguments.sizes)
@@ -558,9 +555,9 @@ def add(
         note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
     groups = f"{counted(counts.groups, 'group')}, never divided" if counts.groups else "no groups"
     note(f"{origin.called if hub else path}: {count} records ({kind}); fields {names}; {groups}; parts {parts}")
-    if content.source is SOURCES["csv"]:
+    if kind == "csv":
         for shard in content.shards:
-            for warning in quote_notes(shard.path):
+            for warning in (*guesses_in(shard.path, Layout(**layout)), *quote_notes(shard.path, Layout(**layout))):
                 note(warning)
     for warning in test_notes(parts_of(counts, ready)["test"], bool(ready)):
         note(warning)
@@ -592,8 +589,8 @@ def free_name(config: Path, name: str) -> str:
     return next(free for free in names if not (config / "studies" / f"{free}.yaml").exists())
 
 
-def _says_parts(path: Path, kind: str, fields: Mapping[str, str | None]) -> bool:
+def _says_parts(path: Path, source: Source, fields: Mapping[str, str | None]) -> bool:
     name = fields.get("split") or "split"
-    content = Content(path, SOURCES[kind])
+    content = Content(path, source)
     rows = (row for shard in content.shards for row in content.source.rows(shard.path, None))
     return any(isinstance(row, Mapping) and row.get(name) for row in islice(rows, FIRST_ROWS))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from sumcurve.files.rows import delimiter_by_name
+from sumcurve.files.tables import delimiter_by_name
 from sumcurve.settings.base import Once, Percent, Seed, Sha256
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.store.kind import Version

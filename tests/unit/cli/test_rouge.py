@@ -124,6 +124,40 @@ def test_every_items_scores_are_written(sumcurve, texts, tmp_path) -> None:
             assert np.array_equal(np.transpose(columns), expected)  # to the last bit
 
 
+@pytest.mark.parametrize("form", [str, Path])
+def test_python_reads_the_same_files_and_prints_the_same(sumcurve, texts, tmp_path, monkeypatch, form) -> None:
+    """Of other orders, joined by ids; in a table of semicolons; with a second system."""
+    monkeypatch.chdir(tmp_path)
+    rows = [(f"i{number}", " ".join(text)) for number, text in enumerate(texts.d)][::-1]
+    (tmp_path / "d.csv").write_text("id;text\n" + "".join(f"{name};{text}\n" for name, text in rows))
+    words = ["--candidates", "c.jsonl", "--references", "r.jsonl", "--compare", "d.csv", "--compare-column", "text"]
+    printed = sumcurve("rouge", *words, "--metrics", "rouge1")
+    result = sc.rouge(form("c.jsonl"), form("r.jsonl"), form("d.csv"), metrics=["rouge1"], compare_column="text")
+    assert f"{result}\n" == printed
+    assert "Delimiter of d.csv: ';', a guess" in printed
+    as_lists = sc.rouge(texts.c, [[text] for text in texts.r], texts.d, metrics=["rouge1"])
+    mixed = sc.rouge(texts.c, form("r.jsonl"), texts.d, metrics=["rouge1"])
+    assert mixed.items.equals(as_lists.items)
+    assert result.items.rouge1_f.tolist() == as_lists.items.rouge1_f.tolist()
+
+
+@pytest.mark.parametrize(
+    ("candidates", "message"),
+    [
+        ("none.jsonl", r"none\.jsonl: no such file"),
+        ("c.jsonl.gz", r"c\.jsonl\.gz: no such file; did you mean c\.jsonl\?"),
+        ("my answers.txt", "my answers.txt: no such file"),
+        (["c.jsonl"], "candidates are a list of names of files"),
+        (["c.jsonl", "d.csv"], "candidates are a list of names of files"),
+    ],
+)
+def test_names_of_files_are_never_scored_as_texts(texts, tmp_path, monkeypatch, candidates, message) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CommandError, match=message):
+        sc.rouge(candidates, "r.jsonl")
+    assert sc.rouge("He read c.jsonl, twice.", "He read c.jsonl.").items.rouge1_f.mean() > 0.8  # texts
+
+
 def test_several_systems_are_named_after_their_files(sumcurve, texts, tmp_path) -> None:
     out, files = tmp_path / "items.csv", [texts.c_file, texts.d_file, texts.r_file]
     sumcurve("rouge", "--references", texts.r_file, "--candidates", *files, "--per-item", out)

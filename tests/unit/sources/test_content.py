@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sumcurve.files.errors import EXCERPT
 from sumcurve.sources import SOURCES, format_of, raw
 from sumcurve.sources.content import Content, Ready, patterns
 from sumcurve.sources.pinned import File
@@ -57,7 +58,7 @@ def test_a_bad_line_is_reported_with_its_number_and_its_neighbours_are_read(tmp_
     rows = read(tmp_path / "raw.jsonl", b"\n".join([line(id="before"), bad, line(id="after")]))
     assert [type(row) for row in rows] == [RawRecord, Dropped, RawRecord]
     assert (rows[1].place.number, rows[1].reason) == (2, reason)
-    assert len(rows[1].value) <= raw.EXCERPT
+    assert len(rows[1].value) <= EXCERPT
     json.dumps(rows[1].as_dict(), ensure_ascii=False).encode()  # can be written
 
 

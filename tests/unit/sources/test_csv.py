@@ -4,9 +4,10 @@ import json
 
 import pytest
 
+from sumcurve.files.tables import CELLS
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import Content
-from sumcurve.sources.csv import CELLS, rows_in_one
+from sumcurve.sources.csv import rows_in_one
 from sumcurve.sources.raw import EMPTY_LINE, MISSING_KEY, NOT_UTF8, Dropped
 from sumcurve.store.errors import CorpusError
 
@@ -41,10 +42,10 @@ def test_a_row_that_is_no_record_is_dropped_and_its_neighbours_are_read(tmp_path
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("article;title\nA.;a\n", r"no column 'article'.*article;title.*raw\.fields"),
-        ("article,article\nA.,a\n", "1: a column has no name, or that of another"),
-        ('article,title\nA.,"a\nB.,b\n', r"a\.csv:3: unexpected end of data: quote cells"),
-        ('article,title\n"A" is,a\n', r"a\.csv:2: .*double the quotes"),
+        ("text,title\nA.,a\n", r"no column 'article'.*text, title.*raw\.fields"),
+        ("article,article\nA.,a\n", r"a\.csv:1: column article stands twice"),
+        ('article,title\nA.,"a\nB.,b, c\n', r"a\.csv:2: .*unexpected end of data, in line 3 .*close each"),
+        ('article,title\n"A" is, he says,a\n', r"a\.csv:2: .*double the quotes"),
         ("article,title\n", "no row below its heads"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from sumcurve.sources import lines
+from sumcurve.files import content
 from sumcurve.sources.jsonl import rows
 from sumcurve.sources.raw import LONG_LINE, NOT_JSON, Refused
 from sumcurve.sources.source import Inside
@@ -62,8 +62,6 @@ def test_a_truncated_archive_is_an_error_wherever_it_ends(tmp_path, suffix) -> N
         ("raw.jsonl.zst", zstandard.ZstdCompressor().compress(b""), "is empty"),
         ("raw.jsonl.gz", line(), "is not a .gz file"),
         ("raw.jsonl.zst", line(), "is not a .zst file"),
-        ("raw.jsonl", gzip.compress(line(), mtime=0), "rename it to raw.jsonl.gz"),
-        ("raw.jsonl", zstandard.ZstdCompressor().compress(line()), "rename it to raw.jsonl.zst"),
     ],
 )
 def test_an_unusable_file_is_an_error_that_names_it(tmp_path, name, data, message) -> None:
@@ -73,8 +71,8 @@ def test_an_unusable_file_is_an_error_that_names_it(tmp_path, name, data, messag
 
 
 def test_a_missing_file_and_a_folder_are_errors(tmp_path) -> None:
-    for path in (tmp_path / "none.jsonl", tmp_path):
-        with pytest.raises(CorpusError, match="cannot be read"):
+    for path, problem in ((tmp_path / "none.jsonl", "no such file"), (tmp_path, "is a folder")):
+        with pytest.raises(CorpusError, match=problem):
             list(rows(path, None))
 
 
@@ -102,7 +100,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path, suffix) -> None:
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
 def test_a_line_that_is_too_long_is_refused_and_its_neighbours_are_read(tmp_path, monkeypatch, suffix) -> None:
-    monkeypatch.setattr(lines, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(content, "LONGEST_LINE", 1000)
     texts = [line(id="before"), b"x" * 1000, b"x" * 1001, b"x" * 5000, line(id="after"), b"x" * 2001]
     found = read(tmp_path / f"raw.jsonl{suffix}", PACKED[suffix](b"\n".join(texts)))
     reasons = [row.reason if isinstance(row, Refused) else row["id"] for row in found]

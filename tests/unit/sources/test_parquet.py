@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from sumcurve.files.parquet import BATCH
 from sumcurve.sources import SOURCES, raw
 from sumcurve.sources.content import Content
-from sumcurve.sources.parquet import BATCH, rows
+from sumcurve.sources.parquet import rows
 from sumcurve.sources.raw import Dropped, RawRecord
 from sumcurve.store.errors import CorpusError
 
@@ -85,7 +86,7 @@ def test_files_that_cannot_be_read_are_errors_that_name_them(tmp_path) -> None:
         bad.write_bytes(data)
         with pytest.raises(CorpusError, match=rf"{name}\.parquet .*copy it again"):
             list(rows(bad, None))
-    with pytest.raises(CorpusError, match=r"none\.parquet cannot be read"):
+    with pytest.raises(CorpusError, match=r"none\.parquet: no such file"):
         list(rows(tmp_path / "none.parquet", None))
 
 

@@ -9,7 +9,16 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FiniteFloat, ValidationError
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidationError,
+)
 
 from sumcurve.files.models import read_models, said
 from sumcurve.machine.spelling import no_file
@@ -29,17 +38,26 @@ def _with_word(text: list[str]) -> list[str]:
     return text
 
 
-Words = Annotated[list[str], AfterValidator(_with_word)]
+def _split(text: Any) -> Any:
+    """A text as its sentences, of tokens joined by blanks; a list of sentences as it is."""
+    from sumcurve.corpora.tokenizers import tokenizer
+
+    words = tokenizer("words")
+    return words.tokens(words.sentences(text), False) if isinstance(text, str) else text
+
+
+Sentences = Annotated[list[str], BeforeValidator(_split)]
+Words = Annotated[Sentences, AfterValidator(_with_word)]
 
 
 class Prepared(BaseModel):
-    """A prepared record; sentences are tokens joined by blanks."""
+    """A record, prepared or of texts that are split into sentences and tokens; other keys are not read."""
 
-    model_config = ConfigDict(strict=True, extra="forbid")
+    model_config = ConfigDict(strict=True)
 
     id: str
-    source: list[str]
-    target: Words
+    source: Annotated[Sentences, Field(validation_alias=AliasChoices("source", "sentences", "article_text", "text"))]
+    target: Annotated[Words, Field(validation_alias=AliasChoices("target", "abstract", "summary", "abstract_text"))]
     references: list[Words] = []
     group: str | None = None
 
@@ -50,7 +68,7 @@ class Summary(BaseModel):
     model_config = ConfigDict(strict=True)
 
     id: str
-    summary: list[str]
+    summary: Sentences
 
 
 def read_documents(path: Path) -> list[Record]:

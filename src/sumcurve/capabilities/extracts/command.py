@@ -133,7 +133,7 @@ def run_verify(arguments: argparse.Namespace) -> None:
 
 
 def articles_in(
-    path: Path, layout: Layout | None = None, columns: Mapping[str, str] = MappingProxyType({})
+    path: Path, layout: Layout | None = None, columns: Mapping[str, str | None] = MappingProxyType({})
 ) -> "dict[str, Article]":
     """The articles of a file by their places, each with an id of its own; CommandError for any other.
 

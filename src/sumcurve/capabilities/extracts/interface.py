@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sumcurve.capabilities.extracts import EXACT, SEARCHES, Metric, ScorerName
@@ -54,7 +55,7 @@ class OracleResult(Result):
 
 @checked
 def oracle(
-    articles: Iterable[tuple[Text, Text] | Mapping[str, Any]] | DataFrame,
+    articles: str | Path | Iterable[tuple[Text, Text] | Mapping[str, Any]] | DataFrame,
     metric: Metric = "rouge1",
     *,
     item: str | None = None,
@@ -73,7 +74,8 @@ def oracle(
 
     Args:
         articles: pairs of source and abstract, or mappings (rows of a data frame) with these keys, or other usual ones,
-            and perhaps `id`; a text is a string, which is split into sentences, or a list of sentences
+            and perhaps `id`, or the path of a file of them; a text is a string, which is split into sentences, or a
+            list of sentences
         metric: of the extract
         item: key of ids (default: id, article_id, guid, instance_id or item; else rows are numbered)
         source_column: key of articles (default: sentences, source, text, article, document, src and others)
@@ -88,17 +90,15 @@ def oracle(
         CommandError: for an invalid article, and for options that the algorithm does not have
     """
     require_whole(0, nodes=nodes, seed=seed)
-    rows = articles.to_dict("records") if isinstance(articles, DataFrame) else articles
     budget = {name: value for name, value in (("nodes", nodes), ("seed", seed)) if value is not None}
     request = request_of(
         metric, scorer, algorithm, budget | ({"seconds": seconds} if seconds != Request.seconds else {})
     )
     try:
         keys = {"item": item, "source_column": source_column, "abstract_column": abstract_column}
-        read = [_article(number, row, keys) for number, row in enumerate(rows, start=1)]
-        if not read:
-            raise CommandError("no article; give a list of pairs of source and abstract")
-        warnings, _ = empty_texts("articles", {f"article {n}": one for n, one in enumerate(read, start=1)}, scorer)
+        by_place, where = _articles(articles, keys)
+        read = [*by_place.values()]
+        warnings, _ = empty_texts(where, by_place, scorer)
         best = [certificate(article, request) for article in read]
     except OracleError as error:
         raise CommandError(str(error)) from error
@@ -127,6 +127,21 @@ def oracle(
     sentence = f"Mean {metric} F1 of the extracts: {mean:.2f} over {len(best):,} articles, {proven:,} proven optimal."
     table = Table("extracts", "Extracts; sentences are counted from 0", columns, cells)
     return OracleResult([*warnings, sentence], [table], tuple(best), tuple(extracts))
+
+
+def _articles(
+    articles: str | Path | Iterable[tuple[Text, Text] | Mapping[str, Any]] | DataFrame, keys: Mapping[str, str | None]
+) -> tuple[dict[str, Article], str]:
+    """The articles by their places, and what they are called together."""
+    if isinstance(articles, str | Path):
+        from sumcurve.capabilities.extracts.command import articles_in
+
+        return articles_in(Path(articles), None, keys), str(articles)
+    rows = articles.to_dict("records") if isinstance(articles, DataFrame) else articles
+    read = {f"article {number}": _article(number, row, keys) for number, row in enumerate(rows, start=1)}
+    if not read:
+        raise CommandError("no article; give a list of pairs of source and abstract")
+    return read, "articles"
 
 
 def empty_texts(where: str, articles: Mapping[str, Article], scorer: str) -> tuple[list[str], dict[str, int]]:

@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 from sumcurve.__main__ import parser
+from sumcurve.capabilities.exam.reading import read_documents
 from sumcurve.capabilities.exam.table import read_exam
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.machine.arguments import CommandError
@@ -419,12 +420,33 @@ def test_empty_summaries_and_a_ranking_metric_that_claims_nothing_are_said(tmp_p
     assert "metric overlap: it would rank, but its scorer claims nothing" in said
 
 
+@pytest.mark.parametrize("form", ["csv", "wrapped", "lines"])
+def test_a_corpus_of_plain_text_is_split_into_sentences_and_tokens(form, tmp_path) -> None:
+    records = [
+        {"id": f"d{n}", "text": f"The otter {n} swims. It dives, too.", "summary": f"Otters swim: {n}."}
+        for n in range(4)
+    ]
+    path = tmp_path / "mine"
+    if form == "csv":
+        lines = [f"{n},{row['id']},{row['text']},{row['summary']}" for n, row in enumerate(records)]
+        path = path.with_suffix(".csv")
+        path.write_text("\n".join([",id,text,summary", *(line.replace("dives,", "dives;") for line in lines), ""]))
+    else:
+        path.write_text(json.dumps({"data": records}) if form == "wrapped" else "".join(map(json.dumps, records)))
+        if form == "lines":
+            write_jsonl(path, records)
+    dives = "It dives ; too ." if form == "csv" else "It dives , too ."
+    assert [(one.id, one.source, one.target) for one in read_documents(path)] == [
+        (f"d{n}", [f"The otter {n} swims .", dives], [f"Otters swim : {n} ."]) for n in range(4)
+    ]
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
         ({"source": [1, 2]}, r"mine.jsonl:2: no prepared record \(source.0: .*value: 1\)\); correct the line"),
         ({"target": []}, r"mine.jsonl:2: no prepared record \(target: no word; give a list of sentences"),
-        ({"references": ["flat", "text"]}, r"mine.jsonl:2: no prepared record \(references.0: "),
+        ({"references": ["flat", 5]}, r"mine.jsonl:2: no prepared record \(references.1: "),
         ({"id": "d0"}, r"mine.jsonl:2: id 'd0', as in .*mine.jsonl:1; give each record an id of its own"),
         ({"id": 7}, r"mine.jsonl:2: no prepared record \(id: Input should be a valid string \(value: 7\)"),
         ({"group": 7}, r"mine.jsonl:2: no prepared record \(group: Input should be a valid string \(value: 7\)"),

@@ -320,3 +320,19 @@ def test_an_output_is_written_whole_or_not_at_all(sumcurve, tmp_path, monkeypatc
     assert sorted(tmp_path.iterdir()) == [source, out]
     sumcurve("oracle", "--input", source, "--metric", "rouge2", "--output", out)
     assert {row["metric"] for row in results(out)} == {"rouge2"}
+
+
+def test_python_takes_the_file_that_the_command_takes(sumcurve, tmp_path) -> None:
+    import sumcurve as package
+
+    path = write(tmp_path / "a.json", [])
+    path.write_text(json.dumps({"data": invented(3)}))
+    sumcurve("oracle", "--input", path, "--output", tmp_path / "out.jsonl")
+    timed = ("seconds", "digest")  # a digest is of all, seconds too
+    written, returned = (
+        [{name: value for name, value in row.items() if name not in timed} for row in rows]
+        for rows in (results(tmp_path / "out.jsonl"), json.loads(json.dumps(package.oracle(str(path)).certificates)))
+    )
+    assert written == returned
+    with pytest.raises(CommandError, match=r"none\.csv: no such file"):
+        package.oracle("none.csv")
