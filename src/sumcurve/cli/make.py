@@ -28,6 +28,7 @@ from sumcurve.store.provenance import facts
 from sumcurve.store.stage import Stage
 from sumcurve.study import written
 from sumcurve.study.kinds import KINDS
+from sumcurve.study.languages import require_fitting_part
 from sumcurve.study.plan import Folder, PlanError
 from sumcurve.study.written import WrittenPlan
 
@@ -125,6 +126,8 @@ class Task:
                 held.push(leave_group)
             try:
                 kind.builder(self.folder.specification, self.inputs, stage)
+                if self.folder.kind == "corpus":
+                    require_fitting_part(self.plan, self.folder.key, folder)
             except (OSError, *ERRORS) as error:
                 self._require_whole(str(error))
                 raise

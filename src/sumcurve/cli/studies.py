@@ -227,6 +227,7 @@ def show_plan(results: Path, study: str | None, keys: list[str] | None, records:
 
 
 def _show_plan(plan: Plan, results: Path, records: int | None) -> None:
+    from sumcurve.study.languages import require_fitting
     from sumcurve.watch.estimate import Gpus, estimate, lines, missing_files
     from sumcurve.watch.sizes import records_of
 
@@ -236,7 +237,7 @@ def _show_plan(plan: Plan, results: Path, records: int | None) -> None:
             f"--records {records} changes nothing: how many records each corpus of study {plan.study} has is known; "
             "leave it out"
         )
-    absent = list(missing_files(plan, results))
+    absent = [*require_fitting(plan, results), *missing_files(plan, results)]
     estimated = estimate(plan, results, basis, records, recorded)
     for line in absent:
         print(line)

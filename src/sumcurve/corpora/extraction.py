@@ -1,6 +1,6 @@
 """The best single sentence of a source by its reference: a bound of extraction."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from sumcurve.corpora.store import Corpus
@@ -10,11 +10,16 @@ from sumcurve.store.records import read_jsonl, write_jsonl
 BEST = "best.jsonl"
 
 
-def annotate(corpus_folder: Path, folder: Path) -> None:
+def tokens_of(sentence: str) -> list[str]:
+    """The tokens of a sentence that hold a letter or number."""
+    return [token for token in sentence.split(" ") if any(map(str.isalnum, token))]
+
+
+def annotate(corpus_folder: Path, folder: Path, words: Callable[[str], list[str]] = words) -> None:
     """Write best.jsonl: a line `{"id", "best"}` per test record, in order.
 
     `best` is the index of the source sentence with the highest ROUGE-1 F1 against the whole target (ties: higher
-    ROUGE-2 F1, then the first).
+    ROUGE-2 F1, then the first), over the words of sentences.
     """
     write_jsonl(
         folder / BEST,

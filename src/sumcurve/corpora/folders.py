@@ -117,13 +117,14 @@ def fraction(specification: FractionSpecification, inputs: Inputs, stage: Stage)
 
 class AnnotateSpecification(TypedDict):
     corpus: str
+    words: NotRequired[str]  # "tokens": of text beyond a to z; without it rouge-score's
 
 
 def annotate(specification: AnnotateSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write the best single source sentence of every test record of a corpus."""
-    from sumcurve.corpora.extraction import annotate
+    from sumcurve.corpora.extraction import annotate, tokens_of, words
 
-    annotate(inputs[specification["corpus"]], stage.folder)
+    annotate(inputs[specification["corpus"]], stage.folder, tokens_of if "words" in specification else words)
 
 
 KINDS: dict[str, Kind] = {

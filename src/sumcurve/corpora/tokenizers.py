@@ -1,12 +1,13 @@
 """Tokenizers of a corpus's sentences: the choices of `prepare.tokenizer`, by name."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sumcurve.corpora import tokens
+from sumcurve.corpora import tokens, unicode
 from sumcurve.store.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -25,12 +26,16 @@ class Tokenizer:
 
 
 def tokenizer(name: str) -> Tokenizer:
-    """The tokenizer of this name: `words` (tokens.py), `ptb` (ptb.py), `blanks`, `jieba`, `characters`."""
+    """The tokenizer of this name: `words` (tokens.py), `unicode`, `ptb` (modules), `blanks`, `jieba`, `characters`."""
     return TOKENIZERS[name]
 
 
 def words(sentences: Sequence[str], lower: bool) -> list[str]:
     return [" ".join(tokens.tokenize(sentence, lower)) for sentence in sentences]
+
+
+def unicode_words(sentences: Sequence[str], lower: bool) -> list[str]:
+    return [" ".join(unicode.tokenize(sentence, lower)) for sentence in sentences]
 
 
 def ptb_sentences(text: str) -> list[str]:
@@ -60,6 +65,8 @@ def own_case(text: str, lowered: str) -> str:
     """
     if words([text], True) == [lowered]:
         return tokens.own_case(text, lowered)
+    if unicode_words([text], True) == [lowered]:
+        return tokens.own_case(unicodedata.normalize("NFC", text), lowered, unicode.token())
     (cased,) = blanks([text], False)
     if cased.lower() == lowered:
         return cased
@@ -114,6 +121,7 @@ def _jieba() -> "jieba.Tokenizer":
 
 TOKENIZERS: dict[str, Tokenizer] = {
     "words": Tokenizer(tokens.sentences, words),
+    "unicode": Tokenizer(unicode.sentences, unicode_words),
     "ptb": Tokenizer(ptb_sentences, ptb),
     "blanks": Tokenizer(tokens.sentences, blanks),
     "jieba": Tokenizer(chinese_sentences, jieba_words),

@@ -32,17 +32,17 @@ def tokenize(text: str, lower: bool) -> list[str]:
     return TOKEN.findall(text.lower() if lower else text)
 
 
-def own_case(text: str, lowered: str) -> str:
-    """The tokens `lowered` (blank-separated) in the case of the text that they were made from.
+def own_case(text: str, lowered: str, token: re.Pattern[str] = TOKEN) -> str:
+    """The tokens `lowered` (blank-separated) in the case of the text that they were made from, by a rule for tokens.
 
     A token of the lower-cased text is read at its place in the text itself. A character that is longer in lower case
     (Turkish İ) stays in lower case, so that the following positions agree. Tokens that were not lower-cased are
     returned as they are.
     """
-    if " ".join(tokenize(text, lower=True)) != lowered:
+    if " ".join(token.findall(text.lower())) != lowered:
         return lowered
     same_length = "".join(sign if len(sign.lower()) == 1 else sign.lower() for sign in text)
-    return " ".join(same_length[token.start() : token.end()] for token in TOKEN.finditer(text.lower()))
+    return " ".join(same_length[found.start() : found.end()] for found in token.finditer(text.lower()))
 
 
 def sentences(text: str) -> list[str]:
@@ -70,9 +70,9 @@ def cut(sentences: Sequence[str], most_tokens: int) -> list[str]:
 
 
 @cache
-def punkt() -> "PunktSentenceTokenizer":
+def punkt(further: frozenset[str] = frozenset()) -> "PunktSentenceTokenizer":
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer  # nltk takes seconds to import
 
     parameters = PunktParameters()
-    parameters.abbrev_types = set(ABBREVIATIONS)
+    parameters.abbrev_types = {*ABBREVIATIONS, *further}
     return PunktSentenceTokenizer(parameters)

@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +22,7 @@ import sumcurve.rouge_engine.kernels as rouge_kernels
 from sumcurve.machine.arguments import require_whole
 from sumcurve.machine.spelling import there_are
 from sumcurve.machine.version import VERSION
+from sumcurve.rouge_engine.scripts import CLUSTERED
 from sumcurve.rouge_engine.tokens import RULES, Mode, stemmer_of, tokens
 from sumcurve.settings.study import Rouge
 
@@ -140,6 +142,9 @@ class RougeEngine:
         numbers = {len(targets) for targets in _lists(references)}
         refs = str(numbers.pop()) if len(numbers) == 1 else "var"
         parts = [f"{name}:{value}" for name, value in self._parts.items()]
+        texts = chain.from_iterable(_lists(references)) if self.mode == "characters" else ()
+        if any(CLUSTERED.search(text if isinstance(text, str) else " ".join(text)) for text in texts):
+            parts = [part.replace("cjk-characters", "cjk-characters+clusters") for part in parts]
         return "|".join([*parts[:2], f"refs:{refs}", *parts[2:]])
 
     def score(self, candidates: Sequence[Text], references: Sequence[References]) -> RougeScores:
@@ -253,7 +258,7 @@ def score_items(summaries: Sequence[Text], references: Sequence[References], set
 
     Texts, references and errors are those of `RougeEngine.score`. For every metric ``m`` of `METRICS` the dict holds
     its F1 as ``m``, its precision as ``m_precision`` and its recall as ``m_recall``; ``empty`` states whether the
-    summary has no words at all. An empty summary scores 0 and stays in the list.
+    summary has no words at all, ``empty_references`` whether its references have none. Such an item scores 0 and stays.
     """
     scores = _scorer(settings).score(summaries, references)
     columns: dict[str, list[Any]] = {}
@@ -262,6 +267,7 @@ def score_items(summaries: Sequence[Text], references: Sequence[References], set
         columns[f"{metric}_precision"] = scores.precision[metric].tolist()
         columns[f"{metric}_recall"] = scores.recall[metric].tolist()
     columns["empty"] = scores.empty.tolist()
+    columns["empty_references"] = scores.empty_references.tolist()
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

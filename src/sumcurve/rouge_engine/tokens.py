@@ -6,9 +6,11 @@
 - ``unicode``: for other alphabets. A word is a letter or number (categories L and N), then letters, numbers,
   combining marks (M) and joiners (U+200C, U+200D). Lower-cased by Unicode, then in the composed form (NFC). The
   underscore and all other punctuation end a word.
-- ``characters``: for Chinese (LCSTS), and Japanese and Korean: each Han character, kana, bopomofo letter and Hangul
-  syllable is a token; text between them is cut as in ``unicode``, so that runs of Latin letters or digits
-  stay whole. Punctuation is no token.
+- ``characters``: for scripts without blanks: each Han character (LCSTS), kana, bopomofo letter, Hangul syllable, and
+  each letter of Thai, Lao, Burmese and Khmer with its marks, is a token; text between them is cut as in ``unicode``, so
+  that runs of Latin letters or digits stay whole. Punctuation is no token.
+
+What letters and marks are, `scripts` says.
 """
 
 import unicodedata
@@ -22,6 +24,7 @@ from numpy.typing import NDArray
 
 import sumcurve.rouge_engine.kernels as rouge_kernels
 from sumcurve.rouge_engine.kernels import BREAK, GAP, LETTER, MARK, SINGLE
+from sumcurve.rouge_engine.scripts import is_mark, is_single
 from sumcurve.rouge_engine.stemmers import Stemmer, nltk_stemmer, stemmer_155
 
 Mode = Literal["rouge-score", "rouge-1.5.5", "unicode", "characters"]
@@ -33,30 +36,6 @@ RULES = {
     "unicode": "lower+nfc+LN[LNM]",
     "characters": "lower+nfc+cjk-characters+LN[LNM]",
 }
-
-JOINERS = "\u200c\u200d"
-# Written without blanks, first and last: radicals, 々〆〇, kana, bopomofo, Han, Hangul syllables, half-width kana
-CJK = (
-    (0x2E80, 0x2FDF),
-    (0x3005, 0x3007),
-    (0x3021, 0x3029),
-    (0x3031, 0x3035),
-    (0x3038, 0x303C),
-    (0x3041, 0x3096),
-    (0x309D, 0x309F),
-    (0x30A1, 0x30FA),
-    (0x30FC, 0x30FF),
-    (0x3105, 0x312F),
-    (0x31A0, 0x31BF),
-    (0x31F0, 0x31FF),
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xAC00, 0xD7A3),
-    (0xF900, 0xFAFF),
-    (0xFF66, 0xFF9D),
-    (0x1AFF0, 0x1B16F),
-    (0x20000, 0x3FFFD),
-)
 
 
 class Tokens(NamedTuple):
@@ -162,11 +141,10 @@ def _classes(symbols: NDArray[Any], mode: Mode) -> NDArray[np.uint8]:
 @cache
 def _class(point: int, mode: Mode) -> int:
     character = chr(point)
-    category = unicodedata.category(character)[0]
     if character == "\n":
         return BREAK
-    if mode == "characters" and any(first <= point <= last for first, last in CJK):
+    if is_mark(character):
+        return MARK
+    if mode == "characters" and is_single(character):
         return SINGLE
-    if category in "LN":
-        return LETTER
-    return MARK if category == "M" or character in JOINERS else GAP
+    return LETTER if unicodedata.category(character)[0] in "LN" else GAP

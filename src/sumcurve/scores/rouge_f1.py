@@ -9,10 +9,15 @@ from sumcurve.settings.study import Rouge
 from sumcurve.store.records import Record
 
 POINTS = 100
+EMPTY_REFERENCES = "references_without_words"  # a count
+UNCOUNTED = 0.05  # of the items: where more references have no word that a metric counts, it ranks nothing
 
 
 class RougeF1(AgainstAll):
-    """`score` keeps precision and recall as details and counts empty summaries, which score 0 and stay."""
+    """`score` keeps precision and recall as details and counts empty summaries, which score 0 and stay.
+
+    It counts references without a word where they are more than `UNCOUNTED` of all.
+    """
 
     version = "ce687915bf3b18c9"
     Settings = Rouge
@@ -28,6 +33,7 @@ class RougeF1(AgainstAll):
         summaries = [row["summary"] for row in summaries_of(output, records)]
         references = [record.all_references for record in records]
         items = score_items(summaries, references, self.settings)
+        wordless = sum(item["empty_references"] for item in items)
         return Scores(
             ids=[record.id for record in records],
             groups=[group_of(record) for record in records],
@@ -39,5 +45,6 @@ class RougeF1(AgainstAll):
                 for part in ("precision", "recall")
             }
             | {"empty": [item["empty"] for item in items]},
-            counts={"empty": sum(item["empty"] for item in items)},
+            counts={"empty": sum(item["empty"] for item in items)}
+            | ({EMPTY_REFERENCES: wordless} if wordless > UNCOUNTED * len(items) else {}),
         )

@@ -117,9 +117,10 @@ class Prepare(Settings):
     """Repairs of the raw text, in this order: steps of `sumcurve.sources.cleaning.STEPS`, as `encoding`, `entities`."""
     language: Annotated[str | None, Field(pattern=r"^[a-z]{2,3}$", exclude_if=lambda language: language is None)] = None
     """Language of every source, as `en`, by a model that comes with a package; null: any language."""
-    tokenizer: Literal["words", "ptb", "blanks", "jieba", "characters"] = "words"
-    """Tokenizer of sentences: words and single signs; the Penn Treebank's (ptb), as CoreNLP writes them; what
-    blanks divide, of tokenised text; Chinese words by jieba; Chinese characters.
+    tokenizer: Literal["words", "unicode", "ptb", "blanks", "jieba", "characters"] = "words"
+    """Tokenizer of sentences: words and single signs; the same of every script, with combining marks, and characters
+    where words have no blanks between them (unicode); the Penn Treebank's (ptb), as CoreNLP writes them; what blanks
+    divide, of tokenised text; Chinese words by jieba; Chinese characters.
     """
     lower: Boolean = True
     """True where tokens are in small letters."""

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Field,
     model_validator,
 )
@@ -72,6 +73,12 @@ def _with_references(given: Systems) -> Systems:
     return {name: settings for name, settings in whole.items() if settings is not None}
 
 
+def _without_null(scores: Any) -> Any:
+    if not isinstance(scores, dict):
+        return scores
+    return {name: settings for name, settings in scores.items() if settings is not None}
+
+
 class StudySettings(Settings):
     title: str
     """The study in a sentence, printed over its tables."""
@@ -93,8 +100,8 @@ class StudySettings(Settings):
     """Systems by name that no method file defines: their kind and its settings. Every study has lead, random,
     best-sentence, sumbasic, lexrank and lsa; null leaves one out.
     """
-    scores: dict[str, dict[str, Any]] = {"rouge": {}}
-    """Settings of each scorer, by its name."""
+    scores: Annotated[dict[str, dict[str, Any]], BeforeValidator(_without_null)] = {"rouge": {}}
+    """Settings of each scorer, by its name; null leaves one out."""
     rank_by: str | None = None
     """The metric that leaderboards, findings and figures have first, by name, such as chrf; null: the first of
     `scores`. Checkpoints are chosen by ROUGE on validation whatever it is.

@@ -42,6 +42,7 @@ from sumcurve.store.manifest import sha256_file
 from sumcurve.store.records import write_text
 from sumcurve.study.added_parts import Candidate, Digests, digests_of, parts_drawn, repeats, test_notes
 from sumcurve.study.doors import CAPABILITIES, SOURCES, Raw
+from sumcurve.study.languages import Language, language_of
 from sumcurve.study.plan import Plan
 from sumcurve.study.planning.checks import NAME
 
@@ -93,6 +94,7 @@ class DataProfile:
     groups: int
     ungrouped: int
     lengths: Lengths
+    language: Language
 
 
 def quantile(values: Iterable[int], share: float) -> int:
@@ -308,10 +310,10 @@ def seen(content: Content) -> DataProfile:
             bad = bad or _bad(row.place, reason, f"as {owner.place}")
     groups = {row.group for row in left} - {None}
     ungrouped = sum(row.group is None for row in left)
-    lengths = Lengths()
+    lengths, language = Lengths(), language_of(sample)
     for raw in sample:
         try:
-            record, _ = tokenized(raw, Prepare())
+            record, _ = tokenized(raw, Prepare(**language.prepare))
         except Refused as refused:
             dropped[refused.reason] += 1
             bad = bad or _bad(raw.place, refused.reason, refused.value)
@@ -320,7 +322,9 @@ def seen(content: Content) -> DataProfile:
         lengths.target.append(sum(sentence.count(" ") + 1 for sentence in record.target))
         lengths.source_sentences.append(len(record.source))
         lengths.target_sentences.append(len(record.target))
-    return DataProfile(Counter(row.split for row in left), left, dropped, bad, len(groups), ungrouped, lengths)
+    return DataProfile(
+        Counter(row.split for row in left), left, dropped, bad, len(groups), ungrouped, lengths, language
+    )
 
 
 def _bad(place: Place, reason: str, value: str) -> str:
@@ -367,8 +371,9 @@ def corpus_of(
     split: dict[str, Any] = {"ready": ready} if ready else sizes_of(count)
     published = {part: len(rows) for part, rows in parts_of(counts, ready).items()}
     corpus: dict[str, Any] = {"title": f"{count} records of {called}.", "raw": dict(raw)}
+    corpus |= {"prepare": counts.language.prepare} if counts.language.prepare else {}
     if not ready:  # nothing is left out of parts that others have made
-        corpus["prepare"] = {
+        corpus["prepare"] = counts.language.prepare | {
             "min_source_tokens": quantile(lengths.source, 0.01),
             "max_source_tokens": quantile(lengths.source, 0.99),
             "min_target_tokens": quantile(lengths.target, 0.01),
@@ -541,9 +546,11 @@ def add(
         "methods": methods,
         "form": arguments.form or ("finetune" if arguments.models else "small"),
         "seeds": [1, 2, 3],
-        "scores": {scorer: {} for scorer in SCORERS},
+        "scores": counts.language.scores(SCORERS),
     }
-    write_text(study, written(settings, COMMENTS | {key: addition.comment for key, addition in added.items()}))
+    comments = COMMENTS | {key: addition.comment for key, addition in added.items()}
+    comments |= {"scores": f"{counts.language.reason}."} | ({"prepare": counts.language.reason} if ready else {})
+    write_text(study, written(settings, comments))
     try:
         plan = Plan.read(config, name)
     except PlanError:
@@ -561,6 +568,7 @@ def add(
                 note(warning)
     for warning in test_notes(parts_of(counts, ready)["test"], bool(ready)):
         note(warning)
+    note(f"language: {counts.language.reason}")
     shares = ", ".join(f"{size:,}" for size in corpus.get("sizes") or corpus["percents"])
     of = "training records" if "sizes" in corpus else "% of the training part"
     note(f"{study}: {len(plan.named('runs'))} trainings, at {shares} {of}")

@@ -175,7 +175,11 @@ class Notes:
 
     @cached_property
     def unread(self) -> list[str]:
-        """A sentence for every metric that a capability does not interpret, and every system that it gives no rank."""
+        """A sentence for every metric that is not interpreted, and every system that a capability gives no rank."""
+        metrics = [metric for metric in self.results.metrics if metric.ranks]
         return [
-            note for evidence in self.results.study.evidence.values() for note in evidence.notes(self.results.study)
-        ]
+            f"{corpus}: {why}: not ranked."
+            for corpus in self.results.corpora
+            for metric in metrics
+            if (why := self.results.uncounted(corpus, metric.name))
+        ] + [note for evidence in self.results.study.evidence.values() for note in evidence.notes(self.results.study)]

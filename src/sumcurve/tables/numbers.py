@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sumcurve.scores.references import NAME
+from sumcurve.scores.rouge_f1 import EMPTY_REFERENCES
 from sumcurve.scores.scorer import Metric
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
@@ -31,6 +32,7 @@ FRAME_SHARE = "commonest_frame"  # the metric of the scorer `frames`
 # of what it writes is one sentence with other words. References of the default corpus have 4, its methods at their best
 # about 20.
 MOST_OF_ONE_FRAME = 50.0
+NO_WORD = "counts no word in"  # of a metric that ranks nothing where it finds nothing to count in many references
 
 
 class Numbers:
@@ -69,7 +71,19 @@ class Numbers:
     def unread(self, corpus: str, metric: str) -> str:
         """Explain why a metric ranks no system on a corpus; empty where there is no reason."""
         reasons = (evidence.unread(self.study, corpus, metric) for evidence in self.study.evidence.values())
-        return next(filter(None, reasons), "")
+        return self.uncounted(corpus, metric) or next(filter(None, reasons), "")
+
+    def uncounted(self, corpus: str, metric: str) -> str:
+        """State in how many references a metric counts no word, where they are many; empty where they are not."""
+        title, scorer = self._metrics[metric][0].title, self.scorer(metric)
+        scored = (
+            output.scores[scorer] for output in self.outputs if output.corpus == corpus and scorer in output.scores
+        )
+        items = next((items for items in scored if EMPTY_REFERENCES in items.counts), None)
+        if items is None:
+            return ""
+        remedy = "; mode unicode or characters reads other scripts" if "mode:rouge" in items.signature else ""
+        return f"{title} {NO_WORD} {items.counts[EMPTY_REFERENCES]} of {len(items.ids)} references{remedy}"
 
     def validation(self, corpus: str, metric: str) -> str:
         """Outcome of the validation of a metric on a corpus: "passed", or a clause; empty where none is asked for."""

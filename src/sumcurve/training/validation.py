@@ -1,6 +1,5 @@
 """Validation for stopping and selection: likelihood and greedy ROUGE of a fixed subset, and a phase's own aim."""
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from statistics import fmean
@@ -15,7 +14,7 @@ from sumcurve.models.summarizer import Summarizer, score
 from sumcurve.models.vocabulary import PAD, Vocabulary
 from sumcurve.rouge_engine.rewards import repetition, rouge_l_f1, words
 from sumcurve.rouge_engine.scorer import score_items
-from sumcurve.rouge_engine.tokens import CJK
+from sumcurve.rouge_engine.scripts import fitting_mode
 from sumcurve.settings.search import Search
 from sumcurve.settings.study import Rouge
 from sumcurve.settings.training import PhaseSettings
@@ -118,16 +117,10 @@ def measured(
     } | {metric: fmean(item[metric] for item in items) for metric in METRICS}
 
 
-_WITHOUT_BLANKS = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in CJK) + "]")
-
-
 def counting(references: Sequence[list[list[str]]]) -> Rouge:
-    """Scorer of validation: rouge-score's words, or characters where most letters of the references are of a script
-    without blanks, such as Chinese.
-    """
-    text = " ".join(sentence for of_record in references for reference in of_record for sentence in reference)
-    letters = sum(sign.isalpha() for sign in text)
-    return Rouge(mode="characters") if 2 * len(_WITHOUT_BLANKS.findall(text)) > letters else Rouge()
+    """Scorer of validation: rouge-score's words, or the mode that reads the references' script."""
+    sentences = (sentence for of_record in references for reference in of_record for sentence in reference)
+    return Rouge(mode=fitting_mode(sentences))
 
 
 def _reward(summary: Sequence[str], record: Record) -> float:

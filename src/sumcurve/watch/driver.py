@@ -15,7 +15,8 @@ from sumcurve.machine import locks
 from sumcurve.store import resume
 from sumcurve.store.manifest import MANIFEST
 from sumcurve.store.members import ArchiveError
-from sumcurve.study.plan import Plan
+from sumcurve.study.languages import require_fitting
+from sumcurve.study.plan import Plan, PlanError
 from sumcurve.watch import archives, verify
 
 WAIT_SECONDS = 5.0
@@ -151,6 +152,11 @@ def begin(plan: Plan, results: Path, state: Path) -> TextIO:
         wait_for_orphans(plan, results, lambda text: print(f"sumcurve: {text}", file=sys.stderr, flush=True))
     checked = verify.study(plan, results)
     checked.require()
+    try:
+        for warning in require_fitting(plan, results):
+            print(f"sumcurve: {warning}", file=sys.stderr)
+    except PlanError as error:
+        raise DriverError(str(error)) from None
     print(f"sumcurve: {checked}", file=sys.stderr)
     for folder in plan.named("runs"):
         if folder.key in checked.manifests:  # no job will see the remains of one that was killed when this was finished

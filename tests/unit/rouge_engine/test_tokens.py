@@ -13,7 +13,8 @@ from sumcurve.rouge_engine.tokens import MODES, token_ids, tokenize
 # Every code point between two letters: what a character is, and what it does to its neighbours.
 EVERY = " ".join(f"a{chr(point)}b" for point in range(sys.maxunicode + 1))
 SCRIPTS = st.text(
-    st.sampled_from("aZé\u0301ßſİKΣς_-9٣½²हिन्दी\u200d\u200c我年カﾆ々각，。A1 \n\t❤\ufe0f𠀀\ud800"), max_size=40
+    st.sampled_from("aZé\u0301ßſİKΣς_-9٣½²हिन्दी\u200d\u200c我年カﾆ々각，。A1 \n\t❤\ufe0f𠀀\ud800น้ำໄປຄົນខ្មែរမြန်๑២"),
+    max_size=40,
 )
 
 
@@ -44,6 +45,12 @@ def test_rouge_155_lowers_ascii_only() -> None:
         ("characters", "葛\U000e0100飾", ["葛\U000e0100", "飾"]),  # a variation selector stays with its character
         ("characters", "人々 𠀀x", ["人", "々", "𠀀", "x"]),
         ("characters", "naïve—tests", ["naïve", "tests"]),
+        ("characters", "น้ำใจ ๑๒ บาท", ["น้ำ", "ใ", "จ", "๑๒", "บ", "า", "ท"]),  # characters with their marks
+        ("characters", "ຄົນນ້ຳ", ["ຄົ", "ນ", "ນ້ຳ"]),
+        ("characters", "ភាសា។", ["ភា", "សា"]),
+        ("characters", "မြန်မာ၊", ["မြ", "န်", "မာ"]),
+        ("characters", "हिन्दी", ["हिन्दी"]),
+        ("unicode", "น้ำใจ", ["น้ำใจ"]),  # one word: the script has no blanks
     ],
 )
 def test_words_and_characters_of_other_scripts(mode, text, expected) -> None:
@@ -57,9 +64,14 @@ def read(text: str, single: bool) -> list[str]:
     for character in unicodedata.normalize("NFC", text.lower()):
         name, category = unicodedata.name(character, ""), unicodedata.category(character)
         asian = ("CJK UNI", "IDEOGRAPHIC IT", "HIRAGANA L", "KATAKANA L", "HALFWIDTH KAT", "HANGUL SYLLABLE")
-        if single and name.startswith(asian):
+        clusters = name.split(" ")[0] in ("THAI", "LAO", "KHMER", "MYANMAR")
+        am = name in ("THAI CHARACTER SARA AM", "LAO VOWEL SIGN AM")
+        if single and (name.startswith(asian) or (clusters and category[0] == "L" and not am)):
             found.append(character)
             state = "single"
+        elif am:
+            if state:
+                found[-1] += character
         elif category[0] in "LN":
             if state == "word":
                 found[-1] += character

@@ -158,4 +158,22 @@ def test_texts_without_blanks_are_counted_in_characters():
     assert 0 < found["rouge2"] < found["rouge1"] < 1
     metrics = ("rouge1", "rouge2", "rougeLsum")
     assert [found[name] for name in metrics] == [measured([1.0, 1.0], summaries, apart)[name] for name in metrics]
-    assert counting([[["An otter of 水 swims ."]], [["It eats ."]]]) == Rouge()
+    assert counting([[["An otter of 水 swims ."]], [["It eats ."]] * 30]) == Rouge()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "mode"),
+    [
+        ("नदी में मछली पकड़ता है", "unicode"),
+        ("выдра ловит рыбу", "unicode"),
+        ("kedi ağaçta uyuyor", "unicode"),
+        ("ปลาในแม่น้ำ", "characters"),
+        ("ຄົນ ໄປ ຕະຫຼາດ", "characters"),
+        ("kucing tidur di pohon", "rouge-score"),
+    ],
+)
+def test_validation_counts_in_the_mode_that_reads_the_script(sentence, mode):
+    """What is written word for word has all of ROUGE-1, what shares nothing has none."""
+    assert counting([[[sentence]]]) == Rouge(mode=mode)
+    assert measured([1.0], [[sentence]], [[[sentence]]])["rouge1"] == 1
+    assert measured([1.0], [["-"]], [[[sentence]]])["rouge1"] == 0

@@ -60,6 +60,8 @@ def plan_held_out(plan: PlannedStudy, corpus: PlannedCorpus, groups: tuple[str, 
 def _plan_annotations(plan: PlannedStudy, corpus: PlannedCorpus) -> None:
     """Plan extraction labels, and capabilities' annotations of a corpus alone."""
     extraction: AnnotateSpecification = {"corpus": corpus.prepared}
+    if corpus.settings.prepare.tokenizer == "unicode":
+        extraction["words"] = "tokens"
     plan.add("annotate", extraction, [corpus.prepared], corpus=corpus.name)
     for capability in CAPABILITIES.values():
         capability.plan_annotations(plan, corpus)

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from sumcurve.scores.reading import READS
 from sumcurve.settings.base import HELD_OUT
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
+from sumcurve.tables.numbers import NO_WORD
 from sumcurve.tables.pairs import SINGLE_RUN
 from sumcurve.tables.ranking import Effect, Ranking, effect, recorded
 from sumcurve.tables.report.facts import Corpus, Record, Records, corpora_of, learned
@@ -128,6 +129,7 @@ def _of_core(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     rankings = {metric: corpus.rankings(metric) for metric in corpus.metrics}
     of_first = rankings.get(corpus.metric, {})
     says = (
+        (0.2, "scores_long", _uncounted(corpus)),
         (1.0, "answers", _best(of_first, corpus, titles)),
         (3.0, "answers", _sizes(of_first, titles)),
         (2.0, "comparisons", _baseline(corpus, titles)),
@@ -159,6 +161,12 @@ Said = tuple[str, str, Iterable[str]]  # head, text and the outcomes of comparis
 def interval(effect: Effect | None, decimals: int = 1) -> str:
     """A number with its interval for a sentence."""
     return "–" if effect is None else effect.text(decimals)
+
+
+def _uncounted(corpus: Corpus) -> Said | None:
+    """The metrics that count no word in many references, with their number."""
+    reasons = {row["why"]: None for row in corpus.rows("scores_long") if NO_WORD in (row.get("why") or "")}
+    return ("Not ranked", f"{'; '.join(reasons)}.", ()) if reasons else None
 
 
 def _best(rankings: Mapping[int, Ranking], corpus: Corpus, titles: Titles) -> Said | None:
