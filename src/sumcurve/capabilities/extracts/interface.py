@@ -10,8 +10,7 @@ from typing import Any
 from sumcurve.capabilities.extracts import EXACT, SEARCHES, Metric, ScorerName
 from sumcurve.capabilities.extracts.article import Article, OracleError, tokenized
 from sumcurve.capabilities.extracts.certificates import Request, certificate
-from sumcurve.corpora.tokenizers import chinese_sentences
-from sumcurve.corpora.tokens import sentences
+from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.files.sheet import ITEM, DataFrame
 from sumcurve.machine.arguments import CommandError, require_whole
 from sumcurve.machine.parameters import checked, plain
@@ -35,7 +34,6 @@ KEYS = {  # of an article, in small letters; the first that is there counts
         "title",
     ),
 }
-CHINESE_ENDS = re.compile("[。！？]")
 INNER_END = re.compile(r"[。！？।॥۔؟።။៕](?=.*\w)", re.DOTALL)
 LONGEST = 200  # words of a sentence of running text, or characters of Chinese
 SOME = {  # options that some algorithms have
@@ -247,7 +245,7 @@ def _sentences(text: Any, what: str) -> list[str]:
 
 def sentences_of(text: str) -> list[str]:
     """The sentences of a string, as its script ends them; of one without ends its lines."""
-    found = (chinese_sentences if CHINESE_ENDS.search(text) else sentences)(text)
+    found = tokenizer("unicode").sentences(text)
     lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
     return lines if len(found) == 1 < len(lines) else found
 

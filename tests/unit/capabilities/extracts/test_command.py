@@ -164,6 +164,10 @@ def test_rows_without_ids_are_numbered_and_tables_and_lists_of_tokens_are_read(t
     [
         ("猫坐在垫子上。狗跑了。", "狗跑了。", "characters"),
         ("雨が降った！犬は走った。", "犬は走った。", "characters"),
+        ("बिल्ली बैठी। कुत्ता दौड़ा।", "कुत्ता दौड़ा।", "unicode"),
+        ("هل جلس القط؟ ركض الكلب.", "ركض الكلب.", "unicode"),
+        ("بلی بیٹھی۔ کتا دوڑا۔", "کتا دوڑا۔", "unicode"),
+        ("แมวนั่งบนเสื่อ หมาวิ่ง", "หมาวิ่ง", "characters"),
         ("A cat sat<q>the dog ran", "the dog ran", "rouge-score"),
         ("<S> a cat sat </S> <S> the dog ran </S>", "the dog ran", "rouge-score"),
         ("a cat sat<n>the dog ran", "the dog ran", "unicode"),
