@@ -10,6 +10,7 @@ from sumcurve.files.layout import Layout
 from sumcurve.machine.arguments import CommandError, Verbs, check_written
 from sumcurve.machine.numbers import finite
 from sumcurve.machine.parameters import add_function, add_option, add_options, given
+from sumcurve.machine.spelling import alike
 from sumcurve.store.records import write_json
 
 POINTS = 100  # scores are shares in files, percent ("points") on paper
@@ -117,7 +118,7 @@ def _joined(first: ItemScores, second: ItemScores) -> tuple[list[float], list[fl
         if alone := [key for key in here if key not in there]:
             raise CommandError(
                 f"{first.path} and {second.path} hold other items: {what} {alone[0]!r} of {path} is not among those of "
-                f"{without} ({len(alone):,} are so); score both systems on the same items"
+                f"{without} ({len(alone):,} are so); score both systems on the same items{alike(alone[0], there)}"
             )
     return [POINTS * left[key] for key in left], [POINTS * right[key] for key in left]
 

@@ -147,7 +147,10 @@ def results_of(sheet: Sheet, scores: Sequence[str] = ()) -> Results:
     if missing:
         remedy = "add it" if len(missing) == 1 else "add them"
         absent = f"column{'s' * (len(missing) > 1)} {', '.join(missing)}"
-        raise FileError(f"{path}: no {absent}, which every results file needs: {remedy}")
+        raise FileError(
+            f"{path}: no {absent}, which every results file needs: {remedy}; "
+            "`sumcurve curve` takes tables of runs with other names"
+        )
     costs = [name for name in SECONDS if name in header]
     if len(costs) > 1:
         raise FileError(f"{path}: columns {' and '.join(costs)} both mean the training time: keep one of them")

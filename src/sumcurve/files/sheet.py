@@ -4,6 +4,7 @@ JSON is one object a row; keys inside objects are named with dots, as `doc.subje
 """
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -24,6 +25,12 @@ NO_SCORES = {  # never taken for scores
     *("corpus", "method", "split", "records", "train_seconds", "seconds", "seed", "parameters", "percent", "items"),
     *("updates", "examples", "epochs", INDEX),
 }
+METRIC = re.compile(  # names of scores, which are no names of systems
+    r"(r|rouge)[-_. ]?([1-9l]|lsum|su?4)([-_. ](f1?|p|r|fmeasure|precision|recall))?|(sacre)?bleu([-_ ]?[1-4])?|meteor"
+    r"|chrf\d?|(bert|bart|mover)[-_ ]?score([-_ ](f1?|p|r|precision|recall))?|bleurt|comet|cider|spice|questeval"
+    r"|summac(zs|conv)?|perplexity|accuracy|exact[-_ ]?match|f1",
+    re.IGNORECASE,
+)
 MOST = Decimal(10) ** 50  # of a number, so that products of several are numbers, too
 
 
@@ -141,6 +148,14 @@ class Sheet:
                 raise bad[0].error(column, remedy)
             columns.append(column)
         return columns
+
+
+def metrics_among(names: Iterable[str], remedy: str) -> str:
+    """The end of an error on names of columns that are metrics', with a remedy; empty where there are none."""
+    metrics = [name for name in names if METRIC.fullmatch(name.strip())]
+    return (
+        f"; {', '.join(metrics)} {'is a metric' if len(metrics) == 1 else 'are metrics'}: {remedy}" if metrics else ""
+    )
 
 
 def decimal(text: str) -> Decimal | None:

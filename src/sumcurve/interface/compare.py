@@ -19,6 +19,7 @@ from sumcurve.interface.items import Columns, Score, mixed_units, read_items, wa
 from sumcurve.machine.arguments import CommandError, require_whole
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import checked
+from sumcurve.machine.spelling import alike
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.groups import LEAST_GROUPS
 from sumcurve.statistics.intervals import estimate
@@ -193,10 +194,11 @@ def _replicates(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[
         lacking = next(name for name in order if any(name not in items for _, _, items in runs))
         (system, _), seed, _ = next(run for run in runs if lacking not in run[2])
         which = f"{system!r}" + (f" with seed {seed}" if seed else "")
+        spelt = alike(lacking, next(items for _, _, items in runs if lacking not in items))
         if not common or not whole:
             raise CommandError(
                 f"{metric}: item {lacking!r} has no score of {which} ({len(order) - len(whole):,} of {len(order):,} "
-                "items lack a system): score all systems on the same items, or keep what all have (--common)"
+                f"items lack a system): score all systems on the same items, or keep what all have (--common){spelt}"
             )
         notes.append(
             f"Left out: {counted(len(order) - len(whole), 'item')} of {len(order):,}, which not all systems have."

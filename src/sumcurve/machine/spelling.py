@@ -1,5 +1,7 @@
 """Names that were misspelt: what the writer may have meant, and what there is."""
 
+import re
+import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +17,22 @@ def there_are(given: object, known: Iterable[str]) -> str:
     """Remedy behind "no method 'x'; " in an error: the nearest name, if one is near, and all names."""
     names = list(known)
     return " ".join(filter(None, (meant(given, names), f"there are: {', '.join(names) or 'none'}")))
+
+
+def alike(name: str, others: Iterable[str]) -> str:
+    """Remedy behind an error on a name that is missing among `others`: the one that differs from it in spelling alone.
+
+    7, 007 and 7.0 are such names, and those that differ in case, blanks, quotes or Unicode's forms; empty without one.
+    """
+    plain = _plain(name)
+    other = next((other for other in others if other != name and _plain(other) == plain), None)
+    return "" if other is None else f"; {name!r} and {other!r} differ in spelling alone: write them alike in all files"
+
+
+def _plain(name: str) -> str:
+    text = unicodedata.normalize("NFKC", name).casefold()
+    text = re.sub(r"[\s\"']", "", re.sub(r"(?<=\d)\.0+(?!\d)", "", text))
+    return re.sub(r"(?<!\d)0+(?=\d)", "", text)
 
 
 def no_file(path: Path) -> str:
