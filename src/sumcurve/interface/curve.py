@@ -167,7 +167,8 @@ def curve(
     try:
         fits = fit_curves(fitted, Extrapolation(seed=random_seed, ceiling=CEILING))
     except NoCurve as reason:
-        raise CommandError(f"{where}: {reason}; add sizes, {LEAST_SIZES} at least") from None
+        remedy = f"; add sizes, {LEAST_SIZES} at least" if "needs" in str(reason) else ""
+        raise CommandError(f"{where}: {reason}{remedy}") from None
     decimals = _decimals(fits, scale)
     ordered = sorted(fits.methods, key=lambda name: -float(np.median(fits.predict(name, [_largest(fits, name)]))))
     shown = Sizes.of(curves.sizes)

@@ -22,11 +22,11 @@ METHOD = ("method", *SYSTEM, "model_name", "model_name_or_path", "model_id", "ba
 SIZE = (*RECORDS, "size", "sizes", "train_records", "samples", "examples", "n")
 SEEDS = (*SEED, "random_seed", "train_seed", "training_seed", "rng_seed", "data_seed", "random_state")
 SECONDS = ("train_seconds", "seconds", "train_runtime", "training_time", "train_time", "runtime", "duration")
-NAME = ("name", "run_name", "runname")
+NAME, STATE = ("name", "run_name", "runname"), ("state", "status")
 STEP = ("step", "steps", "global_step", "_step")
 COURSE = {"epoch", "loss", "learning_rate", "grad_norm", "wall_time", "log_history", "_timestamp", "train_loss"}
 A_SIZE = re.compile(
-    "(?=.*(train|data|subset))(?=.*(sample|example|record|size|doc|row|item|instance|pair|num|count|^n|_n$|frac|perc))"
+    "(?=.*(train|data|subset))(?=.*(sample|example|record|size|doc|row|item|instance|pair|num|count|^n_|_n$|frac|perc))"
 )
 NO_SIZE = re.compile(r"eval|valid|test|dev|predict|batch|per_|step|loss|time|seed|model|epoch|worker|parallel|token")
 NO_SCORE = re.compile(
@@ -34,10 +34,10 @@ NO_SCORE = re.compile(
     r"worker|flos|^num_|^n_|^max_|^min_|size|sample|example|seed|created|duration|iteration|stderr|token|trial"
 )
 SCORES = (re.compile("score"), re.compile("rouge_?1"), METRIC, re.compile(".*score.*"))  # the likeliest first
-STATE = ("state", "status")
 UNFINISHED = {"crashed", "failed", "killed", "running", "aborted", "error", "preempted", "interrupted", "scheduled"}
-SEED_OF_NAME = re.compile(r"[-_ .](?:s|seed)[-_=]?(\d+)$", re.IGNORECASE)
-SIZE_OF_NAME = re.compile(r"^(.*?)[-_ .](?:n|size)?[-_=]?(\d+(?:\.\d+)?)(k?)$", re.IGNORECASE)
+PART = r"^(.*?)[-_ .]"  # of a run's name, before the part that is a seed or a size
+SEED_PART = re.compile(PART + r"(?:s|seed)[-_=]?(\d+)$", re.IGNORECASE)
+SIZE_PART = re.compile(PART + r"(?:n|size)?[-_=]?(\d+(?:\.\d+)?)(k?)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -67,17 +67,25 @@ def runs_of(
     CommandError asks for all columns that are not clear at once, with the command of `verb` that names them; `curve`
     takes one column of scores.
     """
-    sheet, size = _rows(_finished(_sheet(source, layout)), size, scores)
+    sheet = source if isinstance(source, Sheet) else _sheet(source, layout)
+    if len(sheet.lines) == 1 and "log_history" not in sheet.columns:
+        raise CommandError(
+            f"{sheet.name}: one row, which is one training: give a row or a file for each, in folders named after "
+            f"method and size (bart-base-1000-s1): sumcurve {verb} */{Path(sheet.name).name}"
+        )
+    sheet, size = _rows(_finished(sheet), size, scores)
+    if method is None and _called(sheet, METHOD) is None and (name := _called(sheet, NAME)):
+        sheet = _by_name(sheet, name, size)
     size = sheet.column(size, (), "size", "--size") if size else _size_of(sheet)
     seed = sheet.column(seed, SEED, "seed", "--seed") if seed else _called(sheet, SEEDS)
     method = sheet.column(method, METHOD, "method", "--method") if method else _called(sheet, METHOD)
-    if method is None and (name := _called(sheet, NAME)) and size:
-        sheet, method = _methods_by_name(sheet, name, size, seed)
     numbers = _numbers(sheet, [name for name in (method, size, seed) if name])
     taken = [sheet.column(name, (), "score", "--score") for name in scores] or _likeliest(numbers, verb != "curve")
     if size is None or not taken or (len(taken) > 1 and verb == "curve"):
-        _ask(sheet, verb, {"--method": method, "--size": size, "--seed": seed}, taken, numbers)
-    return Runs(sheet, method, str(size), tuple(taken), seed, _called(sheet, SECONDS))
+        _ask(sheet, verb, {"method": method, "size": size, "seed": seed}, taken, numbers)
+    seconds = _called(sheet, SECONDS)
+    timed = seconds and all(decimal(line.cells[seconds]) is not None for line in sheet.lines)
+    return Runs(sheet, method, str(size), tuple(taken), seed, seconds if timed else None)
 
 
 def _called(sheet: Sheet, names: Sequence[str]) -> str | None:
@@ -89,31 +97,28 @@ def _called(sheet: Sheet, names: Sequence[str]) -> str | None:
 # --- files and forms as one table of runs
 
 
-def _sheet(source: Source | Sequence[str | Path] | Sheet, layout: Layout | None) -> Sheet:
-    """The rows of a table, or one row of each of several files; files of several rows are put one below the other."""
-    if isinstance(source, Sheet):
-        return source
+def _sheet(source: Source | Sequence[str | Path], layout: Layout | None) -> Sheet:
+    """The rows of a table, or of several files; a file of one row is a run named after its folder."""
     several = isinstance(source, Sequence) and not isinstance(source, str)
     paths = [Path(part) for part in source if isinstance(part, str | Path)] if isinstance(source, Sequence) else []
     if not (several and paths):
-        sheet = sheet_of(source, layout)  # type: ignore[arg-type]
-        return _of_results(sheet) if isinstance(source, str | Path) else sheet
-    lines: list[Line] = []
-    names = shortened([str(path.with_suffix("")) for path in paths], paths=True)
+        return _of_results(sheet_of(source, layout))  # type: ignore[arg-type]
     sheets = [_of_results(sheet_of(path, layout)) for path in paths]
-    for path, name, sheet in zip(paths, names, sheets, strict=True):
-        single, named = len(sheet.lines) == 1, _called(sheet, METHOD)
-        for line in sheet.lines:
-            cells = _by_folder(path, sheet, line.cells) if single else {} if named else {"method": name}
-            lines.append(replace(line, cells={**line.cells, **cells}))
-    columns = tuple(dict.fromkeys(name for line in lines for name in line.cells))
+    lines: list[Line] = []
+    for path, name, sheet in zip(
+        paths, shortened([str(path.with_suffix("")) for path in paths], True), sheets, strict=True
+    ):
+        of = {"name": path.absolute().parent.name.rpartition("__")[2]} if len(sheet.lines) == 1 else {"method": name}
+        of = {} if _called(sheet, METHOD) else of
+        lines += [replace(line, cells={**line.cells, **of}) for line in sheet.lines]
+    guesses = dict.fromkeys(guess for sheet in sheets for guess in sheet.guesses)
+    return _table(sheets[0].name if len(sheets) == 1 else "the files", lines, [*guesses])
+
+
+def _table(name: str, lines: Sequence[Line], guesses: Sequence[str]) -> Sheet:
+    columns = tuple(dict.fromkeys(column for line in lines for column in line.cells))
     empty = dict.fromkeys(columns, "")
-    return Sheet(
-        sheets[0].name if len(sheets) == 1 else "the files",
-        columns,
-        [replace(line, cells=empty | line.cells) for line in lines],
-        [*dict.fromkeys(guess for sheet in sheets for guess in sheet.guesses)],
-    )
+    return Sheet(name, columns, [replace(line, cells=empty | line.cells) for line in lines], guesses)
 
 
 def _of_results(sheet: Sheet) -> Sheet:
@@ -127,22 +132,7 @@ def _of_results(sheet: Sheet) -> Sheet:
         for column, named in found.items()
         if "_stderr" not in column
     }
-    return Sheet(sheet.name, tuple(cells), [Line(sheet.lines[0].place, cells)], sheet.guesses)
-
-
-def _by_folder(path: Path, sheet: Sheet, cells: dict[str, str]) -> dict[str, str]:
-    """Method, size and seed of a run by its folder's name, where its file lacks them: `bart-base-1000-s1`."""
-    name, given = path.absolute().parent.name.rpartition("__")[2], {}
-    if seeded := SEED_OF_NAME.search(name):
-        name = name[: seeded.start()]
-        given["seed"] = seeded[1]
-    size = _size_of(sheet)
-    sized = SIZE_OF_NAME.fullmatch(name)
-    if sized and size is None:
-        given["size"] = f"{float(sized[2]) * (1000 if sized[3] else 1):g}"
-    if sized and (size is None or decimal(cells[size]) == decimal(sized[2])):
-        name = sized[1]
-    return {"method": name, **given} if _called(sheet, METHOD) is None else given
+    return _table(sheet.name, [Line(sheet.lines[0].place, cells)], sheet.guesses)
 
 
 def _rows(sheet: Sheet, size: str | None, scores: Sequence[str]) -> tuple[Sheet, str | None]:
@@ -150,43 +140,54 @@ def _rows(sheet: Sheet, size: str | None, scores: Sequence[str]) -> tuple[Sheet,
 
     With the column of sizes, where it is clear.
     """
+    size = size or _size_of(sheet)
     chart = names_of_chart(sheet.columns)
     if chart:
-        metrics = dict.fromkeys(metric for _, metric in chart.values())
-        if scores or len(metrics) == 1:
-            wanted = scores[0] if scores else next(iter(metrics))
-            if wanted not in metrics:
-                return sheet, size
-            chart = {column: named for column, named in chart.items() if named[1] == wanted}
-    elif not scores and _called(sheet, METHOD) is None and (size or _size_of(sheet)):
-        numbers = _numbers(sheet, [size or _size_of(sheet) or "", _called(sheet, SEEDS) or ""])
+        chart = {column: named for column, named in chart.items() if not scores or named[1] in scores}
+    elif size and not scores and _called(sheet, METHOD) is None and _called(sheet, NAME) is None:
+        numbers = _numbers(sheet, filter(None, (size, _called(sheet, SEEDS))))
         if len(numbers) > 1 and not any(METRIC.fullmatch(plain_name(name)) or LOSS.search(name) for name in numbers):
             chart = {column: (column, "score") for column in numbers}
-    if not chart or len({metric for _, metric in chart.values()}) > 1:
+    if len({metric for _, metric in chart.values()}) != 1:
         return sheet, size
-    metric = next(iter(chart.values()))[1]
-    at = size or _size_of(sheet) or _called(sheet, STEP) or sheet.columns[0]
-    beside = [name for name in (at, _called(sheet, SEEDS)) if name]
-    seeds = {column: SEED_OF_NAME.search(name) for column, (name, _) in chart.items()}
-    seeded = all(seeds.values())
-    lines = []
-    for line in sheet.lines:
-        for column, (name, _) in chart.items():
-            if line.cells[column]:
-                of = {"method": name[: found.start()], "seed": found[1]} if (found := seeds[column]) and seeded else {}
-                of = {"method": name, **of, **{key: line.cells[key] for key in beside}, metric: line.cells[column]}
-                lines.append(Line(line.place, of))
-    guesses = [
-        *sheet.guesses,
-        f"A column a method: {', '.join(dict.fromkeys(line.cells['method'] for line in lines))}.",
+    at = size or _called(sheet, STEP) or sheet.columns[0]
+    beside = [*filter(None, (at, _called(sheet, SEEDS)))]
+    lines = [
+        Line(line.place, {"method": name, **{key: line.cells[key] for key in beside}, metric: line.cells[column]})
+        for line in sheet.lines
+        for column, (name, metric) in chart.items()
+        if line.cells[column]
     ]
-    if plain_name(at) in STEP and at != size:
+    guesses = [*sheet.guesses, f"A column a method: {', '.join(name for name, _ in chart.values())}."]
+    if size is None and plain_name(at) in STEP:
         guesses.append(
             f"WARNING: sizes are column {at}: if it counts the updates of one training, its course is shown, which is "
             "no learning curve over sizes"
         )
-    columns = ("method", *(("seed",) if seeded else ()), *beside, metric)
-    return Sheet(sheet.name, tuple(dict.fromkeys(columns)), lines, guesses), at
+    return _by_name(_table(sheet.name, lines, guesses), "method", at), at
+
+
+def _by_name(sheet: Sheet, column: str, size: str | None) -> Sheet:
+    """With columns of methods, and of sizes and seeds where there is none, by the names of runs."""
+    seed = _called(sheet, SEEDS)
+    lines = []
+    for line in sheet.lines:
+        name, given = line.cells[column], {}
+        if seed and (parts := re.fullmatch(rf"{PART}\w?{re.escape(line.cells[seed])}", name)):
+            name = parts[1]
+        elif not seed and (parts := SEED_PART.fullmatch(name)):
+            name, given["seed"] = parts[1], parts[2]
+        if parts := SIZE_PART.fullmatch(name):
+            number = float(parts[2]) * (1000 if parts[3] else 1)
+            name = parts[1] if size is None or decimal(line.cells[size]) == number else name
+            given |= {"size": f"{number:g}"} if size is None else {}
+        lines.append(replace(line, cells={**line.cells, **given, "method": name}))
+    methods = dict.fromkeys(line.cells["method"] for line in lines)
+    names = {line.cells[column] for line in sheet.lines}
+    if len(methods) == len(lines) or names == {*methods} == {line.cells.get("method") for line in sheet.lines}:
+        return sheet
+    said = f"Methods, by column {column} without size and seed: {', '.join(methods)} (--method)."
+    return _table(sheet.name, lines, [*sheet.guesses, said])
 
 
 def _finished(sheet: Sheet) -> Sheet:
@@ -206,33 +207,15 @@ def _size_of(sheet: Sheet) -> str | None:
     """The column of training sizes: one of the usual names, else the only one whose name speaks of training data."""
     if (column := sheet.called(SIZE)) is not None:
         return column
-    names = [name for name in sheet.columns if not NO_SIZE.search(name.casefold())]
     found: dict[tuple[str, ...], str] = {}
-    for name in names:
-        values = [decimal(line.cells[name]) for line in sheet.lines if line.cells[name]]
-        is_size = plain_name(name) in SIZE or A_SIZE.search(plain_name(name))
-        if is_size and values and all(value is not None and value > 0 for value in values):
-            found.setdefault(tuple(map(str, values)), name)
+    for name in sheet.columns:
+        values = [line.cells[name] for line in sheet.lines if line.cells[name]]
+        full = re.sub(r"[/.:\s-]+", "_", name.casefold())
+        is_size = plain_name(name) in SIZE or A_SIZE.search(plain_name(name)) or A_SIZE.search(full)
+        if is_size and not NO_SIZE.search(full) and all((decimal(value) or 0) > 0 for value in values):
+            found.setdefault(tuple(values), name)
     varied = [name for values, name in found.items() if len({*values}) > 1] or [*found.values()]
     return varied[0] if len(varied) == 1 else None
-
-
-def _methods_by_name(sheet: Sheet, name: str, size: str, seed: str | None) -> tuple[Sheet, str | None]:
-    """A column of methods: the names of runs without their sizes and seeds, where some are then equal."""
-    methods = []
-    for line in sheet.lines:
-        method = line.cells[name]
-        for column in filter(None, (seed, size)):
-            value = re.escape(line.cells[column].removesuffix(".0"))
-            method = re.sub(rf"^(.*)[-_/ .](?:s|seed|n|size)?[-_=]?{value}(?=$|[-_/ .])", r"\1", method, flags=re.I)
-        methods.append(method)
-    if "method" in sheet.columns or len({*methods}) == len({line.cells[name] for line in sheet.lines}):
-        return sheet, None
-    lines = [
-        replace(line, cells={**line.cells, "method": method}) for line, method in zip(sheet.lines, methods, strict=True)
-    ]
-    said = f"Methods: {name} without size and seed: {', '.join(dict.fromkeys(methods))}; a guess (--method)."
-    return Sheet(sheet.name, (*sheet.columns, "method"), lines, [*sheet.guesses, said]), "method"
 
 
 def _numbers(sheet: Sheet, without: Iterable[str]) -> list[str]:
@@ -243,34 +226,29 @@ def _numbers(sheet: Sheet, without: Iterable[str]) -> list[str]:
 
 def _likeliest(numbers: Sequence[str], several: bool) -> list[str]:
     """Those called as scores are, of the likeliest kind that is there; else all numbers but losses, if any."""
-    for pattern in SCORES[2:] if several else SCORES:
-        if found := [name for name in numbers if pattern.fullmatch(plain_name(name)) and not LOSS.search(name.lower())]:
-            return found
-    return [name for name in numbers if not LOSS.search(name.lower())] or [*numbers]
+    gains = [name for name in numbers if not LOSS.search(name.lower())]
+    kinds = [[name for name in gains if kind.fullmatch(plain_name(name))] for kind in SCORES[2 * several :]]
+    return next(filter(None, [*kinds, gains]), [*numbers])
 
 
 def _ask(sheet: Sheet, verb: str, found: dict[str, str | None], scores: Sequence[str], numbers: Sequence[str]) -> None:
     """Raise CommandError that asks for sizes and scores, with the command that names what was found."""
-    steps, beside = _called(sheet, STEP), {*map(plain_name, sheet.columns)} & COURSE
-    if found["--size"] is None and ("log_history" in beside or (steps and beside)):
+    file = "FILE" if sheet.name.startswith("the ") else shlex.quote(sheet.name)
+    option = "--score" if verb == "curve" else "--scores"
+    command = f"sumcurve {verb} {file} --size {shlex.quote(found['size'] or 'SIZE')} {option} "
+    command += shlex.quote(scores[0]) if scores else "SCORE"
+    beside = {*map(plain_name, sheet.columns)} & COURSE
+    if found["size"] is None and ("log_history" in beside or (_called(sheet, STEP) and beside)):
         raise CommandError(
-            f"{sheet.name}: the course of a training over its updates ({', '.join(sorted(beside))}), no curve over "
+            f"{sheet.name}: the course of one training over its updates ({', '.join(sorted(beside))}), no curve over "
             "sizes: give a row for each training, with its number of training records and its score at the end; if "
-            f"rows are trainings, name the sizes: sumcurve {verb} {_file(sheet)} --size SIZE --score SCORE"
+            f"rows are trainings, name the sizes: {command}"
         )
-    lacking = []
-    if found["--size"] is None:
-        lacking.append("no column of sizes is clear")
+    lacking = [] if found["size"] else ["no column of sizes is clear"]
     if len(scores) != 1:
         lacking.append(f"scores may be {', '.join(scores)}" if scores else "no column of scores is clear")
-    command = f"sumcurve {verb} {_file(sheet)} --size {shlex.quote(found['--size'] or 'SIZE')} --score "
-    command += shlex.quote(scores[0]) if scores else "SCORE"
-    roles = [f"{name} ({option[2:]})" for option, name in found.items() if name]
+    roles = [f"{name} ({role})" for role, name in found.items() if name]
     columns = f"found: {', '.join(roles)}; " * bool(roles) + f"columns of numbers: {', '.join(numbers) or 'none'}"
     item = sheet.called(ITEM)
-    hint = f"; if its rows are test items, as {item} looks: sumcurve compare {_file(sheet)}" if item else ""
+    hint = f"; if its rows are test items, as {item} looks: sumcurve compare {file}" if item else ""
     raise CommandError(f"{sheet.name}: {'; '.join(lacking)} ({columns}): name them: {command}{hint}")
-
-
-def _file(sheet: Sheet) -> str:
-    return "FILE" if sheet.name.startswith("the ") else shlex.quote(sheet.name)
