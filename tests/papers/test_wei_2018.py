@@ -1,10 +1,9 @@
 """Wei, Ren, Sun, Zhang, Cai and Su 2018, "Regularizing Output Distribution of Abstractive Chinese Social Media Text
 Summarization for Improved Semantic Consistency": REG's self-train and dual-train.
 
-Section 3: J = -log z_l - lambda sum_i s_i log z_i with s the softmax of the logits over temperature, of the same output
-(self-train) or of a second one on the same state (dual-train), whose own loss is -log of its label alone. The soft
-target is a constant. Gradients are compared as autograd has them, and at the output layers' biases with
-(z - y) + lambda (z - s), worked out by hand.
+Section 3: J is `wei_2018.loss`, which `sumcurve check` has on three logits, of the same output (self-train) or of a
+second one on the same state (dual-train), whose own loss is -log of its label alone. The soft target is a constant.
+Gradients are compared as autograd has them, and at the output layers' biases with `wei_2018.gradient`.
 """
 
 import pytest
@@ -25,9 +24,8 @@ from equations import (
     softmax,
     weighted,
 )
+from sumcurve.capabilities.papers import wei_2018
 from sumcurve.training.losses import loss
-
-LAMBDA, TAU = 0.7, 2.5
 
 
 def states(m, source, inputs):
@@ -59,11 +57,11 @@ def regularised(m, dual):
             label = row(word)
             z = softmax(m.output.weight @ one + m.output.bias)
             logits = second.weight @ one + second.bias
-            s = softmax(logits.detach() / TAU)
-            own.append(-torch.log(z[label]) - LAMBDA * sum(s * torch.log(z)))
+            s = softmax(logits.detach() / wei_2018.TAU)
+            own.append(wei_2018.loss(torch.log(z), label, s))
             y = torch.zeros_like(z)
             y[label] = 1
-            gradients[0].append((z - y) + LAMBDA * (z - s))
+            gradients[0].append(wei_2018.gradient(z, y, s))
             if dual:
                 own[-1] = own[-1] - torch.log(softmax(logits)[label])
                 gradients[1].append(softmax(logits) - y)
@@ -83,7 +81,8 @@ def test_the_distribution_and_attention():
 
 @pytest.mark.parametrize("method", ["reg_self", "reg_dual"])
 def test_the_loss_and_its_gradient(method):
-    model, soft = tiny(method), phase(method, "soft").model_copy(update={"soft_weight": LAMBDA, "temperature": TAU})
+    weights = {"soft_weight": wei_2018.LAMBDA, "temperature": wei_2018.TAU}
+    model, soft = tiny(method), phase(method, "soft").model_copy(update=weights)
     dual = method == "reg_dual"
     found = loss(model, batch_of(), soft, VOCABULARY, 9)
     expected, of_first, of_second = regularised(model, dual)

@@ -41,6 +41,7 @@ class Validation:
     rouge: float  # the number that selects: the geometric mean of ROUGE-1, -2 and -Lsum F1
     best: bool  # better than all rows before it in its phase
     seconds: float | None = None  # None where time was not measured
+    reward: float | None = None  # of greedy summaries, ROUGE-L F1 in [0, 1]; phases of reinforcement only
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,7 @@ def read_history(run: Path) -> list[Validation]:
                 rouge=rouge ** (1 / 3),
                 best=row["best"] == "True",
                 seconds=seconds.get(place),
+                reward=float(row["reward"]) if row.get("reward") else None,
             )
         )
     if not validations:

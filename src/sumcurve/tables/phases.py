@@ -52,8 +52,12 @@ def table(results: Results) -> Table:
         Column("worth", "says"),
         *shared("interval_covers", "selected"),
         Column("updates", "updates of the stage", "number", 0),
+        Column("reward_at_start", "reward at its start", "number", 3),
+        Column("reward_at_end", "reward at its end", "number", 3),
     ]
+    rewarded = "Reward: mean ROUGE-L F1 of greedy validation summaries, 0 to 1, which reinforcement learning optimises."
     notes = [
+        *([rewarded] if any(row["reward_at_start"] is not None for row in rows) else []),
         "In brackets: intervals of the family of tests; of what is not tested they are pointwise.",
         results.notes.caveat,
         results.notes.marks,
@@ -164,6 +168,7 @@ def _row(
         "after": Value(float(design.means[design.place(cells[AFTER])]), decimals=metric.decimals),
         "selected": ", ".join(f"{training.selected[0]} {training.selected[1]}" for training in trained),
         "updates": float(np.mean([update for update in updates if update is not None])) if any(updates) else None,
+        **_rewards(parts[AFTER].outputs, phase),
     }
     if BEFORE in cells:
         change = difference(design, cells[AFTER], cells[BEFORE])
@@ -185,6 +190,14 @@ def _updates_of(output: ScoredOutput, phase: str | None) -> int | None:
     """Updates that the phase took in all, by its History."""
     updates = [row.update for row in output.history if row.phase == phase]
     return max(updates) if updates else None
+
+
+def _rewards(outputs: Sequence[ScoredOutput], phase: str | None) -> dict[str, float | None]:
+    """The reward that a phase optimises, in its first and its last validation: means over seeds."""
+    histories = [[row.reward for row in output.history if row.phase == phase] for output in outputs]
+    ends = np.array([(rewards[0], rewards[-1]) for rewards in histories if rewards and rewards[0] is not None])
+    start, end = ends.mean(0).tolist() if len(ends) else (None, None)
+    return {"reward_at_start": start, "reward_at_end": end}
 
 
 def _same(parts: Mapping[str, System], part: str) -> bool:

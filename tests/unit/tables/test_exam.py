@@ -46,11 +46,11 @@ def table(path, *rows, corpus="tales", settings="{}"):
     return path
 
 
-def made_of(study, long_curves, settings, outcomes, sizes=(25, 50, 100)):
+def made_of(study, long_curves, settings, outcomes, sizes=(25, 50, 100), trained=None):
     """A corpus with these outcomes of its validation (None: without one), its tables and results."""
     outputs = long_curves({"pcov": (30, 3), "abs": (22, 3)}, (1, 2, 3), sizes, 0.5)
     corpus = outputs[0].corpus
-    exams = {"exam": Exams({} if outcomes is None else {corpus: Sitting(corpus, {}, outcomes)})}
+    exams = {"exam": Exams({} if outcomes is None else {corpus: Sitting(corpus, {}, outcomes, trained or {})})}
     results = Results(replace(study, outputs=outputs, statistics=study.statistics[:1], evidence=exams), settings)
     tables = rows_of({name: made(name, results) for name in [*TABLES, "scores_long"]})
     return Corpus(corpus, tables), tables, results
@@ -136,6 +136,22 @@ def test_metrics_rank_without_a_validation_and_pages_say_so(study, long_curves, 
     assert finding.head == "Ranked without a validation on this corpus"
     assert finding.text == f"ROUGE-1, ROUGE-2 and ROUGE-Lsum ({why})."
     assert any(why in note and "ranked all the same" in note for note in results.notes.unread)
+
+
+def test_outcomes_by_trained_methods_stand_beside_and_decide_nothing(study, long_curves, settings):
+    """Those that decide and those that do not, exchanged."""
+    outcomes, trained = by_rouge("failed: lost", "passed", "passed"), by_rouge("passed", "failed: lost")
+    corpus, tables, results = made_of(study, long_curves, settings, outcomes, trained=trained)
+    assert corpus.metrics == ["ROUGE-2", "ROUGE-Lsum"]
+    (finding,) = findings(corpus, Titles({}))
+    assert finding.text == "ROUGE-1 (failed: lost; by outputs of trained methods: passed)."
+    shown = {row["metric"]: row["validation"] for row in tables["scores_long"] if row["validation"]}
+    assert shown == {"rouge1": "failed: lost; by outputs of trained methods: passed", "rougeLsum": "passed",
+                     "rouge2": "passed; by outputs of trained methods: failed: lost"}  # fmt: skip
+    said = [note for note in results.notes.unread if "trained methods" in note]
+    assert len(said) == 2
+    assert any("ROUGE-1 not validated on" in note and note.endswith(": no system is ranked by them.") for note in said)
+    assert any("ROUGE-2 validated on" in note and "ranked" not in note for note in said)
 
 
 def test_outcomes_are_computed_from_the_rows(tmp_path):
@@ -224,6 +240,21 @@ def test_the_outcomes_decide_the_tables_of_a_study_without_a_key(tmp_path):
     tables = {Plan.read(ROOT / "config", "smoke").tables}
     tables |= {Plan.read(validated_smoke(tmp_path / one, one), "smoke").tables for one in ("passed", "failed")}
     assert len(tables) == 3
+
+
+def test_a_validation_by_trained_methods_is_read_beside_the_one_that_decides(tmp_path):
+    config = validated_smoke(tmp_path, "failed")
+    alone = Plan.read(config, "smoke")
+    (config / "validation" / "trained").mkdir()
+    table(config / "validation" / "trained" / "tales.csv", "rouge,rouge1,closeness,human,,0.5,passed")
+    both = Plan.read(config, "smoke")
+    assert both.tables != alone.tables
+    digest = CAPABILITY.digest(both)
+    assert digest["exam"] == CAPABILITY.digest(alone)["exam"] == {"tales": [["rouge", "rouge1", "failed: human"]]}
+    assert digest["exam_trained"] == {"tales": [["rouge", "rouge1", "passed"]]}
+    (config / "validation" / "tales.csv").unlink()
+    with pytest.raises(PlanError, match=r"trained/tales.csv: it decides nothing, and .*validation/tales.csv, which"):
+        CAPABILITY.digest(Plan.read(config, "smoke"))
 
 
 def test_an_exam_of_a_folder_of_the_corpus_is_one_of_the_corpus(tmp_path):

@@ -10,11 +10,14 @@ from sumcurve.curves.efficiency import Point, relative_cost_deficiency, relative
 from sumcurve.curves.scale import Scale
 from sumcurve.statistics.design import Design, Replicates
 from sumcurve.statistics.family import family
-from sumcurve.study.tables import made
+from sumcurve.study.doors import APPENDIX, TABLES
+from sumcurve.study.tables import findings_of, made
 from sumcurve.tables import phases
 from sumcurve.tables.answers import doubling
 from sumcurve.tables.pairs import LEVEL
 from sumcurve.tables.reach import records_for
+from sumcurve.tables.report.facts import rows_of
+from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.results import Results
 from sumcurve.tables.verdicts import learn
 
@@ -259,6 +262,27 @@ def test_phases_are_after_minus_before_and_minus_the_control(study, evidence, ph
     own = [one for one in outputs if one.part == "study"]
     plain = made("scores", Results(replace(study, outputs=own), settings)).frame()
     assert frame.equals(plain)
+
+
+@pytest.mark.parametrize(("ends", "said"), [((0.3, 0.34), True), ((0.35, 0.34), False)])
+def test_a_lowered_reward_is_the_first_finding(study, evidence, phased, settings, ends, said) -> None:
+    """The stage begins at 0.33 with both seeds; a third has no history of its own."""
+    outputs = [*evidence((1, 2, 3)), *phased((1, 2, 3), study=(1, 2, 3))]
+    made_of = []
+    for one in outputs:
+        if one.method == "pcov" and one.seed in (1, 2) and one.training is not None:
+            phase = one.training.ended[-1][0]
+            rewards = zip((0, 50, 100), (0.33, 0.5, ends[one.seed - 1]), strict=True)
+            rows = [replace(one.history[0], phase=phase, update=at, reward=reward) for at, reward in rewards]
+            one = replace(one, history=[*one.history, *rows])
+        made_of.append(one)
+    results = Results(replace(study, outputs=made_of), settings)
+    (row, *_) = made("phases", results).rows
+    assert (row["reward_at_start"], row["reward_at_end"]) == pytest.approx((0.33, sum(ends) / 2))
+    tables = rows_of({name: made(name, results) for name in (*TABLES, *APPENDIX)})
+    first = findings_of(tables, Titles({}))[0]
+    text = f"ROUGE-L of greedy validation summaries, 0 to 1: pcov from 0.330 to {sum(ends) / 2:.3f}."
+    assert ((first.head, first.text) == ("Reinforcement learning reduced the reward that it optimises", text)) == said
 
 
 def test_a_phase_that_did_nothing_is_said_to_do_nothing(study, evidence, phased, settings) -> None:

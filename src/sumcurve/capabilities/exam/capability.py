@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.capabilities.capability import Capability, Folders, Verbs
@@ -21,10 +22,11 @@ class Exam(Capability):
         command.add_parser(verbs)
 
     def digest(self, plan: PlannedStudy) -> Mapping[str, Any]:
-        """Outcomes of metric validation, which determine the metrics that rank."""
+        """Outcomes of metric validation, which determine the metrics that rank, and those that are printed beside."""
         exams = _exams(plan).items()
         outcomes = {corpus: [[*key, text] for key, text in sat.outcomes.items()] for corpus, sat in exams}
-        return {"exam": outcomes} if outcomes else {}
+        trained = {corpus: [[*key, text] for key, text in sat.trained.items()] for corpus, sat in exams if sat.trained}
+        return {name: of for name, of in (("exam", outcomes), ("exam_trained", trained)) if of}
 
     def findings(self, corpus: "Corpus", titles: "Titles") -> "Iterable[Finding]":
         from sumcurve.capabilities.exam.findings import findings
@@ -41,28 +43,38 @@ def _exams(plan: PlannedStudy) -> "dict[str, Sitting]":
     """The recorded validations on the study's corpora; PlanError for one that cannot be read or is of another corpus.
 
     A validation is of a corpus by its name, or by that of its folder in results/corpora, which has a digest.
-    That of a corpus is `config/validation/CORPUS.csv`, an exam.csv as `sumcurve validate-metric` writes it; a part that
-    is held out counts as its corpus. A scorer with other settings in the study has no outcome.
+    That of a corpus is `config/validation/CORPUS.csv`, an exam.csv as `sumcurve validate-metric` writes it, and
+    `config/validation/trained/CORPUS.csv`, which decides nothing, the one by outputs of trained methods. A part that is
+    held out counts as its corpus. A scorer with other settings in the study has no outcome.
     """
-    from sumcurve.capabilities.exam.table import read_exam
     from sumcurve.settings.config import PlanError
 
     exams = {}
     for name in plan.corpora:
         corpus = name.removesuffix(HELD_OUT)
         path = plan.config / "validation" / f"{corpus}.csv"
-        if not path.exists():
-            continue
-        sat = read_exam(path)
-        if sat.corpus not in {corpus, *(key.rpartition("/")[2] for key in plan.prepared)}:
-            raise PlanError(
-                f"{path}: validates metrics on {sat.corpus}, not on {corpus}, and a metric ranks where it is "
-                f"validated; make one by `sumcurve validate-metric --study {plan.study} --of {corpus}`, or delete it"
-            )
-        others = {name for name, settings in sat.settings.items() if not _agree(plan, name, settings)}
-        outcomes = {key: outcome for key, outcome in sat.outcomes.items() if key[0] not in others}
-        exams[name] = replace(sat, outcomes=outcomes)
+        beside = path.parent / "trained" / path.name
+        if path.exists():
+            sat = _read(plan, corpus, path)
+            exams[name] = replace(sat, trained=_read(plan, corpus, beside).outcomes) if beside.exists() else sat
+        elif beside.exists():
+            raise PlanError(f"{beside}: it decides nothing, and {path}, which does, is missing; write that, too")
     return exams
+
+
+def _read(plan: PlannedStudy, corpus: str, path: Path) -> "Sitting":
+    """The validation of a table, without scorers that have other settings in the study."""
+    from sumcurve.capabilities.exam.table import read_exam
+    from sumcurve.settings.config import PlanError
+
+    sat = read_exam(path)
+    if sat.corpus not in {corpus, *(key.rpartition("/")[2] for key in plan.prepared)}:
+        raise PlanError(
+            f"{path}: validates metrics on {sat.corpus}, not on {corpus}, and a metric ranks where it is "
+            f"validated; make one by `sumcurve validate-metric --study {plan.study} --of {corpus}`, or delete it"
+        )
+    others = {name for name, settings in sat.settings.items() if not _agree(plan, name, settings)}
+    return replace(sat, outcomes={key: outcome for key, outcome in sat.outcomes.items() if key[0] not in others})
 
 
 def _agree(plan: PlannedStudy, scorer: str, settings: Mapping[str, Any]) -> bool:

@@ -34,13 +34,14 @@ targets) and `group`. A file of --summaries has a line {"id": ..., "summary": [s
 order. --judged takes a collection of people's judgements in its public layout.
 
 --study takes the test part of a study's corpus, its scorers with their own settings and the folders that they need, and
-its finished outputs as systems: untrained ones, and of each trained method the largest size with the first seed. Where
-people wrote several references, the last is the system `human`.
+its finished outputs as systems: those that take no training decide, with the last of several references as the system
+`human`. TO/trained/ has the same tables of the trained methods' outputs, which decide nothing: of each method the
+largest size with the first seed, whatever else is finished. exam.md has both outcomes.
 
 TO/exam.csv and exam.md hold the verdicts, agreement.csv the correlations with people of all, abstractive and extractive
 systems, people.csv and scores.csv what `sumcurve correlate` compares metrics by, TO/items/SCORER.METRIC.csv the items
-that each verdict is computed from: --again TO does so, and changes nothing else. An item with a text that the scorer
-gives no value of is left out and counted, and with it its document.
+that each verdict is computed from: --again TO does so, for TO/trained, too, and changes nothing else. An item with a
+text that the scorer gives no value of is left out and counted, and with it its document.
 """
 EXAMPLE = """\
 --metric rouge chrf --judged realsumm.jsonl.xz --layout realsumm --to validation/realsumm
@@ -49,6 +50,7 @@ EXAMPLE = """\
 --again validation/realsumm"""
 LEVELS: tuple["Level", ...] = ("system", "summary")
 BESIDE_CORPUS = ("summaries", "contrasts")  # options
+TRAINED = "trained"  # the folder below --to for the validation by outputs of trained methods
 
 
 def add_parser(verbs: Verbs) -> None:
@@ -93,45 +95,58 @@ def run_exam(arguments: argparse.Namespace) -> None:
         raise CommandError("name either --corpus or --judged with its --layout, or --study")
     if arguments.of and not arguments.study:
         raise CommandError(f"--of {arguments.of}: it is of --study; leave it out")
-    from sumcurve.capabilities.exam.reading import read_items, write_items
+    from sumcurve.capabilities.exam.reading import write_items
     from sumcurve.capabilities.exam.rows import check, claim_of, items_of
 
     for path in (arguments.to, *arguments.to.parents):
         if path.exists() and not path.is_dir():
             raise CommandError(f"--to {arguments.to}: {path} is a file; name a folder")
     needs: dict[str, Mapping[Path, Any]] = {}
-    head: dict[str, Any] = {}
     if arguments.study:
-        scorers, needs, material, head = _of_study(arguments)
+        scorers, needs, materials = _of_study(arguments)
     else:
-        scorers, material = scorers_of(arguments.metric, arguments.scores), _material(arguments)
+        scorers, materials = scorers_of(arguments.metric, arguments.scores), [(_material(arguments), {})]
     for scorer in scorers.values():
         check(scorer)
-    kinds = dict(zip(material.systems, material.kinds, strict=True))
-    head |= {"corpus": material.name, "texts": _digest(material), "kinds": kinds}
-    for line in [] if arguments.quiet else _remarks(scorers, material):
+    folders = [folder / "items" for folder in (arguments.to, arguments.to / TRAINED)]
+    sittings = [(folder, *material) for folder, material in zip(folders, materials, strict=False)]
+    if len(sittings) == 1 and folders[1].is_dir():
+        raise CommandError(f"{folders[1]} is of trained methods, and none has an output now; name another --to")
+    remarks: dict[str, None] = {}
+    for folder, material, head in sittings:
+        kinds = dict(zip(material.systems, material.kinds, strict=True))
+        head |= {"corpus": material.name, "texts": _digest(material), "kinds": kinds}
+        remarks |= dict.fromkeys(_remarks(scorers, material))
+        _check_others(folder, scorers, head)
+    for line in [] if arguments.quiet else remarks:
         print(line, file=sys.stderr)
-    folder = arguments.to / "items"
+    for name, scorer in scorers.items():
+        for folder, material, head in sittings:
+            items = items_of(scorer, material, needs.get(name, {}))
+            folder.mkdir(parents=True, exist_ok=True)
+            for metric in scorer.metrics:
+                of_metric = {"scorer": name, "settings": scorer.settings.model_dump(mode="json"), "metric": metric.name}
+                of_metric |= {"claim": claim_of(scorer, metric), **head}
+                write_items(folder / f"{name}.{metric.name}.csv", of_metric, items[metric.name])
+    _again(arguments.to, arguments.json)
+
+
+def _check_others(folder: Path, scorers: Mapping[str, "Scorer"], head: Mapping[str, Any]) -> None:
+    """Raise CommandError where the folder has items of another corpus, or, of metrics that stay, of other texts."""
+    from sumcurve.capabilities.exam.reading import read_items
+
     anew = {folder / f"{name}.{metric.name}.csv" for name, scorer in scorers.items() for metric in scorer.metrics}
     for path in sorted(folder.glob("*.csv")):
         there = read_items(path)[0]
-        if there.corpus != material.name:
+        if there.corpus != head["corpus"]:
             raise CommandError(
-                f"{path} is of corpus {there.corpus!r}, not {material.name!r}; name another folder by --to"
+                f"{path} is of corpus {there.corpus!r}, not {head['corpus']!r}; name another folder by --to"
             )
         if path not in anew and there.texts not in (None, head["texts"]):
             raise CommandError(
                 f"{path} is of other records, systems or judgements: metrics of one table take the same; name "
                 "another folder by --to, or validate all its metrics again"
             )
-    for name, scorer in scorers.items():
-        items = items_of(scorer, material, needs.get(name, {}))
-        folder.mkdir(parents=True, exist_ok=True)
-        for metric in scorer.metrics:
-            of_metric = {"scorer": name, "settings": scorer.settings.model_dump(mode="json"), "metric": metric.name}
-            of_metric |= {"claim": claim_of(scorer, metric), **head}
-            write_items(folder / f"{name}.{metric.name}.csv", of_metric, items[metric.name])
-    _again(arguments.to, arguments.json)
 
 
 def _remarks(scorers: Mapping[str, "Scorer"], material: "Material") -> Iterator[str]:
@@ -169,8 +184,11 @@ def _refuse(arguments: argparse.Namespace, beside: str, options: Iterable[str]) 
 
 def _of_study(
     arguments: argparse.Namespace,
-) -> tuple[dict[str, "Scorer"], dict[str, Mapping[Path, Any]], "Material", dict[str, Any]]:
-    """A study's scorers, the folders that each needs, the material, and data about both for the head of items."""
+) -> tuple[dict[str, "Scorer"], dict[str, Mapping[Path, Any]], list[tuple["Material", dict[str, Any]]]]:
+    """A study's scorers, the folders that each needs, and its material, each with data about it for the head of items.
+
+    The first material decides; a second one has the outputs of trained methods, where there are any.
+    """
     from sumcurve.capabilities.exam.reading import read_pairs
     from sumcurve.capabilities.exam.study import Entries
     from sumcurve.study.plan import Plan
@@ -178,19 +196,22 @@ def _of_study(
     _refuse(arguments, "study", ("scores", "summaries", "layout"))
     entries = Entries(Plan.read(Path("config"), arguments.study), arguments.of, Path("results"))
     scorers, others = entries.scorers(arguments.metric)
-    material, outputs = entries.material()
-    if arguments.contrasts:
-        records = material.records
-        material = replace(material, pairs=read_pairs(arguments.contrasts, records, f"corpus {material.name}"))
+    materials = []
+    for trained in (False, True) if entries.outputs(trained=True) else (False,):
+        material, outputs = entries.material(trained)
+        if arguments.contrasts:
+            records = material.records
+            material = replace(material, pairs=read_pairs(arguments.contrasts, records, f"corpus {material.name}"))
+        materials.append((material, {"study": arguments.study, "outputs": outputs}))
     if not arguments.quiet:
-        for name, output in outputs.items():
+        for name, output in (pair for _, head in materials for pair in head["outputs"].items()):
             print(f"system {name}: {output}", file=sys.stderr)
-        for why, names in entries.absent(outputs).items():
+        for why, names in entries.absent().items():
             print(f"no system {', '.join(names)}: {why}", file=sys.stderr)
         if others:
             print(f"scorers that cannot be validated: {', '.join(others)}", file=sys.stderr)
     needs = {name: entries.needs(name) for name in scorers}
-    return scorers, needs, material, {"study": arguments.study, "outputs": outputs}
+    return scorers, needs, materials
 
 
 def scorers_of(names: Sequence[str], path: Path | None) -> dict[str, "Scorer"]:
@@ -266,7 +287,28 @@ def _material(arguments: argparse.Namespace) -> "Material":
 
 
 def _again(folder: Path, out: Path | None) -> None:
-    """Write and print the verdicts of all metrics with stored items; as JSON into `out`, too, where it is given."""
+    """Write and print the verdicts of all metrics with stored items; as JSON into `out`, too, where it is given.
+
+    Those by outputs of trained methods have tables of their own; the page of the first has their outcomes, too.
+    """
+    from sumcurve.capabilities.exam.table import BY_TRAINED
+
+    trained, by_trained = folder / TRAINED, None
+    lines, tables = _decided(folder)
+    if (trained / "items").is_dir():
+        by_trained, tables["trained"] = _decided(trained)
+        write_text(trained / "exam.md", page(by_trained))
+    write_text(folder / "exam.md", page(lines, by_trained))
+    for head, says, _ in lines:
+        print(f"{head.metric} ({head.claim}): {says}")
+    for head, says, _ in by_trained or ():
+        print(f"{head.metric} ({head.claim}) {BY_TRAINED}: {says}")
+    if out is not None:
+        write_json(out, tables)
+
+
+def _decided(folder: Path) -> tuple[list[tuple["Head", str, list["Row"]]], dict[str, Any]]:
+    """The metrics with items in a folder, their outcomes and rows; and the tables, of which CSV are written."""
     from sumcurve.capabilities.exam.reading import read_items
     from sumcurve.capabilities.exam.table import KEY, Row, outcome
     from sumcurve.capabilities.exam.verdicts import rows_of
@@ -305,17 +347,14 @@ def _again(folder: Path, out: Path | None) -> None:
             if item.row == "people" and item.part and item.value is not None and item.people is not None:
                 judged.setdefault(item.part, {})[item.system, item.document] = item.people
                 scores.setdefault(path.stem, {})[item.system, item.document] = item.value
-        print(f"{head.metric} ({head.claim}): {lines[-1][1]}")
     write_text(folder / "exam.csv", _table([*KEY, *columns], table))
     names = ["corpus", "scorer", "metric", "claim", "people", "level", "systems", "documents"]
     write_text(folder / "agreement.csv", _table([*names, "kinds", "given", "kind", "value", "low", "high"], agreement))
     for name, of in (("people", judged), ("scores", scores)):
         if of:
             write_text(folder / f"{name}.csv", by_summary(of))
-    write_text(folder / "exam.md", page(lines))
-    if out is not None:
-        outcomes = [{"corpus": head.corpus, "metric": head.metric, "outcome": says} for head, says, _ in lines]
-        write_json(out, {"outcomes": outcomes, "rows": table, "agreement": agreement})
+    outcomes = [{"corpus": head.corpus, "metric": head.metric, "outcome": says} for head, says, _ in lines]
+    return lines, {"outcomes": outcomes, "rows": table, "agreement": agreement}
 
 
 def by_summary(scores: Mapping[str, Mapping[tuple[str, str], float]]) -> str:
@@ -362,8 +401,15 @@ def agreements(items: Iterable["Item"], kinds: Mapping[str, str]) -> list[dict[s
     return rows
 
 
-def page(metrics: Sequence[tuple["Head", str, Sequence["Row"]]]) -> str:
-    """The verdicts as Markdown: a line a metric, then its rows, then the definitions of their values."""
+def page(
+    metrics: Sequence[tuple["Head", str, Sequence["Row"]]],
+    by_trained: Sequence[tuple["Head", str, Sequence["Row"]]] | None = None,
+) -> str:
+    """The verdicts as Markdown: a line a metric, then its rows, then the definitions of their values.
+
+    A line has the outcome by outputs of trained methods, too, where there are any.
+    """
+    from sumcurve.capabilities.exam.table import BY_TRAINED
     from sumcurve.capabilities.exam.thresholds import thresholds
     from sumcurve.tables.table import Column, Table, Value
 
@@ -379,6 +425,10 @@ def page(metrics: Sequence[tuple["Head", str, Sequence["Row"]]]) -> str:
         {"metric": head.metric, "claim": head.claim, "corpus": head.corpus, "outcome": says}
         for head, says, _ in metrics
     ]
+    if by_trained is not None:
+        trained = {(head.scorer, head.metric): says for head, says, _ in by_trained}
+        for line, (head, _, _) in zip(outcomes, metrics, strict=True):
+            line[BY_TRAINED] = trained.get((head.scorer, head.metric), "not tested")
     shown = Table("exam", "In brackets: 95 % intervals.", [Column(name, name) for name in outcomes[0]], outcomes)
     parts = ["# Metric validation", shown.markdown()]
     for head, _, rows in metrics:

@@ -1,13 +1,15 @@
 """Evidence of metric validation: which metrics rank on a corpus, and which do so without a passed validation.
 
 A metric that failed ranks no system, nor does one that the validation of the corpus has not tested. One that is
-undecided ranks, and so do all on a corpus without a validation; tables and findings say so.
+undecided ranks, and so do all on a corpus without a validation; tables and findings say so. An outcome by outputs of
+trained methods stands behind the one that decides, by systems that take no training: that is there before any method
+is trained, so that no method of a study decides by which metric it is ranked.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sumcurve.capabilities.exam.table import Sitting
+from sumcurve.capabilities.exam.table import BY_TRAINED, Sitting
 from sumcurve.tables.evidence import Evidence, Study
 from sumcurve.tables.table import listed
 
@@ -22,8 +24,11 @@ class Exams(Evidence):
     corpora: Mapping[str, Sitting]
 
     def validation(self, study: Study, corpus: str, metric: str) -> str:
-        sat = self.corpora.get(corpus)
-        return sat.outcomes.get((study.metrics[metric][1], metric), NOT_TESTED) if sat else NONE
+        if (sat := self.corpora.get(corpus)) is None:
+            return NONE
+        key = study.metrics[metric][1], metric
+        trained = f"; {BY_TRAINED}: {sat.trained[key]}" if key in sat.trained else ""
+        return sat.outcomes.get(key, NOT_TESTED) + trained
 
     def unread(self, study: Study, corpus: str, metric: str) -> str:
         outcome = self.validation(study, corpus, metric)
@@ -38,13 +43,13 @@ class Exams(Evidence):
                 if metric.ranks:
                     titles.setdefault(self.validation(study, corpus, metric.name), []).append(metric.title)
             titles.pop("passed", None)
-            notes += [
-                f"{corpus}: {listed(names)} {NOT_VALIDATED} ({outcome}; docs/reference/metric-validation.md): "
-                + (
-                    "ranked all the same."
-                    if outcome.startswith(("undecided", NONE))
-                    else "no system is ranked by them."
+            for outcome, names in titles.items():
+                state, says = NOT_VALIDATED, ": no system is ranked by them"
+                if outcome.startswith("passed"):
+                    state, says = "validated on this corpus", ""
+                elif outcome.startswith(("undecided", NONE)):
+                    says = ": ranked all the same"
+                notes.append(
+                    f"{corpus}: {listed(names)} {state} ({outcome}; docs/reference/metric-validation.md){says}."
                 )
-                for outcome, names in titles.items()
-            ]
         return notes

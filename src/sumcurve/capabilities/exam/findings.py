@@ -16,7 +16,7 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         outcome, why = row.get("validation") or "", row.get("why") or ""
         if why.startswith(NOT_VALIDATED):
             _add(failed, why.removeprefix(f"{NOT_VALIDATED}: "), row["title"])
-        elif outcome not in ("", "passed"):
+        elif outcome and not outcome.startswith("passed"):
             _add(ranking, outcome, row["title"])
     is_ranked = any(row.get("ranked") == "yes" for row in corpus.rows("scores_long"))
     if failed:

@@ -16,10 +16,10 @@ from sumcurve.scores.needs import Needing
 from sumcurve.scores.scorer import Scorer, summaries_of
 from sumcurve.store import manifest
 from sumcurve.store.records import read_records
-from sumcurve.systems.rows import Scored
 
 HUMAN = "human"  # who wrote the last of several references
 UNTRAINED = ("baseline", "outside")
+UNREAD = {"committed": "were restored without summaries", "missing": "not made"}  # by state of an output
 
 
 def reads_outputs(scorer: Scorer) -> bool:
@@ -65,49 +65,56 @@ class Entries:
         keys = [key for key in inputs if key in self.plan.folders and self.plan.folders[key].step != "outputs"]
         return {self._verified(key, f"--metric {name}: "): inputs[key] for key in keys}
 
-    def material(self, trained: bool = True) -> tuple[Material, dict[str, str]]:
-        """The test part with its systems, and by system the output of its summaries.
+    def material(self, trained: bool = False) -> tuple[Material, dict[str, str]]:
+        """The test part with the finished systems of one kind (`outputs`), and by system the output of its summaries.
 
-        For each trained method it is the finished output of the largest size, with the first seed.
+        The records are the same for both kinds. The person is a system beside those without a training.
         """
-        rows = [row for row in self._chosen(trained) if self._state(row.output) not in ("missing", "committed")]
-        if not rows:
+        outputs = self.outputs(trained)
+        if not outputs:
+            kind = "trained methods" if trained else "systems without a training"
             raise CommandError(
-                f"corpus {self.corpus} of study {self.plan.study} has no finished output in {self.results}; make some: "
-                f"`make study STUDY={self.plan.study}`"
+                f"corpus {self.corpus} of study {self.plan.study} has no finished output of {kind} in {self.results}; "
+                f"make some: `make study STUDY={self.plan.study}`"
             )
-        test = self._verified(self.plan.folders[rows[0].output].specification["corpus"]) / "test.jsonl"
+        test = self._verified(self.plan.folders[next(iter(outputs.values()))].specification["corpus"]) / "test.jsonl"
         records = list(read_records(test))
         if len(records) < 2:
             raise CommandError(f"{test}: {len(records)} records; a validation takes two at least")
-        outputs: dict[str, str] = {}
-        for row in rows:
-            outputs.setdefault(row.method, row.output)
         summaries = {
             name: [line["summary"] for line in summaries_of(self._verified(key), records)]
             for name, key in outputs.items()
         }
         if all(record.references for record in records):
-            summaries[HUMAN] = [record.references[-1] for record in records]
+            if not trained:
+                summaries[HUMAN] = [record.references[-1] for record in records]
             records = [replace(record, references=record.references[:-1]) for record in records]
         kinds = [""] * len(summaries)
         return Material(self.corpus, records, [*summaries], kinds, [*summaries.values()]), outputs
 
-    def absent(self, outputs: Mapping[str, str]) -> dict[str, list[str]]:
-        """The systems without any of these outputs, with the reason why none of theirs can be read."""
-        restored = {row.method for row in self._chosen(True) if self._state(row.output) == "committed"}
-        missing = dict.fromkeys(row.method for row in self._chosen(True) if row.method not in outputs)
-        names = {
-            "were restored without summaries": [name for name in missing if name in restored],
-            "not made": [name for name in missing if name not in restored],
-        }
+    def outputs(self, trained: bool) -> dict[str, str]:
+        """The finished outputs of what the plan chooses, by system; those of trained methods, or of the others."""
+        return {name: key for name, key in self._chosen(trained).items() if self._state(key) not in UNREAD}
+
+    def absent(self) -> dict[str, list[str]]:
+        """The systems whose outputs cannot be read, by the reason."""
+        chosen = self._chosen(False) | self._chosen(True)
+        names = {why: [name for name in chosen if self._state(chosen[name]) == state] for state, why in UNREAD.items()}
         return {why: absent for why, absent in names.items() if absent}
 
-    def _chosen(self, trained: bool) -> list[Scored]:
-        """Rows whose outputs may be systems, in order of preference for each method."""
-        untrained = [row for row in self.rows if row.role in UNTRAINED and row.size is None]
-        learned = [row for row in self.rows if row.size is not None and row.part == "study" and row.search != "paper"]
-        return untrained + (sorted(learned, key=lambda row: -(row.size or 0)) if trained else [])
+    def _chosen(self, trained: bool) -> dict[str, str]:
+        """By system the output that the validation takes, made or not: the plan alone chooses it.
+
+        Of a trained method it is the one of the largest size with the first seed.
+        """
+        if trained:
+            rows = [row for row in self.rows if row.size is not None and row.part == "study" and row.search != "paper"]
+        else:
+            rows = [row for row in self.rows if row.role in UNTRAINED and row.size is None]
+        chosen: dict[str, str] = {}
+        for row in sorted(rows, key=lambda row: -(row.size or 0)):
+            chosen.setdefault(row.method, row.output)
+        return chosen
 
     def _state(self, key: str) -> str:
         return manifest.state(self.results / key)
@@ -117,7 +124,7 @@ class Entries:
         folder = self.results / key
         if key in self._contents:
             return folder
-        if (state := self._state(key)) in ("missing", "committed"):
+        if (state := self._state(key)) in UNREAD:
             lack = "is not made yet" if state == "missing" else "was restored without all of its files"
             target = f"{self.results.name}/{key}/{manifest.MANIFEST}"
             raise CommandError(

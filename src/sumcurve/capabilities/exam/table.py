@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -17,16 +17,21 @@ from sumcurve.settings.config import PlanError
 Verdict = Literal["passed", "failed", "undecided", "not applicable", "shown"]
 Outcomes = Mapping[tuple[str, str], str]  # by scorer and metric
 OF_PEOPLE = ("people", "people_systems", "people_given_length")  # rows that take judgements by people
+BY_TRAINED = "by outputs of trained methods"  # how a second outcome is called
 KEY = ("corpus", "scorer", "settings", "metric", "claim")  # the columns before those of `Row`; settings are JSON
 
 
 @dataclass(frozen=True)
 class Sitting:
-    """A finished validation: its corpus, settings by scorer, and the outcomes of their metrics."""
+    """A finished validation: its corpus, settings by scorer, and the outcomes of their metrics.
+
+    `trained` are outcomes by outputs of trained methods, where there are any, which decide nothing.
+    """
 
     corpus: str
     settings: Mapping[str, Mapping[str, Any]]
     outcomes: Outcomes
+    trained: Outcomes = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

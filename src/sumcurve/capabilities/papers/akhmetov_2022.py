@@ -89,9 +89,9 @@ def _bound() -> Claim:
     holds = most["Genetic_Greedy"] >= max(most.values()) and max(gains) <= 0
     better = sum(gain > 0 for gain in gains)
     finding = (
-        f"By the notebooks its greatest ROUGE-1 of an article is {most['Genetic_Greedy']}, Greedy's {most['Greedy']}, "
-        f"so that the best of the five per article has a higher mean; in {better} of {len(gains)} published examples "
-        f"other extracts of the sentences that the five selected are better than all five, by "
+        f"By the notebooks Genetic_Greedy's greatest ROUGE-1 of an article is {most['Genetic_Greedy']}, Greedy's "
+        f"{most['Greedy']}, so that the best of the five per article has a higher mean; in {better} of {len(gains)} "
+        f"published examples another extract, of the sentences that the five selected, is better than all five, by "
         f"{float(sum(gains)) / len(gains):.3f} on average"
     )
     return Claim.beside("Title", "the best search's ROUGE-1, 0.59, bounds that of extracts from above", holds, finding)
@@ -139,5 +139,5 @@ def _size() -> Claim:
 def _interval() -> Claim:
     printed = text()["intervals", "Z"]
     exact, covers = NormalDist().inv_cdf(0.975), 2 * NormalDist().cdf(float(printed)) - 1
-    finding = f"It is printed {printed}, should be {exact:.3f}; {printed} is of {covers:.2%}"
+    finding = f"It is printed {printed}, should be {exact:.3f}; {printed} is Z of intervals of {100 * covers:.2f} %"
     return Claim.of("In the text", "Z of 95 % intervals", meets(printed, exact, exact), finding)

@@ -1,6 +1,6 @@
 """Čano and Bojar (INLG 2019; arXiv 1909.06618, 2020): Tables 3 and 4 from Table 2, and a claim of the abstract.
 
-Records are taken as printed, in thousands: ε does not depend on them, and every σ and θ follows without their rounding.
+Records are taken as printed, in K and M: ε does not depend on them, and every σ and θ follows without their rounding.
 """
 
 import itertools
@@ -108,15 +108,24 @@ def _quotients(made: Sequence[Cell]) -> Claim:
 
 
 def _sizes() -> Claim:
-    """Check whether one number of records, cut into thirds, gives the printed ones, in thousands."""
+    """Check whether one number of records, cut into thirds, gives the printed ones: 96K and 1.5M are rounded alike."""
     finding, holds = [], True
     for corpus in ("CNNDM", "OAGS"):
-        sizes = sorted({int(row["records"]) // 1000 for row in trainings() if row["corpus"] == corpus})
-        wholes = [[end * len(sizes) / part for end in ends(str(size))] for part, size in enumerate(sizes, 1)]
+        sizes = sorted({int(row["records"]) for row in trainings() if row["corpus"] == corpus})
+        wholes = []
+        for part, size in enumerate(sizes, 1):
+            thousands = 1000 if size >= 10**6 else 1  # of a printed unit
+            printed = f"{size / 1000 / thousands:g}"
+            wholes.append([end * thousands * len(sizes) / part for end in ends(printed)])
         low, high = max(least for least, _ in wholes), min(most for _, most in wholes)
         holds = holds and low <= high
-        finding.append(f"{corpus} has at least {low:.2f} and at most {high:.2f} thousand by all three")
-    return Claim.of("Table 2", "sizes are one, two and three thirds of the data", holds, "; ".join(finding))
+        finding.append(f"{corpus} has {low:.2f} to {high:.2f} thousand records")
+    return Claim.of(
+        "Table 2",
+        "sizes are one, two and three thirds of the data",
+        holds,
+        f"By all three rounded sizes {'; '.join(finding)}",
+    )
 
 
 def _most_efficient() -> Claim:
@@ -134,10 +143,11 @@ def _most_efficient() -> Claim:
             if best != "TRANS":
                 place = column.removesuffix("_pct").replace("sigma", "σ").replace("epsilon", "ε")
                 behind.append(f"{_name(rows[best])} has {place} {rows[best][column]}, TRANS {rows['TRANS'][column]}")
-        finding.append(f"by {letter} in {len(places) - len(behind)} of {len(places)} places")
+        most = "least" if letter == "θ" else "largest"
+        finding.append(f"the {most} {letter} in {len(places) - len(behind)} of {len(places)} places")
         exceptions += behind
-    holds = finding[0] == "by ε in 12 of 12 places"
-    text = f"It is {', '.join(finding)} ({'; '.join(exceptions)})"
+    holds = finding[0] == "the largest ε in 12 of 12 places"
+    text = f"It has {', '.join(finding)} ({'; '.join(exceptions)})"
     return Claim.of("Abstract", "the Transformer is the most efficient on both tasks", holds, text)
 
 

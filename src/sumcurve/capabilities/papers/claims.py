@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from importlib import resources
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sumcurve.store.records import csv_rows
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table
 
 Verdict = Literal["holds", "does not follow", "differs from the authors' files", "cannot be checked here"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 FILES: Verdict = "differs from the authors' files"
 SLACK = 1e-12  # of floating point, relative
 
@@ -116,11 +117,8 @@ def result(
 ) -> PaperResult:
     """The answer: how many claims have each verdict, every claim, cells that are not their rounded value, tables."""
     counts = Counter(claim.verdict for claim in claims)
-    heading = (
-        f"{title}, {len(claims)} claims: {counts['holds']} that hold, {counts['does not follow']} that do not follow "
-        f"from printed numbers, {counts[FILES]} that differ from what the authors published elsewhere, "
-        f"{counts['cannot be checked here']} that cannot be checked here."
-    )
+    verdicts = ", ".join(f"{verdict} {counts[verdict]}" for verdict in VERDICTS)
+    heading = f"{title}, {len(claims)} claims ({verdicts})."
     columns = [
         Column("where", "cell"),
         Column("printed", "printed", "text"),

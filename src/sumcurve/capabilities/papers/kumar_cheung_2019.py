@@ -69,7 +69,10 @@ def _judged() -> Claim:
     judged, each = int(people()["contrasts judged"]), int(people()["contrasts of each rule"])
     rules = len(logs()[0]) - 1
     return Claim.of(
-        "In the text", f"{judged} contrasts were judged, {each} of each rule", judged == each * rules, f"{rules} rules"
+        "In the text",
+        f"{judged} contrasts were judged, {each} of each rule",
+        judged == each * rules,
+        f"By the logs there are {rules} rules, and {rules} × {each} is {each * rules}",
     )
 
 
@@ -84,8 +87,8 @@ def _exclusive() -> Claim:
     both = {one + other - union for one in readability for other in discrepancy for union in either}
     holds = any(0 <= count <= min(max(readability), max(discrepancy)) for count in both)
     finding = (
-        f"They are {readability[0]} and {discrepancy[0]} contrasts; at least one has {either[0]} to {either[-1]}, so "
-        f"that {max(0, min(both))} to {max(both)} have both"
+        f"{readability[0]} contrasts have the first, {discrepancy[0]} the second and {either[0]} to {either[-1]} at "
+        f"least one, so that {max(0, min(both))} to {max(both)} have both"
     )
     claim = "49.5 % have a readability issue, 43.5 % a semantic discrepancy, 93 % at least one"
     return Claim.of("In the text", claim, holds, finding)
@@ -114,6 +117,8 @@ def _shares() -> Claim:
 
 
 def _rules(made: list[Cell]) -> Claim:
-    finding = "; ".join(f"{one.where} has {one.printed}, rules give {one.low:.2f} to {one.high:.2f}" for one in made)
+    finding = "; ".join(
+        f"{one.where} has {one.printed} % printed, rules give {one.low:.2f} to {one.high:.2f}" for one in made
+    )
     holds = all(one.follows for one in made)
-    return Claim.of("Logs", "dodged of all contrasts is the mean of dodged by rule", holds, finding)
+    return Claim.of("Logs", "dodged of all contrasts is the mean over rules, by their shares", holds, finding)

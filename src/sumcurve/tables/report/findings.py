@@ -138,6 +138,7 @@ def _of_core(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         (4.5, "descriptions", _template(corpus, titles)),
         (2.7, "verdicts", _beyond(corpus, titles)),
         (6.8, "own_searches", _own_searches(corpus, titles)),
+        (0.5, "phases", _reward(corpus, titles)),
         (7.0, "phases", _phases(corpus, titles)),
         (8.0, "scores", _untrained(corpus, titles)),
     )
@@ -476,6 +477,19 @@ def _phases(corpus: Corpus, titles: Titles) -> Said | None:
     text += f": {_by_stage(tested, titles)}, at most {interval(effect(most, 'after_minus_control'))}"
     text += f"; {_by_stage(single, titles)}: {_not_tested(single)}" if single else ""
     return FINAL_STAGE, f"{text}.", outcomes
+
+
+def _reward(corpus: Corpus, titles: Titles) -> Said | None:
+    """State where reinforcement learning ended with a lower reward than it began with."""
+    lowered = {
+        row["method"]: f"{titles[row['method']]} from {row['reward_at_start']:.3f} to {row['reward_at_end']:.3f}"
+        for row in corpus.rows("phases")
+        if row.get("reward_at_start") is not None and row["reward_at_end"] < row["reward_at_start"]
+    }
+    if not lowered:
+        return None
+    text = f"ROUGE-L of greedy validation summaries, 0 to 1: {listed(list(lowered.values()))}."
+    return "Reinforcement learning reduced the reward that it optimises", text, []
 
 
 def _by_stage(rows: Sequence[Record], titles: Titles) -> str:

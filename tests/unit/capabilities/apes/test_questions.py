@@ -28,31 +28,10 @@ from sumcurve.capabilities.apes.questions import (
 from sumcurve.corpora.store import Part
 from sumcurve.store.records import Record, RecordError, write_jsonl
 
-# As the paper's Figure 3: one reference of three sentences that gives exactly six questions.
-REFERENCE = [
-    "marta lind moved the harbour museum to bergen .",
-    "lind says that bergen won her heart .",
-    "nobody asked aarhus .",
-]
-NAMES = ["marta lind", "lind", "harbour museum", "bergen", "aarhus"]
-
 
 def plain(*names: str) -> dict[str, int]:
     """The graph of names that are their own lemmas."""
     return numbered({name: name for name in names})
-
-
-def test_one_reference_gives_exactly_its_six_questions_with_the_right_answers() -> None:
-    names = plain(*NAMES)
-    assert names == {"harbour museum": 0, "marta lind": 1, "bergen": 2, "aarhus": 3, "lind": 1}
-    assert [(one.sentence, " ".join(one.words), one.answer) for one in asked_about("r", REFERENCE, names)] == [
-        (0, "@entity1 moved the @placeholder to @entity2 .", 0),
-        (0, "@placeholder moved the @entity0 to @entity2 .", 1),
-        (0, "@entity1 moved the @entity0 to @placeholder .", 2),
-        (1, "@placeholder says that @entity2 won her heart .", 1),
-        (1, "@entity1 says that @placeholder won her heart .", 2),
-        (2, "nobody asked @placeholder .", 3),
-    ]
 
 
 @pytest.mark.parametrize("names", [[], ["bergen"], ["bergen", "bergens"]])

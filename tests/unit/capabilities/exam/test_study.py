@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from sumcurve.capabilities.exam.judgements import Material
 from sumcurve.capabilities.exam.reading import read_items
 from sumcurve.capabilities.exam.rows import items_of
 from sumcurve.capabilities.exam.study import Entries
+from sumcurve.capabilities.exam.table import read_exam
 from sumcurve.capabilities.exam.verdicts import rows_of
 from sumcurve.machine.arguments import CommandError
 from sumcurve.scores.needs import original_id
@@ -192,19 +194,9 @@ def test_a_studys_scorers_sit_on_its_finished_outputs(copied, capsys) -> None:
     head, items = read_items(Path("exam/items/apes.apes.csv"))
     plan = Plan.read(Path("config"), "towns")
     sized = {row.output: (row.size, row.seed) for row in plan.rows}
-    assert {name: sized[key] for name, key in head.outputs.items()} == {
-        "lead": (None, None), "random": (None, None), "pcov": (100, 2)}  # fmt: skip
-    shutil.rmtree(Path("results", head.outputs["pcov"]))
-    entries = Entries(plan, "towns", Path("results"))
-    _, outputs = entries.material()
-    assert sized[outputs["pcov"]] == (100, 1)
-    folder = Path("results", outputs["pcov"])
-    (folder / "summaries.jsonl").unlink()
-    manifest.write_lacking(folder, ["summaries.jsonl"], "0" * 64)
-    shutil.rmtree(Path("results", next(key for key, of in sized.items() if of == (50, 2))))
-    outputs = entries.material()[1]
-    assert entries.absent(outputs) == {
-        "were restored without summaries": ["pcov"], "not made": ["sumbasic", "lexrank", "lsa"]}  # fmt: skip
+    trained = read_items(Path("exam/trained/items/apes.apes.csv"))[0]
+    for of, expected in ((head, {"lead": (None, None), "random": (None, None)}), (trained, {"pcov": (100, 2)})):
+        assert {name: sized[key] for name, key in of.outputs.items()} == expected
     assert head.settings["reader"]["hidden"] == 4
     assert (head.study, {*head.kinds}) == ("towns", {*head.outputs, "human"})
     records = list(read_records(next(Path("results/corpora").glob("towns-????????/test.jsonl"))))
@@ -218,9 +210,63 @@ def test_a_studys_scorers_sit_on_its_finished_outputs(copied, capsys) -> None:
     assert f"{len(plain)} of {TEST} items left out" in Path("exam/exam.md").read_text()
     assert rows["rouge1", "human", ""]["documents"] == str(TEST)
     assert rows["apes_overlap", "repeats", ""]["verdict"] == "passed"
-    before = Path("exam/exam.csv").read_bytes()
+    before = {path: path.read_bytes() for path in Path("exam").rglob("exam.*")}
+    assert len(before) == 4
+    for path in before:
+        path.unlink()
     run_on("--again", "exam")
-    assert Path("exam/exam.csv").read_bytes() == before
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_the_plan_alone_chooses_the_output_of_a_trained_method(copied) -> None:
+    """No other one stands in, so that nobody chooses a system by what it does to an outcome."""
+    plan = Plan.read(Path("config"), "towns")
+    entries = Entries(plan, "towns", Path("results"))
+    folder = Path("results", entries.outputs(trained=True)["pcov"])
+    (folder / "summaries.jsonl").unlink()
+    manifest.write_lacking(folder, ["summaries.jsonl"], "0" * 64)
+    unmade = ["sumbasic", "lexrank", "lsa"]
+    assert entries.absent() == {"were restored without summaries": ["pcov"], "not made": unmade}
+    shutil.rmtree(folder)
+    assert entries.absent() == {"not made": [*unmade, "pcov"]}
+    assert not entries.outputs(trained=True)
+    with pytest.raises(CommandError, match="no finished output of trained methods"):
+        entries.material(trained=True)
+
+
+def test_outputs_of_trained_methods_decide_nothing_and_their_outcome_is_printed_beside(copied, capsys) -> None:
+    """A method that writes one text whatever it reads: its outputs cannot be told from another document's (0.5)."""
+    plan = Plan.read(Path("config"), "towns")
+    folder = Path("results", Entries(plan, "towns", Path("results")).outputs(trained=True)["pcov"])
+    ids = [json.loads(line)["id"] for line in (folder / "summaries.jsonl").read_text().splitlines()]
+    shutil.rmtree(folder)
+    run_on("--study", "towns", "--metric", "rouge", "--to", "alone")
+    assert not Path("alone/trained").exists()
+    alone = Path("alone/exam.csv").read_bytes()
+    capsys.readouterr()
+    with manifest.building(folder, plan.folder(f"outputs/{folder.name}").specification, {}) as stage:
+        write_jsonl(stage / "summaries.jsonl", ({"id": name, "summary": ["the same words ."]} for name in ids))
+    run_on("--study", "towns", "--metric", "rouge", "--to", "exam")
+    printed = capsys.readouterr().out
+    assert Path("exam/exam.csv").read_bytes() == alone
+    run_on("--again", "exam", "--json", "out.json")
+    written = json.loads(Path("out.json").read_text())
+    own, trained = (
+        next(row for row in tables["rows"] if (row["metric"], row["row"]) == ("rouge1", "guessing"))
+        for tables in (written, written["trained"])
+    )
+    assert (trained["value"], trained["systems"]) == (0.5, 1)
+    assert (own["value"], own["systems"]) > (0.5, 1)
+    decides, beside = (read_exam(Path(f"exam/{path}exam.csv")).outcomes["rouge", "rouge1"] for path in ("", "trained/"))
+    assert f"rouge1 (closeness): {decides}\n" in printed
+    assert f"rouge1 (closeness) by outputs of trained methods: {beside}\n" in printed
+    assert re.search(
+        rf"\| rouge1 \| closeness \| towns \| {re.escape(decides)} +\| {re.escape(beside)} ",
+        Path("exam/exam.md").read_text(),
+    )
+    shutil.rmtree(folder)
+    with pytest.raises(CommandError, match=r"exam/trained/items is of trained methods, and none has an output now"):
+        run_on("--study", "towns", "--metric", "rouge", "--to", "exam")
 
 
 def test_a_persons_text_is_another_reference_than_the_one_that_is_asked_about(home) -> None:
@@ -283,7 +329,9 @@ def test_what_is_not_made_or_damaged_is_named_with_the_command_that_makes_it(cop
     with pytest.raises(ManifestError, match=r"summaries.jsonl is not what its manifest records"):
         run_on("--study", "towns", "--metric", "rouge", "--to", "exam")
     shutil.rmtree("results/outputs")
-    with pytest.raises(CommandError, match=r"towns of study towns has no finished output in results; make some: `make"):
+    with pytest.raises(
+        CommandError, match=r"towns of study towns has no finished output of .* in results; make some: `make"
+    ):
         run_on("--study", "towns", "--metric", "rouge", "--to", "exam")
 
 
