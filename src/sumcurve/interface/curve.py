@@ -186,7 +186,7 @@ def curve(
     taken = [sentence for sentence in taken if sentence not in warnings]
     warnings += warnings_of([column], lower_is_better)
     warnings += mixed_units(((name, value) for (name, _), of in runs.items() for value in of.values()), column)
-    sentences = [*warnings, *_ahead(fits, ordered[0], shown), *_gains(fits, scale, ordered, decimals, shown)]
+    sentences = [*warnings, *_ahead(fits, ordered, shown), *_gains(fits, scale, ordered, decimals, shown)]
     if reach:
         sentences += [
             f"{row['method']} reaches {number(row['score'], decimals)} with {shown.unit} {row['shown']}."
@@ -266,33 +266,30 @@ def _decimals(fits: Fits, scale: Scale) -> int:
     return max(0, 1 - math.floor(math.log10(least))) if least > 0 else 2
 
 
-def _ahead(fits: Fits, best: str, shown: Sizes) -> Iterator[str]:
-    """Who is ahead of whom: the best method first, at the sizes measured and in the forecast."""
-    steady: dict[tuple[str, str, str], list[Verdict]] = {}
-    others = []
-    for verdict in verdicts(fits):
-        if best in (verdict.first, verdict.second):
+def _ahead(fits: Fits, ordered: Sequence[str], shown: Sizes) -> Iterator[str]:
+    """Who is ahead, at the sizes measured and in the forecast, of the best method and each other one, by rank."""
+    groups: dict[Any, list[tuple[Verdict, str]]] = {}  # those that one sentence is about
+    for verdict in sorted(verdicts(fits), key=lambda one: max(map(ordered.index, (one.first, one.second)))):
+        if ordered[0] in (verdict.first, verdict.second):
             since = _since(fits, verdict, shown) if verdict.ahead[0] >= verdict.confidence else ""
-            if since and verdict.kind == "ahead throughout":
-                steady.setdefault((verdict.first, since, shown(verdict.furthest)), []).append(verdict)
-            else:
-                others.append((verdict, since))
-    for (first, since, furthest), of in steady.items():
-        claims_of = list(dict.fromkeys(chance(verdict.probability, verdict.confidence) for verdict in of))
-        probability = f"{'probability' if len(claims_of) == 1 else 'probabilities'} {listed(claims_of)}"
-        probability += ", of each singly" * (len(of) > 1)
-        yield (
-            f"{first} is ahead of {listed([verdict.second for verdict in of])} {since}, and is forecast to stay ahead "
-            f"up to {furthest} ({probability})."
-        )
-    for verdict, since in others:
+            alike = (
+                (verdict.first, since, verdict.furthest) if verdict.kind == "ahead throughout" and since else verdict
+            )
+            groups.setdefault(alike, []).append((verdict, since))
+    for of in groups.values():
+        verdict, since = of[0]
         now, twice, four_times = (chance(share, verdict.confidence) for share in verdict.ahead)
-        ahead = f"{verdict.first} is ahead of {verdict.second} {since}"
-        if since and verdict.kind == "ahead now":
-            double, furthest = shown(TIMES[0] * verdict.size), shown(verdict.furthest)
+        ahead = f"{verdict.first} is ahead of {listed([one.second for one, _ in of])} {since}"
+        furthest = shown(verdict.furthest)
+        if since and verdict.kind == "ahead throughout":
+            claimed = list(dict.fromkeys(chance(one.probability, one.confidence) for one, _ in of))
+            noun = "probability" if len(claimed) == 1 else "probabilities"
+            singly = ", each singly" * (len(of) > 1)
+            yield f"{ahead}, and is forecast to stay ahead up to {furthest} ({noun} {listed(claimed)}{singly})."
+        elif since and verdict.kind == "ahead now":
             yield (
-                f"{ahead} (probability {now} at {shown(verdict.size)}); whether it stays ahead is undecided: "
-                f"probability {twice} at {double}, {four_times} at {furthest}, each singly."
+                f"{ahead}; whether it stays ahead is undecided: probability {now} at {shown(verdict.size)}, {twice} at "
+                f"{shown(TIMES[0] * verdict.size)}, {four_times} at {furthest}, each singly."
             )
         else:
             said = verdict.said(shown, " records" * (shown.unit == "records"))
@@ -307,10 +304,11 @@ def _since(fits: Fits, verdict: Verdict, shown: Sizes) -> str:
     behind = max((place for place, is_ahead in enumerate(ahead) if not is_ahead), default=-1)
     if behind == len(sizes) - 1:
         return ""
-    since = f"from {shown(sizes[behind + 1])} to {shown(sizes[-1])}" if behind < len(sizes) - 2 else ""
+    last, since = shown(sizes[-1]), shown(sizes[behind + 1])
+    span_of = f"from {since} to {last}" if since != last else f"at {last}"
     if behind < 0:
-        return f"at every size {since}" if since else f"at {shown(sizes[-1])}"
-    return f"{since or f'at {shown(sizes[-1])}'}, and not at {shown(sizes[behind])}"
+        return f"at every size {span_of}" if since != last else span_of
+    return f"{span_of} (not at {shown(sizes[behind])})"
 
 
 def _leading(fits: Fits, size: float) -> dict[str, float]:

@@ -17,10 +17,12 @@ from sumcurve.curves.results_file import (
 )
 from sumcurve.files.layout import Layout
 from sumcurve.files.sheet import Sheet, Source, sheet_of
-from sumcurve.interface.runs import Runs, runs_of
+from sumcurve.interface.runs import Runs, called, runs_of, table_of
 from sumcurve.machine.parameters import checked
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value
+
+CORPUS = ("corpus", "dataset", "dataset_name", "task")
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,18 +95,16 @@ def efficiency(
 
 
 def _of_runs(runs: Runs) -> tuple[Sheet, tuple[str, ...]]:
-    """A tracker's table as a results file: splits are the places of sizes among all, the corpus is one."""
+    """A tracker's table as a results file: splits are the places of sizes among all."""
     sizes = sorted({line.number(runs.size) for line in runs.sheet.lines})
-    roles = {"method": runs.method, "records": runs.size, "seed": runs.seed, "train_seconds": runs.seconds}
-    found = {role: [name] for role, name in roles.items() if name}
-    names = ("corpus", "split", *(["method"] if not runs.method else []), *found, *runs.scores)
+    roles = {"corpus": called(runs.sheet, CORPUS), "method": runs.method, "records": runs.size, "seed": runs.seed}
+    found = {role: [name] for role, name in {**roles, "train_seconds": runs.seconds}.items() if name}
     lines = []
     for line in runs.sheet.lines:
-        cells = {"corpus": "all", "split": str(1 + sizes.index(line.number(runs.size))), "method": "all"}
+        cells = {"corpus": "all", "method": "all", "split": str(1 + sizes.index(line.number(runs.size)))}
         cells |= {role: line.cells[name] for role, (name,) in found.items()}
         lines.append(replace(line, cells=cells | {name: line.cells[name] for name in runs.scores}))
-    taken = runs.sheet.taken({**found, "scores": runs.scores})
-    return Sheet(runs.sheet.name, names, lines, taken), runs.scores
+    return table_of(runs.sheet.name, lines, runs.sheet.taken({**found, "scores": runs.scores})), runs.scores
 
 
 def _sentences(results: Results) -> Iterator[str]:

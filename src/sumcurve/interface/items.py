@@ -126,7 +126,9 @@ def read_items(sources: Any, columns: Columns, layout: Layout | None = None) -> 
         _check_metrics(items.scores)
     systems = [*dict.fromkeys(score.system for score in items.scores)]
     names = dict(zip(systems, shortened(systems), strict=True))
-    return replace(items, scores=[replace(score, system=names[score.system]) for score in items.scores])
+    if [*names.values()] != systems:
+        items = replace(items, scores=[replace(score, system=names[score.system]) for score in items.scores])
+    return items
 
 
 def _read(sources: Any, columns: Columns, layout: Layout | None) -> Items:

@@ -74,21 +74,21 @@ def runs_of(
             f"method and size (bart-base-1000-s1): sumcurve {verb} */{Path(sheet.name).name}"
         )
     sheet, size = _rows(_finished(sheet), size, scores)
-    if method is None and _called(sheet, METHOD) is None and (name := _called(sheet, NAME)):
+    if method is None and called(sheet, METHOD) is None and (name := called(sheet, NAME)):
         sheet = _by_name(sheet, name, size)
     size = sheet.column(size, (), "size", "--size") if size else _size_of(sheet)
-    seed = sheet.column(seed, SEED, "seed", "--seed") if seed else _called(sheet, SEEDS)
-    method = sheet.column(method, METHOD, "method", "--method") if method else _called(sheet, METHOD)
+    seed = sheet.column(seed, SEED, "seed", "--seed") if seed else called(sheet, SEEDS)
+    method = sheet.column(method, METHOD, "method", "--method") if method else called(sheet, METHOD)
     numbers = _numbers(sheet, [name for name in (method, size, seed) if name])
     taken = [sheet.column(name, (), "score", "--score") for name in scores] or _likeliest(numbers, verb != "curve")
     if size is None or not taken or (len(taken) > 1 and verb == "curve"):
         _ask(sheet, verb, {"method": method, "size": size, "seed": seed}, taken, numbers)
-    seconds = _called(sheet, SECONDS)
+    seconds = called(sheet, SECONDS)
     timed = seconds and all(decimal(line.cells[seconds]) is not None for line in sheet.lines)
     return Runs(sheet, method, str(size), tuple(taken), seed, seconds if timed else None)
 
 
-def _called(sheet: Sheet, names: Sequence[str]) -> str | None:
+def called(sheet: Sheet, names: Sequence[str]) -> str | None:
     """The first column of these names, in whatever group a tracker puts it."""
     columns = {plain_name(column): column for column in reversed(sheet.columns)}
     return sheet.called(names) or next((columns[name] for name in names if name in columns), None)
@@ -109,13 +109,14 @@ def _sheet(source: Source | Sequence[str | Path], layout: Layout | None) -> Shee
         paths, shortened([str(path.with_suffix("")) for path in paths], True), sheets, strict=True
     ):
         of = {"name": path.absolute().parent.name.rpartition("__")[2]} if len(sheet.lines) == 1 else {"method": name}
-        of = {} if _called(sheet, METHOD) else of
+        of = {} if called(sheet, METHOD) else of
         lines += [replace(line, cells={**line.cells, **of}) for line in sheet.lines]
     guesses = dict.fromkeys(guess for sheet in sheets for guess in sheet.guesses)
-    return _table(sheets[0].name if len(sheets) == 1 else "the files", lines, [*guesses])
+    return table_of(sheets[0].name if len(sheets) == 1 else "the files", lines, [*guesses])
 
 
-def _table(name: str, lines: Sequence[Line], guesses: Sequence[str]) -> Sheet:
+def table_of(name: str, lines: Sequence[Line], guesses: Sequence[str]) -> Sheet:
+    """A table of these lines, of which some lack columns of others."""
     columns = tuple(dict.fromkeys(column for line in lines for column in line.cells))
     empty = dict.fromkeys(columns, "")
     return Sheet(name, columns, [replace(line, cells=empty | line.cells) for line in lines], guesses)
@@ -132,7 +133,7 @@ def _of_results(sheet: Sheet) -> Sheet:
         for column, named in found.items()
         if "_stderr" not in column
     }
-    return _table(sheet.name, [Line(sheet.lines[0].place, cells)], sheet.guesses)
+    return table_of(sheet.name, [Line(sheet.lines[0].place, cells)], sheet.guesses)
 
 
 def _rows(sheet: Sheet, size: str | None, scores: Sequence[str]) -> tuple[Sheet, str | None]:
@@ -144,14 +145,14 @@ def _rows(sheet: Sheet, size: str | None, scores: Sequence[str]) -> tuple[Sheet,
     chart = names_of_chart(sheet.columns)
     if chart:
         chart = {column: named for column, named in chart.items() if not scores or named[1] in scores}
-    elif size and not scores and _called(sheet, METHOD) is None and _called(sheet, NAME) is None:
-        numbers = _numbers(sheet, filter(None, (size, _called(sheet, SEEDS))))
+    elif size and not scores and called(sheet, METHOD) is None and called(sheet, NAME) is None:
+        numbers = _numbers(sheet, filter(None, (size, called(sheet, SEEDS))))
         if len(numbers) > 1 and not any(METRIC.fullmatch(plain_name(name)) or LOSS.search(name) for name in numbers):
             chart = {column: (column, "score") for column in numbers}
     if len({metric for _, metric in chart.values()}) != 1:
         return sheet, size
-    at = size or _called(sheet, STEP) or sheet.columns[0]
-    beside = [*filter(None, (at, _called(sheet, SEEDS)))]
+    at = size or called(sheet, STEP) or sheet.columns[0]
+    beside = [*filter(None, (at, called(sheet, SEEDS)))]
     lines = [
         Line(line.place, {"method": name, **{key: line.cells[key] for key in beside}, metric: line.cells[column]})
         for line in sheet.lines
@@ -164,12 +165,12 @@ def _rows(sheet: Sheet, size: str | None, scores: Sequence[str]) -> tuple[Sheet,
             f"WARNING: sizes are column {at}: if it counts the updates of one training, its course is shown, which is "
             "no learning curve over sizes"
         )
-    return _by_name(_table(sheet.name, lines, guesses), "method", at), at
+    return _by_name(table_of(sheet.name, lines, guesses), "method", at), at
 
 
 def _by_name(sheet: Sheet, column: str, size: str | None) -> Sheet:
     """With columns of methods, and of sizes and seeds where there is none, by the names of runs."""
-    seed = _called(sheet, SEEDS)
+    seed = called(sheet, SEEDS)
     lines = []
     for line in sheet.lines:
         name, given = line.cells[column], {}
@@ -187,12 +188,12 @@ def _by_name(sheet: Sheet, column: str, size: str | None) -> Sheet:
     if len(methods) == len(lines) or names == {*methods} == {line.cells.get("method") for line in sheet.lines}:
         return sheet
     said = f"Methods, by column {column} without size and seed: {', '.join(methods)} (--method)."
-    return _table(sheet.name, lines, [*sheet.guesses, said])
+    return table_of(sheet.name, lines, [*sheet.guesses, said])
 
 
 def _finished(sheet: Sheet) -> Sheet:
     """Without the runs whose state says that they are not finished."""
-    state = _called(sheet, STATE)
+    state = called(sheet, STATE)
     kept = [line for line in sheet.lines if not state or line.cells[state].casefold() not in UNFINISHED]
     if len(kept) in (0, len(sheet.lines)):
         return sheet
@@ -238,7 +239,7 @@ def _ask(sheet: Sheet, verb: str, found: dict[str, str | None], scores: Sequence
     command = f"sumcurve {verb} {file} --size {shlex.quote(found['size'] or 'SIZE')} {option} "
     command += shlex.quote(scores[0]) if scores else "SCORE"
     beside = {*map(plain_name, sheet.columns)} & COURSE
-    if found["size"] is None and ("log_history" in beside or (_called(sheet, STEP) and beside)):
+    if found["size"] is None and ("log_history" in beside or (called(sheet, STEP) and beside)):
         raise CommandError(
             f"{sheet.name}: the course of one training over its updates ({', '.join(sorted(beside))}), no curve over "
             "sizes: give a row for each training, with its number of training records and its score at the end; if "

@@ -319,11 +319,6 @@ def sheet(blocks: Sequence[Specification], heading: str = "", notes: Sequence[st
     return together("vconcat", [chart], title=top) if heading else chart
 
 
-def save(chart: Specification, folder: Path, name: str) -> None:
-    """Write a chart as name.svg into `folder`."""
-    write_text(folder / f"{name}.svg", svg(chart))
-
-
 def write(chart: Specification, path: Path) -> None:
     """Write a chart as its path's ending says, .svg or .png."""
     if path.suffix.lower() not in PICTURES:

@@ -176,7 +176,7 @@ def test_who_is_ahead_is_said_at_the_sizes_measured_and_beyond() -> None:
     assert found.sentences[0].startswith(said)
     later = runs()
     later.loc[(later.method == "bart-base") & (later.records == 1000), "score"] -= 9
-    assert "from 2,000 to 16,000, and not at 1,000" in sc.curve(later).sentences[0]
+    assert "bart-base is ahead of t5-small from 2,000 to 16,000 (not at 1,000)" in sc.curve(later).sentences[0]
     crossing = pd.DataFrame(
         [(name, size, seed, level + gain * np.log2(size / 1000) + 0.02 * seed)
          for name, level, gain in (("steep", 20, 3.0), ("flat", 33, 0.5)) for size in SIZES for seed in SEEDS],
