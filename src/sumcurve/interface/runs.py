@@ -68,10 +68,10 @@ def runs_of(
     takes one column of scores.
     """
     sheet = source if isinstance(source, Sheet) else _sheet(source, layout)
-    if len(sheet.lines) == 1 and "log_history" not in sheet.columns:
+    if verb == "curve" and len(sheet.lines) == 1 and "log_history" not in sheet.columns:
         raise CommandError(
             f"{sheet.name}: one row, which is one training: give a row or a file for each, in folders named after "
-            f"method and size (bart-base-1000-s1): sumcurve {verb} */{Path(sheet.name).name}"
+            f"method and size (bart-base-1000-s1): sumcurve curve */{Path(sheet.name).name}"
         )
     sheet, size = _rows(_finished(sheet), size, scores)
     if method is None and called(sheet, METHOD) is None and (name := called(sheet, NAME)):
