@@ -113,7 +113,9 @@ def _null(design: Design, weights: Array, degrees: Array, draws: int, generator:
     rank = int(np.linalg.matrix_rank(correlation, tol=1e-9, hermitian=True))
     correlation = (design.items_degrees * correlation + rank * unrelated) / (design.items_degrees + rank)
     values, vectors = np.linalg.eigh(correlation)
-    scores = generator.normal(size=(draws, len(degrees))) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    # The symmetric root: eigenvectors of equal eigenvalues turn with the rounding of a machine, the root does not.
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    scores = generator.normal(size=(draws, len(degrees))) @ root
     strata = (np.arange(STRATA) + 0.5)[:, None] / STRATA
     spread = (stats.chi2.ppf(strata, degrees) / degrees)[generator.integers(STRATA, size=draws)]
     return np.asarray(2 * stats.t.sf(np.abs(scores) / np.sqrt(spread), degrees))
