@@ -17,8 +17,22 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from sumcurve.files.content import text_of
 from sumcurve.files.layout import Layout
-from sumcurve.files.sheet import GROUP, INDEX, ITEM, METRIC, NO_SCORES, RECORDS, SEED, SYSTEM, Line, Sheet, sheet_of
+from sumcurve.files.sheet import (
+    GROUP,
+    INDEX,
+    ITEM,
+    METRIC,
+    NO_SCORES,
+    RECORDS,
+    SEED,
+    SYSTEM,
+    Line,
+    Sheet,
+    Source,
+    sheet_of,
+)
 from sumcurve.machine.arguments import CommandError, shown
 from sumcurve.machine.numbers import finite
 
@@ -110,6 +124,22 @@ def shortened(names: Sequence[str], paths: bool = False) -> list[str]:
     return [short(name) for name in names]
 
 
+def rows_of(source: Source, layout: Layout | None) -> Sheet:
+    """The rows of a table; a file of one object over several lines, such as the results of a run, is one row."""
+    if isinstance(source, str | Path) and Path(source).suffix == ".json":
+        text, _ = text_of(Path(source), layout.encoding if layout else None)
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict) and (
+            {"results", "log_history"} & {*value} or not any(isinstance(of, list) for of in value.values())
+        ):
+            sheet = sheet_of([value])
+            return replace(sheet, name=str(source), lines=[replace(line, place=str(source)) for line in sheet.lines])
+    return sheet_of(source, layout)
+
+
 def read_items(sources: Any, columns: Columns, layout: Layout | None = None) -> Items:
     """The scores of a table or file, of several files, or of a mapping from systems to files or lists of numbers.
 
@@ -136,7 +166,7 @@ def _read(sources: Any, columns: Columns, layout: Layout | None) -> Items:
         return Items.of(_of_system(str(name), source, columns, layout) for name, source in sources.items())
     many = not isinstance(sources, str | Path) and isinstance(sources, Sequence)
     listed = [*sources] if many and all(isinstance(source, str | Path) for source in sources) else [sources]
-    sheets = [sheet_of(source, layout) for source in listed]
+    sheets = [rows_of(source, layout) for source in listed]
     paths = [Path(source) if isinstance(source, str | Path) else None for source in listed]
     names = shortened([str(path.with_suffix("")) if path else "" for path in paths], paths=True)
     if means := next((sheet for sheet in sheets if any(map(RESULTS.fullmatch, sheet.columns))), None):

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sumcurve.files.layout import Layout
-from sumcurve.files.sheet import ITEM, METRIC, RECORDS, SEED, SYSTEM, Line, Sheet, Source, decimal, sheet_of
-from sumcurve.interface.items import KEYS, LOSS, RESULTS, names_of_chart, plain_name, shortened
+from sumcurve.files.sheet import ITEM, METRIC, RECORDS, SEED, SYSTEM, Line, Sheet, Source, decimal
+from sumcurve.interface.items import KEYS, LOSS, RESULTS, names_of_chart, plain_name, rows_of, shortened
 from sumcurve.machine.arguments import CommandError
 from sumcurve.machine.counts import counted
 
@@ -102,8 +102,8 @@ def _sheet(source: Source | Sequence[str | Path], layout: Layout | None) -> Shee
     several = isinstance(source, Sequence) and not isinstance(source, str)
     paths = [Path(part) for part in source if isinstance(part, str | Path)] if isinstance(source, Sequence) else []
     if not (several and paths):
-        return _of_results(sheet_of(source, layout))  # type: ignore[arg-type]
-    sheets = [_of_results(sheet_of(path, layout)) for path in paths]
+        return _of_results(rows_of(source, layout))  # type: ignore[arg-type]
+    sheets = [_of_results(rows_of(path, layout)) for path in paths]
     lines: list[Line] = []
     for path, name, sheet in zip(
         paths, shortened([str(path.with_suffix("")) for path in paths], True), sheets, strict=True
@@ -251,5 +251,5 @@ def _ask(sheet: Sheet, verb: str, found: dict[str, str | None], scores: Sequence
     roles = [f"{name} ({role})" for role, name in found.items() if name]
     columns = f"found: {', '.join(roles)}; " * bool(roles) + f"columns of numbers: {', '.join(numbers) or 'none'}"
     item = sheet.called(ITEM)
-    hint = f"; if its rows are test items, as {item} looks: sumcurve compare {file}" if item else ""
+    hint = f"; if its rows are test items, as {item} looks: sumcurve compare {file}" if item and numbers else ""
     raise CommandError(f"{sheet.name}: {'; '.join(lacking)} ({columns}): name them: {command}{hint}")

@@ -106,19 +106,20 @@ FILES = {
     "all_results.json": lambda row: {"epoch": 3.0, "train_samples": row.records, "predict_rouge1": row.score},
     "results_2026-01-02.json": lambda row: {
         "results": {"cnn": {"alias": "cnn", "rouge1,none": row.score, "rouge1_stderr,none": 0.3, "rouge2,none": 9.0}},
-        "config": {"model": "hf"},
+        "configs": {"cnn": {"metric_list": [{"metric": "rouge1"}]}},
     },
     "score.json": lambda row: {"rouge1": row.score},
 }
 
 
+@pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("name", FILES)
-def test_files_of_a_run_are_named_after_their_folders(name, tmp_path, capsys) -> None:
+def test_files_of_a_run_are_named_after_their_folders(name, indent, tmp_path, capsys) -> None:
     paths = []
     for row in runs().itertuples():
         folder = tmp_path / f"{row.method}-{row.records}-s{row.seed}"
         folder.mkdir()
-        (folder / name).write_text(json.dumps(FILES[name](row)))
+        (folder / name).write_text(json.dumps(FILES[name](row), indent=indent))
         paths.append(folder / name)
     plain, found = sc.curve(runs()), sc.curve(paths)
     pd.testing.assert_frame_equal(found.to_pandas("verdicts"), plain.to_pandas("verdicts"))
@@ -131,7 +132,7 @@ def test_files_of_a_run_are_named_after_their_folders(name, tmp_path, capsys) ->
 
 def test_means_over_items_are_not_compared(tmp_path) -> None:
     for model in MODELS:
-        (tmp_path / f"{model}.json").write_text(json.dumps(FILES["results_2026-01-02.json"](runs().iloc[0])))
+        (tmp_path / f"{model}.json").write_text(json.dumps(FILES["results_2026-01-02.json"](runs().iloc[0]), indent=2))
     with pytest.raises(CommandError, match=r"bart-base\.json: means over all items, .*samples_\*\.jsonl"):
         sc.compare([tmp_path / f"{model}.json" for model in MODELS])
 
@@ -147,6 +148,13 @@ COURSES = {
 def test_a_training_s_course_is_no_curve_over_sizes(course) -> None:
     with pytest.raises(CommandError, match=r"course of one training .*a row for each training.*sumcurve curve FILE"):
         sc.curve(COURSES[course])
+
+
+def test_a_trainer_s_state_is_a_course(tmp_path) -> None:
+    state = {"global_step": 20, "log_history": [{"epoch": 1, "step": 10, "loss": 2.0}, {"step": 20, "eval_loss": 1.5}]}
+    (tmp_path / "trainer_state.json").write_text(json.dumps(state, indent=2))
+    with pytest.raises(CommandError, match=r"trainer_state\.json: the course of one training"):
+        sc.curve(tmp_path / "trainer_state.json")
 
 
 def test_all_that_is_not_clear_is_asked_for_at_once(tmp_path) -> None:
