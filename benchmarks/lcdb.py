@@ -15,7 +15,11 @@ straight line in log d through each curve, by least squares.
 
 `--means` is a CSV of LCDB 1.1 with columns openml_id, learner, anchor, test_error_mean and test_error_stderr.
 
-OMP_NUM_THREADS=1 python benchmarks/lcdb.py [--means FILE] [--csv FILE] [--cache scratch/lcdb] [--sizes 6]
+How many overtakings could be called: of the collections that were chosen on, what is called at other probabilities than
+0.8; with the least probability at which four in five of those called are true, found in hindsight; and after isotonic
+regression. `--learned` adds a network that has seen all pairs of LCDB 1.1's other data sets, and needs torch.
+
+OMP_NUM_THREADS=1 python benchmarks/lcdb.py [--means FILE [--learned]] [--csv FILE] [--cache scratch/lcdb] [--sizes 6]
 """
 
 import argparse
@@ -34,18 +38,25 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
 from sumcurve.curves import fit
 from sumcurve.curves.runs import seed_errors
 from sumcurve.curves.verdict import Verdict, verdict
 
+COLUMNS = ("test_error_mean", "test_error_stderr")
 Half = Literal["first", "second"]
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 OUTER, INNER = 5, 5  # LCDB's seeds: of the test set, and of the training set within it
 STUDIES, METHODS, SEEDS, SIZES = 4, 4, 3, 6
 DRAWS = 2000
 TIMES = (1, 2, 4)
 CALLED = 0.8  # probability of an overtaking within 4d
+PROBABILITIES = (0.3, 0.4, 0.5, 0.6, 0.7, CALLED, 0.9)
+TRUE = 0.8  # of what is called, hoped for
+FOLDS = 10  # of data sets
+LEARNED = "all pairs, by a network"
 PREDICTORS = ("verdicts", "stays ahead", "log-linear")
 Rows = list[dict[str, float | str]]
 
@@ -91,7 +102,7 @@ def studies(table: pd.DataFrame, chosen: Half, number: int = SIZES) -> Iterator[
         )
         scores = scores.dropna() if scores.shape[1] == OUTER * INNER else scores.iloc[:0]
         generator = np.random.default_rng([7, int(data_set)])
-        powers = [power for power in range(9, 40) if 2 ** (power + 2) <= largest]
+        powers = powers_of(largest)
         for _ in range(STUDIES):
             power = int(generator.choice(powers))
             sizes = [2**step for step in range(power - 5, power + 3)]
@@ -139,27 +150,33 @@ def seeded(study: Study) -> Trial:
     return Trial(study.data_set, study.learners, study.sizes, means, errors, held.mean(axis=2), apart)
 
 
+def powers_of(largest: int) -> list[int]:
+    """The powers of two that d may be, where `largest` is the largest size measured."""
+    return [power for power in range(9, 40) if 2 ** (power + 2) <= largest]
+
+
+def complete(wide: pd.DataFrame, sizes: list[int]) -> pd.DataFrame:
+    """The learners of one data set of LCDB 1.1 that have all these sizes, d/32 to 4d."""
+    wanted = [(column, size) for column in COLUMNS for size in sizes]
+    return wide[wanted].dropna() if {*wanted} <= {*wide.columns} else wide.iloc[:0]
+
+
 def published(table: pd.DataFrame) -> Iterator[Trial]:
     """Studies of LCDB 1.1's means, in percent of accuracy."""
     table = table[np.log2(table.anchor) % 1 == 0]
     for data_set, rows in table.groupby("openml_id"):
-        columns = ["test_error_mean", "test_error_stderr"]
-        wide = 100 * rows.pivot_table(index="learner", columns="anchor", values=columns)
-        largest, generator = int(rows.anchor.max()), np.random.default_rng([11, int(data_set)])
-        powers = [power for power in range(9, 40) if 2 ** (power + 2) <= largest]
+        wide = 100 * rows.pivot_table(index="learner", columns="anchor", values=[*COLUMNS])
+        generator = np.random.default_rng([11, int(data_set)])
+        powers = powers_of(int(rows.anchor.max()))
         for _ in range(STUDIES if powers else 0):
             power = int(generator.choice(powers))
             sizes = [2**step for step in range(power - 5, power + 3)]
-            if not {(column, size) for column in columns for size in sizes} <= {*wide.columns}:
-                continue
-            have = wide[[(column, size) for column in columns for size in sizes]].dropna()
+            have = complete(wide, sizes)
             if len(have) < 2:
                 continue
             learners = tuple(sorted(generator.choice(have.index, min(METHODS, len(have)), replace=False)))
-            found, errors = (
-                100 - have.loc[[*learners], columns[0]].to_numpy(),
-                have.loc[[*learners], columns[1]].to_numpy(),
-            )
+            found, errors = (have.loc[[*learners], column].to_numpy() for column in COLUMNS)
+            found = 100 - found
             drawn = generator.standard_normal((DRAWS, len(learners), SIZES)) * errors[:, :SIZES]
             held = errors[:, SIZES - 1 :]
             apart = np.sqrt(held[:, None] ** 2 + np.where(np.eye(len(held))[..., None], 0.0, held**2))
@@ -250,7 +267,20 @@ def brier(probabilities: Array, outcomes: Array) -> float:
     return float(np.square(probabilities - outcomes).mean())
 
 
-def report(pairs: pd.DataFrame, curves: pd.DataFrame) -> Rows:
+def called_at(least: float, chance: Array, behind: Flags) -> tuple[Flags, Flags]:
+    """Pairs of which a chance ``[pairs, sizes]`` of being behind is at least so high, and those of which it is true."""
+    named = chance >= least
+    return named.any(axis=1), (named & behind).any(axis=1)
+
+
+def overtakings(pairs: pd.DataFrame) -> tuple[Array, Flags, Flags]:
+    """Chances and truths ``[pairs, 2]`` of who is ahead at d being behind at 2d and 4d, and real overtakings."""
+    later = pairs[[f"truth {n}" for n in TIMES[1:]]]
+    real = (np.sign(later).ne(np.sign(pairs["truth 1"]), axis=0)).any(axis=1).to_numpy()
+    return 1 - pairs[[f"verdicts {n}" for n in TIMES[1:]]].to_numpy(), later.to_numpy() < 0, real
+
+
+def report(pairs: pd.DataFrame, curves: pd.DataFrame, probabilities: tuple[float, ...] = (CALLED,)) -> Rows:
     """Every figure as (measure, of, value, cases); truths of equal means are left out where someone must be ahead."""
     rows: Rows = []
 
@@ -280,19 +310,12 @@ def report(pairs: pd.DataFrame, curves: pd.DataFrame) -> Rows:
     for measure in ("claimed", "true"):
         put(measure, "all stated verdicts", pairs[decided][measure].mean(), int(decided.sum()))
     for of, pairs_of in (("all", pairs), ("held-out means apart at d and then", pairs[clearly_apart(pairs)])):
-        later = pairs_of[[f"truth {n}" for n in TIMES[1:]]]
-        real = (np.sign(later).ne(np.sign(pairs_of["truth 1"]), axis=0)).any(axis=1)
-        chance = 1 - pairs_of[[f"verdicts {n}" for n in TIMES[1:]]]
-        called = (chance >= CALLED).to_numpy()
+        chance, behind, real = overtakings(pairs_of)
         put("overtaken within 4d", of, real.mean(), len(pairs_of))
-        true = (called & (later < 0).to_numpy()).any(axis=1)
-        put(f"called at {CALLED:g} of what was overtaken", of, true[real].mean(), int(real.sum()))
-        put(
-            f"called at {CALLED:g}, who is ahead then",
-            of,
-            true[called.any(axis=1)].mean(),
-            int(called.any(axis=1).sum()),
-        )
+        for least in probabilities:
+            called, true = called_at(least, chance, behind)
+            put(f"called at {least:g} of what was overtaken", of, true[real].mean(), int(real.sum()))
+            put(f"called at {least:g}, who is ahead then", of, true[called].mean(), int(called.sum()))
     for n in TIMES:
         apart = pairs[pairs[f"truth {n}"] != 0]
         outcome = (apart[f"truth {n}"] > 0).to_numpy(dtype=np.float64)
@@ -325,6 +348,119 @@ def report(pairs: pd.DataFrame, curves: pd.DataFrame) -> Rows:
     return rows
 
 
+def ceiling(chance: Array, behind: Flags, real: Flags, data_sets: NDArray[np.int64], of: str) -> Rows:
+    """What these chances could call at most: with the best threshold in hindsight, and through isotonic regression.
+
+    The regression is made on nine tenths of the data sets and applied to the last: the best that any growing function
+    of the probability gives.
+    """
+    tried = [called_at(least, chance, behind) for least in np.unique(chance)]
+    true_enough = [true[real] for called, true in tried if true.sum() >= TRUE * called.sum()]
+    share = max((float(true.mean()) for true in true_enough), default=0.0)
+    again = recalibrated(chance, behind, data_sets)
+    called, true = called_at(CALLED, again, behind)
+    found = {
+        "called with four in five true, in hindsight, of what was overtaken": (share, real),
+        f"called at {CALLED:g} after isotonic regression of what was overtaken": (true[real].mean(), real),
+        f"called at {CALLED:g} after isotonic regression, who is ahead then": (true[called].mean(), called),
+    }
+    return [
+        {"measure": measure, "of": of, "value": round(float(value), 4), "cases": int(cases.sum())}
+        for measure, (value, cases) in found.items()
+    ]
+
+
+def folds(data_sets: NDArray[np.int64]) -> Iterator[Flags]:
+    """Rows of a tenth of the data sets at a time."""
+    shuffled = np.random.default_rng(5).permutation(np.unique(data_sets))
+    return (np.isin(data_sets, shuffled[fold::FOLDS]) for fold in range(FOLDS))
+
+
+def recalibrated(chance: Array, behind: Flags, data_sets: NDArray[np.int64]) -> Array:
+    """Chances ``[pairs, sizes]`` through the isotonic regression of the other tenths of the data sets, size by size."""
+    found = np.empty_like(chance)
+    for out in folds(data_sets):
+        for size in range(chance.shape[1]):
+            x, y = chance[~out, size], behind[~out, size].astype(np.float64)
+            order = np.lexsort((-y, x))  # equal chances are pooled
+            found[out, size] = np.interp(chance[out, size], x[order], isotonic_regression(y[order]).x)
+    return found
+
+
+def learned(table: pd.DataFrame) -> Rows:
+    """What a network calls that has seen all pairs of the other data sets of LCDB 1.1, each with its truth."""
+    scores, errors, data_sets = every_pair(table)
+    lead = scores[:, 0] - scores[:, 1]
+    behind = (lead[:, SIZES:] < 0).any(axis=1)
+    inputs, chance = described(scores[..., :SIZES], errors[..., :SIZES]), np.empty(len(lead))
+    for out in folds(data_sets):
+        chance[out] = network(inputs[~out], behind[~out], inputs[out])
+    rows: Rows = []
+    for least in PROBABILITIES:
+        called = chance >= least
+        for measure, cases in ((" of what was overtaken", behind), (", who is ahead then", called)):
+            value = (called & behind).sum() / cases.sum()
+            name, number = f"called at {least:g}{measure}", int(cases.sum())
+            rows.append({"measure": name, "of": LEARNED, "value": round(float(value), 4), "cases": number})
+    return rows + ceiling(chance[:, None], behind[:, None], behind, data_sets, LEARNED)
+
+
+def every_pair(table: pd.DataFrame) -> tuple[Array, Array, NDArray[np.int64]]:
+    """Scores and standard errors ``[pairs, 2, d/32 to 4d]`` at every possible d, who is ahead at d first; data sets."""
+    found: list[Array] = []
+    data_sets: list[int] = []
+    table = table[np.log2(table.anchor) % 1 == 0]
+    for data_set, rows in table.groupby("openml_id"):
+        wide = 100 * rows.pivot_table(index="learner", columns="anchor", values=[*COLUMNS])
+        for power in powers_of(int(rows.anchor.max())):
+            have = complete(wide, [2**step for step in range(power - 5, power + 3)])
+            curves = np.stack([100 - have[COLUMNS[0]].to_numpy(), have[COLUMNS[1]].to_numpy()]) if len(have) else []
+            for pair in combinations(range(len(have)), 2):
+                first, second = sorted(pair, key=lambda row: -curves[0][row, SIZES - 1])
+                if curves[0][first, SIZES - 1] > curves[0][second, SIZES - 1]:
+                    found.append(curves[:, [first, second]])
+                    data_sets.append(int(data_set))
+    both = np.array(found)
+    return both[:, 0], both[:, 1], np.array(data_sets)
+
+
+def described(scores: Array, errors: Array) -> Array:
+    """Inputs of the network: leads and gains in units of either, of today's lead and of the noise; standardized."""
+    lead, noise = scores[:, 0] - scores[:, 1], np.hypot(errors[:, 0], errors[:, 1]) + 0.02
+    closing, now = np.diff(lead, axis=1), lead[:, -1:]
+    unit = np.sqrt(now**2 + noise[:, -1:] ** 2 + np.square(closing[:, -3:]).mean(axis=1, keepdims=True))
+    gains = (np.diff(scores, axis=2) / unit[:, None]).reshape(len(scores), -1)
+    ratios = [lead / unit, gains, np.clip(closing / (now + 0.05), -6, 6), lead / noise]
+    ratios.append((now + closing[:, -1:]) / noise[:, -1:])
+    inputs = np.concatenate(
+        [*ratios, np.log(unit), np.log(now + 0.05), np.log(noise[:, -1:]), np.log(100.5 - scores[:, :, -1])], axis=1
+    )
+    return np.asarray(np.clip((inputs - inputs.mean(axis=0)) / inputs.std(axis=0), -5, 5))
+
+
+def network(inputs: Array, outcomes: Flags, new: Array) -> Array:
+    """Chances of `new` by a network of two layers; its size and steps were not tuned."""
+    import torch
+
+    torch.manual_seed(0)
+    layers = [torch.nn.Linear(inputs.shape[1], 48), torch.nn.SiLU(), torch.nn.Dropout(0.1)]
+    layers += [torch.nn.Linear(48, 48), torch.nn.SiLU(), torch.nn.Dropout(0.1), torch.nn.Linear(48, 1)]
+    model = torch.nn.Sequential(*layers)
+    steps = 1200
+    optimizer = torch.optim.AdamW(model.parameters(), 3e-3, weight_decay=0.05)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    known, truth = torch.tensor(inputs, dtype=torch.float32), torch.tensor(outcomes, dtype=torch.float32)
+    for _ in range(steps):
+        batch = torch.randint(len(known), (2048,))
+        optimizer.zero_grad()
+        torch.nn.functional.binary_cross_entropy_with_logits(model(known[batch])[:, 0], truth[batch]).backward()
+        optimizer.step()
+        schedule.step()
+    model.eval()
+    with torch.no_grad():
+        return np.asarray(torch.sigmoid(model(torch.tensor(new, dtype=torch.float32))[:, 0]).double())
+
+
 def clearly_apart(pairs: pd.DataFrame) -> pd.Series:
     """Pairs whose held-out means are two standard errors apart at d, and at 4d."""
     apart = [pairs[f"truth {n}"].abs() > 2 * pairs[f"error {n}"] for n in (TIMES[0], TIMES[-1])]
@@ -335,6 +471,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("half", nargs="*", default=["first", "second"], help="of LCDB 1.0: first, second")
     parser.add_argument("--means", type=Path, help="LCDB 1.1's table, too")
+    parser.add_argument("--learned", action="store_true", help="what a network calls that has seen other data sets")
     parser.add_argument("--csv", type=Path, help="write the figures here, too")
     parser.add_argument("--cache", type=Path, default=Path("scratch/lcdb"), help="where the archive is kept")
     parser.add_argument("--sizes", type=int, default=SIZES, help="the largest of the six, of LCDB 1.0")
@@ -342,8 +479,11 @@ def main() -> None:
     arguments.cache.mkdir(parents=True, exist_ok=True)
     table = accuracies(arguments.cache)
     trials = {name: map(seeded, studies(table, name, arguments.sizes)) for name in arguments.half}
-    if arguments.means:
-        trials["LCDB 1.1"] = published(pd.read_csv(arguments.means))
+    if arguments.learned and not arguments.means:
+        parser.error("--learned needs --means: the network sees LCDB 1.1 alone")
+    means = pd.read_csv(arguments.means) if arguments.means else None
+    if means is not None:
+        trials["LCDB 1.1"] = published(means)
     written: Rows = []
     for name, of in trials.items():
         pairs: Rows = []
@@ -352,7 +492,14 @@ def main() -> None:
             of_pairs, of_curves = tried(trial)
             pairs += of_pairs
             curves += of_curves
-        for row in report(pd.DataFrame(pairs), pd.DataFrame(curves)):
+        table_of_pairs = pd.DataFrame(pairs)
+        # Of the second half nothing is looked at that one could choose by.
+        rows = report(table_of_pairs, pd.DataFrame(curves), (CALLED,) if name == "second" else PROBABILITIES)
+        if name != "second":
+            rows += ceiling(*overtakings(table_of_pairs), table_of_pairs.data_set.to_numpy(), "all")
+        if name == "LCDB 1.1" and arguments.learned and means is not None:
+            rows += learned(means)
+        for row in rows:
             print(f"{name:8} {row['measure']:62} {row['of']:40} {row['value']:8.4f} {row['cases']:6}", flush=True)
             written.append({"half": name} | row)
     if arguments.csv:

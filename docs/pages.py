@@ -306,9 +306,13 @@ def held_back() -> str:
             brier = (cell(half, "Brier score of P(ahead)", f"{name} at {at}", ".4f") for half in halves)
             body.append([f"Brier score of {title}, at {at}", *brier])
     body += [[f"forecasts' less than {stays}'s, at {at}", *(less(half, at) for half in halves)] for at in ("2d", "4d")]
-    for measure in ("called at 0.8 of what was overtaken", "called at 0.8, who is ahead then"):
-        shares = [one("benchmarks/lcdb.csv", half=half, measure=measure, of="all") for half in halves]
-        body.append([measure, *(f"{float(row['value']) * int(row['cases']):.0f} of {row['cases']}" for row in shares)])
+    for least in ("0.8", "0.5"):
+        for measure in (f"called at {least} of what was overtaken", f"called at {least}, who is ahead then"):
+            # Nothing is looked at on the second half that one could choose by.
+            looked_at = [half for half in halves if least == "0.8" or half != "second"]
+            shares = [one("benchmarks/lcdb.csv", half=half, measure=measure, of="all") for half in looked_at]
+            cells = [f"{float(row['value']) * int(row['cases']):.0f} of {row['cases']}" for row in shares]
+            body.append([measure, *cells, *["–"] * (len(halves) - len(cells))])
     return table(["LCDB", *halves.values()], body)
 
 

@@ -81,3 +81,38 @@ def test_a_claim_is_borne_out_at_the_sizes_it_is_of(
 ) -> None:
     claim = Verdict(kind, "a", "b", 10.0, 40.0, 0.9, 0.95, (0, 0, 0), (0.5, 0.5, 0.5), between)
     assert lcdb.borne_out(claim, dict(zip((10.0, 20.0, 40.0), lead, strict=True))) == true
+
+
+def test_isotonic_regression_finds_chances_that_are_too_cautious() -> None:
+    """A chance of 0.3 that is borne out nine times in ten is called after it, on data sets that it has not seen."""
+    data_sets = np.repeat(np.arange(20), 20)
+    chance = np.where(np.arange(400) % 20 < 10, 0.3, 0.1)[:, None]
+    behind = (np.arange(400) % 20 < 9)[:, None]
+    called, true = lcdb.called_at(0.8, chance, behind)
+    assert (called.sum(), true.sum()) == (0, 0)
+    found = lcdb.recalibrated(chance, behind, data_sets)
+    np.testing.assert_allclose(found, np.where(chance > 0.2, 0.9, 0.0))
+    hindsight, share, right = lcdb.ceiling(chance, behind, behind[:, 0], data_sets, "all")
+    assert (hindsight["value"], share["value"], right["value"]) == (1.0, 1.0, 0.9)
+
+
+def test_chances_that_say_nothing_cannot_be_recalibrated_to_calls() -> None:
+    generator = np.random.default_rng(0)
+    chance, behind = generator.random((2000, 2)), generator.random((2000, 2)) < 0.2
+    found = lcdb.recalibrated(chance, behind, np.arange(2000) // 20)
+    np.testing.assert_allclose(np.median(found), 0.2, atol=0.05)
+    assert lcdb.called_at(0.8, found, behind)[0].mean() < 0.01
+
+
+def test_a_network_sees_every_pair_with_the_better_at_d_first() -> None:
+    sizes = [2**power for power in range(4, 13)]  # d is 512 or 1,024
+    rows = [
+        (3, learner, size, 0.5 - 0.01 * place - size / 10_000, 0.001 * (place + 1))
+        for place, learner in enumerate(("knn", "svm", "tree"))
+        for size in sizes
+    ]
+    table = pd.DataFrame(rows, columns=["openml_id", "learner", "anchor", "test_error_mean", "test_error_stderr"])
+    scores, errors, data_sets = lcdb.every_pair(table)
+    assert (scores.shape, errors.shape, data_sets.tolist()) == ((6, 2, 8), (6, 2, 8), [3] * 6)
+    assert (scores[:, 0] > scores[:, 1]).all()
+    assert (errors[:, 0] > errors[:, 1]).all()  # goes with its learner
