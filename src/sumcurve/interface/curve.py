@@ -106,7 +106,11 @@ class CurveResult(Result):
             for name, share in _leading(self.fits, at).items()
         }
         band = f"{100 * self.fits.settings.confidence:g} %"
-        about = f"Dashed: forecast. Bands: {band}. In brackets: probability of leading at {shown(at)}."
+        about = f"Dashed: forecast. Bands: {band}." + " Lower is better." * (self.scale.factor < 0)
+        if len(labels) > 1:
+            about += f" In brackets: probability of leading at {shown(at)}."
+        else:
+            labels = {name: name for name in labels}
         panel = Panel(
             {"text": self.score, "subtitle": about},
             f"training {shown.unit}, logarithmic",

@@ -251,9 +251,9 @@ def _wide(sheet: Sheet, columns: Columns) -> Items:
 
 def _item(sheet: Sheet, columns: Columns) -> str:
     """The column of items; a table's index, if no other."""
-    if (column := sheet.called(TEXTS)) and sheet.called((*ITEM, *SYSTEM)) is None:
+    if (sheet.called(TEXTS) or len(sheet.columns) == 1) and sheet.called((*ITEM, *SYSTEM)) is None:
         raise CommandError(
-            f"{sheet.name}: column {column}: texts, no scores: sumcurve rouge --references FILE --candidates FILE "
+            f"{sheet.name}: texts, no scores: sumcurve rouge --references FILE --candidates FILE "
             "--per-item scores.csv scores them, for sumcurve compare scores.csv"
         )
     return sheet.column(columns.item, (*ITEM, INDEX), "item", "--item")

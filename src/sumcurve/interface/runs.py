@@ -252,4 +252,7 @@ def _ask(sheet: Sheet, verb: str, found: dict[str, str | None], scores: Sequence
     columns = f"found: {', '.join(roles)}; " * bool(roles) + f"columns of numbers: {', '.join(numbers) or 'none'}"
     item = sheet.called(ITEM)
     hint = f"; if its rows are test items, as {item} looks: sumcurve compare {file}" if item and numbers else ""
+    hint = (
+        hint if numbers else "; texts are scored first, by sumcurve rouge, and their items compared by sumcurve compare"
+    )
     raise CommandError(f"{sheet.name}: {'; '.join(lacking)} ({columns}): name them: {command}{hint}")

@@ -303,11 +303,15 @@ def test_ids_may_be_the_index_of_a_frame() -> None:
         pd.testing.assert_frame_equal(sc.compare(indexed).to_pandas("pairs"), plain)
 
 
-def test_a_generator_and_texts_are_named() -> None:
+def test_a_generator_and_texts_are_named(tmp_path) -> None:
     with pytest.raises(UsageError, match=r"scores is a generator.*list"):
         sc.compare(row for row in [{"item": 1}])
-    with pytest.raises(CommandError, match=r"column prediction: texts, no scores: sumcurve rouge"):
+    with pytest.raises(CommandError, match=r"texts, no scores: sumcurve rouge"):
         sc.compare([{"prediction": "a", "reference": "b"}])
+    (tmp_path / "generated_predictions.txt").write_text("the cat sat\na dog ran\nrain\n")
+    for tool in (sc.compare, sc.curve):
+        with pytest.raises(CommandError, match=r"generated_predictions\.txt: .*sumcurve rouge"):
+            tool(tmp_path / "generated_predictions.txt")
 
 
 # --- the picture
