@@ -140,17 +140,8 @@ def results_of(sheet: Sheet, scores: Sequence[str] = ()) -> Results:
     the value and the remedy.
     """
     path, header, lines = sheet.name, sheet.columns, sheet.lines
-    missing = [key for key in KEYS if key not in header]
-    for key in missing:
-        if other := [name for name in header if name.lower() == key]:
-            raise FileError(f"{path}: column {other[0]!r} is no {key!r}: write it in small letters")
-    if missing:
-        remedy = "add it" if len(missing) == 1 else "add them"
-        absent = f"column{'s' * (len(missing) > 1)} {', '.join(missing)}"
-        raise FileError(
-            f"{path}: no {absent}, which every results file needs: {remedy}; "
-            "`sumcurve curve` takes tables of runs with other names"
-        )
+    if missing := [key for key in KEYS if key not in header]:
+        raise FileError(f"{path}: no column {', '.join(missing)}: every results file needs it: add it")
     costs = [name for name in SECONDS if name in header]
     if len(costs) > 1:
         raise FileError(f"{path}: columns {' and '.join(costs)} both mean the training time: keep one of them")

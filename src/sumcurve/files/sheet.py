@@ -4,6 +4,7 @@ JSON is one object a row; keys inside objects are named with dots, as `doc.subje
 """
 
 import difflib
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,7 +52,7 @@ Source = str | Path | DataFrame | Sequence[Mapping[str, Any]]
 class Line:
     """A row of a sheet, with the place that an error names; cells have no blanks around them.
 
-    The cell of a NaN is empty; `written` is its text.
+    The cell of a NaN is empty; `written` is its text, and that of lists of numbers.
     """
 
     place: str
@@ -168,16 +169,25 @@ def sheet_of(source: Source, layout: Layout | None = None) -> Sheet:
     if isinstance(source, str | Path):
         return read_sheet(Path(source), layout)
     if isinstance(source, DataFrame):
-        names = [str(name) for name in source.columns]
+        frame = _with_index(source)
+        names = [str(name) for name in frame.columns]
         if twice := [name for name in names if names.count(name) > 1]:
             raise FileError(f"the table: column {twice[0]} stands twice: give every column its own name")
     if hasattr(source, "to_dicts"):  # polars
         rows = source.to_dicts()
     elif isinstance(source, DataFrame):
-        rows = source.to_dict("records")
+        rows = frame.to_dict("records")
     else:
         rows = list(source)
     return _sheet("the table", [_line(f"row {number}", row) for number, row in enumerate(rows, start=1)])
+
+
+def _with_index(frame: Any) -> Any:
+    """A data frame of pandas with its index as a column, where that does not only count rows."""
+    index = getattr(frame, "index", None)
+    if index is None or (index.nlevels == 1 and index.name is None and index.dtype.kind in "iu"):
+        return frame
+    return frame.rename_axis([name or INDEX for name in index.names]).reset_index()
 
 
 def read_sheet(path: Path, layout: Layout | None = None) -> Sheet:
@@ -219,7 +229,7 @@ def _line(place: str, row: Mapping[str, Any]) -> Line:
 def _flat(row: Mapping[str, Any], written: dict[str, str], before: str = "") -> dict[str, str]:
     """Scalars of a row as text, of nested objects with dotted names; lists of scalars joined, as `metrics`.
 
-    Texts of NaN go into `written`.
+    Texts of NaN, and of lists of numbers, go into `written`.
     """
     cells: dict[str, str] = {}
     for key, value in row.items():
@@ -233,7 +243,10 @@ def _flat(row: Mapping[str, Any], written: dict[str, str], before: str = "") -> 
             if value is not None:
                 written[name] = str(value)
         elif isinstance(value, list | tuple):
-            cells[name] = ",".join(value) if all(isinstance(part, str) for part in value) else "[…]"  # no number
+            is_text = all(isinstance(part, str) for part in value)
+            cells[name] = ",".join(value) if is_text else "[…]"  # no number
+            if value and all(isinstance(part, int | float) for part in value):
+                written[name] = json.dumps(value)
         else:
             cells[name] = str(value).strip()
     return cells

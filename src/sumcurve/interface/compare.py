@@ -83,7 +83,7 @@ def compare(
     shares = all(0 <= value <= 1 for row in rows for value in row.values.values())
     points = ", 0 to 1: `sumcurve rouge` and `power` speak of points, 100 times as much" if shares else ""
     notes = {f"Unit: that of the scores{points}.": None}
-    sentences = warnings_of(names, lower_is_better)
+    sentences = [*items.warnings, *warnings_of(names, lower_is_better)]
     for name in names:
         sentences += mixed_units(((row.system, row.values[name]) for row in rows if name in row.values), name)
     pair_rows: list[Mapping[str, Any]] = []
@@ -144,7 +144,7 @@ def _decimals(pairs: Iterable[Pair], unit: float, deviation: float) -> int:
     ends = [pair.interval for pair in pairs]
     halves = [unit * (high - low) / 2 for low, high in ends if low is not None and high is not None]
     least = min((half for half in halves if half > 0), default=deviation or unit)
-    return min(9, max(0, 1 - math.floor(math.log10(least))))
+    return max(0, 1 - math.floor(math.log10(least)))
 
 
 def _notes(design: Design, cut: str, cells: Sequence[Cell]) -> Iterator[str]:

@@ -38,7 +38,7 @@ from sumcurve.machine.numbers import finite
 from sumcurve.machine.spelling import alike
 
 KEYS = {  # of an object, by role
-    "candidate": ("candidate", "summary"),
+    "candidate": ("candidate", "prediction", "summary"),
     "reference": ("reference", "references", "target"),
 }
 SCORES = "`sumcurve compare` and `sumcurve correlate` take scores"
@@ -115,7 +115,7 @@ def read_texts(
     if texts.is_plain:
         _add_lines(texts, read.rows, role, key, ids)
     elif read.kind == "json":
-        _add_values(texts, read.rows, role, key, ids)
+        _add_values(texts, read.rows if key else _of_samples(texts, read.rows), role, key, ids)
     else:
         _add_cells(texts, read.rows, read.columns, role, key, ids)
     return texts
@@ -130,6 +130,27 @@ def _add_lines(texts: Texts, rows: Sequence[Row], role: Role, key: str | None, i
             raise FileError(f"{row.place}: a JSON object, but line 1 is plain text; write all lines in one form")
         texts.add(row.line, [sentences(row.value)], None)
         texts.check_marks(row.value)
+
+
+def _of_samples(texts: Texts, rows: Sequence[Row]) -> Sequence[Row]:
+    """Rows of samples of lm-evaluation-harness as items with id, reference and candidate, of the first filter alone.
+
+    Other rows are as they are.
+    """
+    if not all(isinstance(row.value, dict) and {"doc_id", "target", "filtered_resps"} <= {*row.value} for row in rows):
+        return rows
+    filters = list(dict.fromkeys(str(row.value.get("filter", "")) for row in rows))
+    if len(filters) > 1:
+        texts.guesses.append(f"Filter of {texts.path}: {filters[0]}; not used: {', '.join(filters[1:])}.")
+    items = []
+    for row in rows:
+        response = row.value["filtered_resps"]
+        while isinstance(response, list) and response:
+            response = response[0]
+        if str(row.value.get("filter", "")) == filters[0]:
+            item = {"id": row.value["doc_id"], "reference": row.value["target"], "candidate": response}
+            items.append(replace(row, value=item))
+    return items
 
 
 def _add_values(texts: Texts, rows: Sequence[Row], role: Role, key: str | None, ids: str | None) -> None:
