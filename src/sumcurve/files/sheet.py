@@ -3,7 +3,6 @@
 JSON is one object a row; keys inside objects are named with dots, as `doc.subject`.
 """
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,10 +12,12 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from sumcurve.files.errors import FileError
+from sumcurve.files.fields import called
 from sumcurve.files.layout import Layout
 from sumcurve.files.rows import COMMA, THOUSANDS_BY_POINT, read_rows
 from sumcurve.files.tables import INDEX
 from sumcurve.machine.numbers import finite
+from sumcurve.machine.spelling import there_are
 
 # Names of columns that are looked for where a caller names none, whatever their case.
 ITEM = ("item", "id", "_id", "doc_id", "docid", "item_id", "example_id", "question_id")
@@ -108,9 +109,7 @@ class Sheet:
         if wanted is not None:
             if wanted in self.columns:
                 return wanted
-            near = difflib.get_close_matches(wanted, self.columns, 1)
-            meant = f"; did you mean {near[0]!r}?" if near else "."
-            raise FileError(f"{self.name}: no column {wanted!r}{meant} There are: {', '.join(self.columns)}")
+            raise FileError(f"{self.name}: no column {wanted!r}; {there_are(wanted, self.columns)}")
         if (column := self.called(names)) is not None:
             return column
         raise FileError(
@@ -120,8 +119,7 @@ class Sheet:
 
     def called(self, names: Iterable[str]) -> str | None:
         """The column of one of these names, whatever its case; None where there is none."""
-        folded = {column.casefold(): column for column in reversed(self.columns)}
-        return next((folded[name] for name in names if name in folded), None)
+        return called(self.columns, names)
 
     def taken(self, roles: Mapping[str, Sequence[str]]) -> list[str]:
         """Sentences about guesses of the file, the role of each column, and columns that are not used."""

@@ -19,9 +19,10 @@ from sumcurve.machine.arguments import CommandError, UsageError
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import checked, plain
 from sumcurve.rouge_engine.scorer import METRICS, Multi, References, RougeEngine, RougeScores, Text
+from sumcurve.rouge_engine.scripts import UNREAD, beyond_ascii
 from sumcurve.rouge_engine.stemmers import MissingExceptions
 from sumcurve.rouge_engine.texts import Role, Texts, in_order_of, parted, read_texts
-from sumcurve.rouge_engine.tokens import Mode, tokenize, unread_letters
+from sumcurve.rouge_engine.tokens import Mode, tokenize
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
 from sumcurve.tables.result import Result
@@ -36,7 +37,6 @@ POINTS = 100  # scores are shares in files, percent ("points") on paper
 LEVEL = 0.05
 FEW = 100  # resamples below which the ends of an interval are a handful of draws
 NOT_SHOWN = "no significant difference"
-UNREAD = 0.01  # of the references' letters; English with foreign names stays below
 NAMES = ("candidates", "compare")  # of the systems
 # Tokens that may be marks: <sent_1>, <|sep|>, </x>, [X_SEP], ##SENT##, {SEP}
 LIKE_MARK = re.compile(
@@ -308,7 +308,7 @@ def warnings_of_texts(
 
     `places` name an item's place by its number from 0: in the references, then in each system's texts.
     """
-    share = unread_letters(_strings(references), mode)
+    share, _ = beyond_ascii(_strings(references)) if mode.startswith("rouge") else (0.0, 0.0)
     if share >= UNREAD:
         yield (
             f"WARNING: {100 * share:.0f} % of the references' letters are not a to z: mode {mode} takes them for gaps, "

@@ -11,6 +11,7 @@ from sumcurve.capabilities.extracts import EXACT, SEARCHES, Metric, ScorerName
 from sumcurve.capabilities.extracts.article import Article, OracleError, tokenized
 from sumcurve.capabilities.extracts.certificates import Request, certificate
 from sumcurve.corpora.tokenizers import tokenizer
+from sumcurve.files.fields import ID, MORE_SOURCES, MORE_TARGETS, REFERENCES, SOURCE, TARGET, called
 from sumcurve.files.sheet import ITEM, DataFrame
 from sumcurve.machine.arguments import CommandError, require_whole
 from sumcurve.machine.parameters import checked, plain
@@ -23,16 +24,10 @@ from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table
 
 Text = str | Sequence[str]
-KEYS = {  # of an article, in small letters; the first that is there counts
-    "id": ("id", "article_id", "guid", "instance_id", *ITEM),
-    "source": (
-        *("sentences", "source", "article_text", "text", "article", "document", "dialogue", "src_txt", "src", "body"),
-        *("content", "passage", "story", "transcript", "full_text"),
-    ),
-    "abstract": (
-        *("abstract", "target", "summary", "abstract_text", "highlights", "tgt_txt", "tgt", "headline", "reference"),
-        "title",
-    ),
+KEYS = {  # of an article
+    "id": (*ID, "article_id", "instance_id", *ITEM),
+    "source": ("sentences", *SOURCE, *MORE_SOURCES),
+    "abstract": ("abstract", *TARGET, *MORE_TARGETS, *REFERENCES),
 }
 INNER_END = re.compile(r"[。！？।॥۔؟።။៕](?=.*\w)", re.DOTALL)
 LONGEST = 200  # words of a sentence of running text, or characters of Chinese
@@ -205,8 +200,8 @@ def article_of(
         key = _key(row, place, role, wanted, f"--{role}-column")
         if key is None:
             raise CommandError(
-                f"{place}: none of the keys {', '.join(KEYS[role])}; there are: {', '.join(map(str, row))}; name the "
-                f"{role} (--{role}-column)"
+                f"{place}: none of the keys {', '.join(KEYS[role][:8])}; there are: {', '.join(map(str, row))}; name "
+                f"the {role} (--{role}-column)"
             )
         texts.append(_sentences(row[key], f"{place}: {key}"))
         if role == "source" and isinstance(row[key], str) and len(texts[0]) == 1:
@@ -219,8 +214,7 @@ def _key(row: Mapping[str, Any], place: str, role: str, wanted: str | None, opti
         if wanted not in row:
             raise CommandError(f"{place}: no key for {option} {wanted}; {there_are(wanted, map(str, row))}")
         return wanted
-    folded = {str(name).casefold(): name for name in reversed([*row])}
-    return next((folded[name] for name in KEYS[role] if name in folded), None)
+    return called(row, KEYS[role])
 
 
 def _sentences(text: Any, what: str) -> list[str]:
