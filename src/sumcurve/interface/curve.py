@@ -14,10 +14,11 @@ from sumcurve.curves.scale import CEILING, TINY, Scale
 from sumcurve.curves.verdict import Verdict, chance, claims, digits, verdicts
 from sumcurve.files.layout import Layout
 from sumcurve.files.sheet import Source
-from sumcurve.interface.items import mixed_units, shortened, warnings_of
+from sumcurve.interface.items import mixed_units, warnings_of
 from sumcurve.interface.runs import Runs, runs_of
 from sumcurve.machine.arguments import CommandError, require_whole
 from sumcurve.machine.parameters import checked
+from sumcurve.machine.spelling import shortened
 from sumcurve.tables.reach import records_for
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value, listed, number, span

@@ -16,8 +16,8 @@ from sumcurve.curves.results_file import (
     results_of,
 )
 from sumcurve.files.layout import Layout
-from sumcurve.files.sheet import Sheet, Source, sheet_of
-from sumcurve.interface.runs import Runs, called, runs_of, table_of
+from sumcurve.files.sheet import Sheet, Source, sheet_of, table_of
+from sumcurve.interface.runs import Runs, called, runs_of
 from sumcurve.machine.parameters import checked
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value

@@ -17,7 +17,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from sumcurve.files.content import text_of
 from sumcurve.files.layout import Layout
 from sumcurve.files.sheet import (
     GROUP,
@@ -30,11 +29,11 @@ from sumcurve.files.sheet import (
     SYSTEM,
     Line,
     Sheet,
-    Source,
     sheet_of,
 )
 from sumcurve.machine.arguments import CommandError, shown
 from sumcurve.machine.numbers import finite
+from sumcurve.machine.spelling import shortened
 
 KEYS = {*ITEM, *SYSTEM, *SEED, *GROUP, *RECORDS, *NO_SCORES, "empty"}  # never taken for scores
 HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}  # of its samples
@@ -109,37 +108,6 @@ def names_of_chart(columns: Iterable[str]) -> dict[str, tuple[str, str]]:
     return found if len(found) > len(own) / 2 and len(found) >= len(own) - 2 else {}
 
 
-def shortened(names: Sequence[str], paths: bool = False) -> list[str]:
-    """The names, of which paths are cut to the shortest ending that no other name has; a name with a blank is none."""
-    parts = {name: [part for part in re.split(r"[/\\]+", name) if part] for name in dict.fromkeys(names)}
-
-    def short(name: str) -> str:
-        own = parts[name]
-        if len(own) < 2 or (re.search(r"\s", name) and not paths):
-            return name
-        others = [theirs for other, theirs in parts.items() if other != name]
-        ends = (own[-count:] for count in range(1, len(own)))
-        return next(("/".join(end) for end in ends if all(theirs[-len(end) :] != end for theirs in others)), name)
-
-    return [short(name) for name in names]
-
-
-def rows_of(source: Source, layout: Layout | None) -> Sheet:
-    """The rows of a table; a file of one object over several lines, such as the results of a run, is one row."""
-    if isinstance(source, str | Path) and Path(source).suffix == ".json":
-        text, _ = text_of(Path(source), layout.encoding if layout else None)
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict) and (
-            {"results", "log_history"} & {*value} or not any(isinstance(of, list) for of in value.values())
-        ):
-            sheet = sheet_of([value])
-            return replace(sheet, name=str(source), lines=[replace(line, place=str(source)) for line in sheet.lines])
-    return sheet_of(source, layout)
-
-
 def read_items(sources: Any, columns: Columns, layout: Layout | None = None) -> Items:
     """The scores of a table or file, of several files, or of a mapping from systems to files or lists of numbers.
 
@@ -166,7 +134,7 @@ def _read(sources: Any, columns: Columns, layout: Layout | None) -> Items:
         return Items.of(_of_system(str(name), source, columns, layout) for name, source in sources.items())
     many = not isinstance(sources, str | Path) and isinstance(sources, Sequence)
     listed = [*sources] if many and all(isinstance(source, str | Path) for source in sources) else [sources]
-    sheets = [rows_of(source, layout) for source in listed]
+    sheets = [sheet_of(source, layout) for source in listed]
     paths = [Path(source) if isinstance(source, str | Path) else None for source in listed]
     names = shortened([str(path.with_suffix("")) if path else "" for path in paths], paths=True)
     if means := next((sheet for sheet in sheets if any(map(RESULTS.fullmatch, sheet.columns))), None):

@@ -18,6 +18,7 @@ from sumcurve.files.models import said
 from sumcurve.machine.arguments import CommandError, UsageError
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import checked, plain
+from sumcurve.machine.spelling import shortened
 from sumcurve.rouge_engine.scorer import METRICS, Multi, References, RougeEngine, RougeScores, Text
 from sumcurve.rouge_engine.scripts import UNREAD, beyond_ascii
 from sumcurve.rouge_engine.stemmers import MissingExceptions
@@ -473,7 +474,9 @@ def rouge_files(
     first = next((file for file in files if file.named), files[0])
     truth, *systems = [in_order_of(first, file) for file in files]
     texts = [[item[0] for item in system.items] for system in systems]
-    outcome = outcome_of(scorer, texts, [*map(_named, systems)], truth.items, settings, where=str(references))
+    short = shortened([str(file.path) for file in systems], True)
+    names = [_named(file, name) for file, name in zip(systems, short, strict=True)]
+    outcome = outcome_of(scorer, texts, names, truth.items, settings, where=str(references))
     places = [partial(_place, file) for file in (truth, *systems)]
     warnings = [
         *warnings_of_texts(texts, truth.items, outcome.names, scorer.mode, places),
@@ -508,8 +511,9 @@ def _place(file: Texts, item: int) -> str:
     return f"{file.path}:{file.lines[item]}"
 
 
-def _named(file: Texts) -> str:
-    return f"{file.path}, column {file.column!r}" if file.column else str(file.path)
+def _named(file: Texts, name: str = "") -> str:
+    name = name or str(file.path)
+    return f"{name}, column {file.column!r}" if file.column else name
 
 
 def _notes(metrics: Sequence[str], references: Texts, systems: Sequence[Texts], settings: Bootstrap) -> Iterator[str]:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sumcurve.files.layout import Layout
-from sumcurve.files.sheet import ITEM, METRIC, RECORDS, SEED, SYSTEM, Line, Sheet, Source, decimal
-from sumcurve.interface.items import KEYS, LOSS, RESULTS, names_of_chart, plain_name, rows_of, shortened
+from sumcurve.files.sheet import ITEM, METRIC, RECORDS, SEED, SYSTEM, Line, Sheet, Source, decimal, sheet_of, table_of
+from sumcurve.interface.items import KEYS, LOSS, RESULTS, names_of_chart, plain_name
 from sumcurve.machine.arguments import CommandError
 from sumcurve.machine.counts import counted
+from sumcurve.machine.spelling import shortened
 
 METHOD = ("method", *SYSTEM, "model_name", "model_name_or_path", "model_id", "base_model", "architecture", "arch")
 SIZE = (*RECORDS, "size", "sizes", "train_records", "samples", "examples", "n")
@@ -102,8 +103,8 @@ def _sheet(source: Source | Sequence[str | Path], layout: Layout | None) -> Shee
     several = isinstance(source, Sequence) and not isinstance(source, str)
     paths = [Path(part) for part in source if isinstance(part, str | Path)] if isinstance(source, Sequence) else []
     if not (several and paths):
-        return _of_results(rows_of(source, layout))  # type: ignore[arg-type]
-    sheets = [_of_results(rows_of(path, layout)) for path in paths]
+        return _of_results(sheet_of(source, layout))  # type: ignore[arg-type]
+    sheets = [_of_results(sheet_of(path, layout)) for path in paths]
     lines: list[Line] = []
     for path, name, sheet in zip(
         paths, shortened([str(path.with_suffix("")) for path in paths], True), sheets, strict=True
@@ -113,13 +114,6 @@ def _sheet(source: Source | Sequence[str | Path], layout: Layout | None) -> Shee
         lines += [replace(line, cells={**line.cells, **of}) for line in sheet.lines]
     guesses = dict.fromkeys(guess for sheet in sheets for guess in sheet.guesses)
     return table_of(sheets[0].name if len(sheets) == 1 else "the files", lines, [*guesses])
-
-
-def table_of(name: str, lines: Sequence[Line], guesses: Sequence[str]) -> Sheet:
-    """A table of these lines, of which some lack columns of others."""
-    columns = tuple(dict.fromkeys(column for line in lines for column in line.cells))
-    empty = dict.fromkeys(columns, "")
-    return Sheet(name, columns, [replace(line, cells=empty | line.cells) for line in lines], guesses)
 
 
 def _of_results(sheet: Sheet) -> Sheet:

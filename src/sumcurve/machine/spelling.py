@@ -1,8 +1,8 @@
-"""Names that were misspelt: what the writer may have meant, and what there is."""
+"""Names: what the writer of a misspelt one may have meant, what there is, and paths as short as tells them apart."""
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -41,3 +41,18 @@ def no_file(path: Path) -> str:
         return f"{path}: no such file; there is no folder {path.parent}"
     near = meant(path.name, (other.name for other in path.parent.iterdir()))
     return f"{path}: no such file; {near or 'correct its name'}"
+
+
+def shortened(names: Sequence[str], paths: bool = False) -> list[str]:
+    """The names, of which paths are cut to the shortest ending that no other name has; a name with a blank is none."""
+    parts = {name: [part for part in re.split(r"[/\\]+", name) if part] for name in dict.fromkeys(names)}
+
+    def short(name: str) -> str:
+        own = parts[name]
+        if len(own) < 2 or (re.search(r"\s", name) and not paths):
+            return name
+        others = [theirs for other, theirs in parts.items() if other != name]
+        ends = (own[-count:] for count in range(1, len(own)))
+        return next(("/".join(end) for end in ends if all(theirs[-len(end) :] != end for theirs in others)), name)
+
+    return [short(name) for name in names]

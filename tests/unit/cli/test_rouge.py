@@ -104,7 +104,7 @@ def test_the_comparison_is_candidates_minus_the_other_file(sumcurve, texts, tmp_
         assert (row["low"], row["high"]) == pytest.approx(bootstrap.confidence_interval)
         assert (row["p"], row["p_holm"]) == pytest.approx((p_one, p_holm))
         assert (row["wins"], row["losses"]) == ((one > 0).sum(), (one < 0).sum())
-        assert f"d.jsonl minus {texts.c_file} is {100 * row['difference']:.2f} [" in printed
+        assert f"d.jsonl minus {texts.c_file.name} is {100 * row['difference']:.2f} [" in printed
     assert row["wins"] + row["ties"] + row["losses"] == 40
 
 
@@ -174,9 +174,9 @@ def test_empty_summaries_are_counted_before_the_scores_and_quiet_prints_no_table
     assert sumcurve("rouge", *files).startswith(first)
     warning, *differences, c, d = sumcurve("rouge", *files, "-q").splitlines()
     assert warning.startswith(first)
-    assert c.startswith(f"{texts.c_file}: ROUGE-1 ")
-    assert d.startswith(f"{texts.d_file}: ROUGE-1 ")
-    shown = f"ROUGE-1: significantly worse: {texts.c_file} minus {texts.d_file} is −"
+    assert c.startswith(f"{texts.c_file.name}: ROUGE-1 ")
+    assert d.startswith(f"{texts.d_file.name}: ROUGE-1 ")
+    shown = f"ROUGE-1: significantly worse: {texts.c_file.name} minus {texts.d_file.name} is −"
     assert [line.startswith(shown) for line in differences] == [True, False, False]
 
 
