@@ -175,8 +175,7 @@ def rouge(
         outcome = outcome_of(scorer, systems, NAMES[: len(systems)], targets, settings)
     except ValueError as error:
         raise CommandError(str(error)) from error
-    warned = warnings_of_texts(systems, targets, outcome.names, mode)
-    return result_of(outcome, [*warned, *warnings_of(outcome, settings)])
+    return result_of(outcome, [*warnings_of(outcome, systems, targets, mode, settings)])
 
 
 def _parted(texts: Any, several: bool = False) -> Any:
@@ -298,14 +297,16 @@ def _f(outcome: Outcome, place: int, metric: str) -> tuple[float, float | None, 
     return POINTS * float(outcome.scored[place].f[metric].mean()), points(low), points(high)
 
 
-def warnings_of_texts(
+def warnings_of(
+    outcome: Outcome,
     systems: Sequence[Sequence[Text]],
     references: Sequence[References],
-    names: Sequence[str],
     mode: Mode,
+    settings: Bootstrap,
     places: Sequence[Callable[[int], str]] = (),
 ) -> Iterator[str]:
-    """Warnings of letters and marks that a mode misreads, of equal files, and of items that are there more than once.
+    """Warnings before all scores: of letters and marks that a mode misreads, of equal files, of items that are there
+    more than once, of texts without a word, and of intervals that say little.
 
     `places` name an item's place by its number from 0: in the references, then in each system's texts.
     """
@@ -315,7 +316,8 @@ def warnings_of_texts(
             f"WARNING: {100 * share:.0f} % of the references' letters are not a to z: mode {mode} takes them for gaps, "
             "and words are cut or vanish; mode unicode reads them, mode characters Chinese and Japanese."
         )
-    many, places = len(references), places or [lambda item: f"item {item + 1}"] * (1 + len(systems))
+    names, many = outcome.names, len(references)
+    places = places or [lambda item: f"item {item + 1}"] * (1 + len(systems))
     for texts, place, name in zip((references, *systems), places, ("the references", *names), strict=True):
         first: dict[str, int] = {}
         counts: Counter[str] = Counter()
@@ -329,8 +331,34 @@ def warnings_of_texts(
                     f"WARNING: {mark} stands in {count:,} of {many:,} texts of {name} (first: {place(first[mark])}) "
                     f"and is scored as {' '.join(words)!r}; where it bounds sentences, write <q> in its place"
                 )
-    if many < 2:
-        return
+    yield from _warnings_of_repeats(systems, references, names, places[0]) if many > 1 else ()
+    if missing := int(outcome.scored[0].empty_references.sum()):
+        first_empty = places[0](int(outcome.scored[0].empty_references.argmax()))
+        yield (
+            f"WARNING: {missing:,} of {many:,} items {'has' if missing == 1 else 'have'} an empty reference (first: "
+            f"{first_empty}); they score 0 and stay in every mean, as in rouge-score and ROUGE-1.5.5; add the "
+            "references, or remove the items"
+        )
+    for scored_system, place in zip(outcome.scored, places[1:], strict=True):
+        if missing := int(scored_system.empty.sum()):
+            yield (
+                f"WARNING: {missing:,} of {many:,} summaries {'has' if missing == 1 else 'have'} no word (first: "
+                f"{place(int(scored_system.empty.argmax()))}); they score 0 and stay in every mean"
+            )
+    if many == 1:
+        yield "WARNING: one item says nothing of the spread over items: its intervals are none; take at least 2"
+    if settings.resamples < FEW:
+        level = f"{100 * settings.confidence:g} %"
+        yield f"WARNING: {settings.resamples} resamples are too few for a {level} interval; take {FEW} at least"
+
+
+def _warnings_of_repeats(
+    systems: Sequence[Sequence[Text]],
+    references: Sequence[References],
+    names: Sequence[str],
+    place: Callable[[int], str],
+) -> Iterator[str]:
+    many = len(references)
     ours = [[_joined(text) for text in texts] for texts in systems]
     theirs = [frozenset(map(_joined, [item] if isinstance(item, str) else item)) for item in references]
     for texts, name in zip(ours, names, strict=True):
@@ -345,7 +373,7 @@ def warnings_of_texts(
     if again and len(again) >= OFTEN * many:
         yield (
             f"WARNING: {len(again):,} of {many:,} items repeat an earlier one, texts and references alike (first: "
-            f"{places[0](again[0])}), as in a table with a row an annotator: they count as independent, so that "
+            f"{place(again[0])}), as in a table with a row an annotator: they count as independent, so that "
             "intervals and p are too small; keep one row of each"
         )
 
@@ -357,32 +385,6 @@ def _strings(texts: Any) -> Iterator[str]:
 
 def _joined(text: Text) -> str:
     return "\n".join(_strings([text])).strip()
-
-
-def warnings_of(outcome: Outcome, settings: Bootstrap, places: Sequence[Callable[[int], str]] = ()) -> Iterator[str]:
-    """Warnings before all scores: texts without a word, and intervals that say little.
-
-    `places` name an item's place by its number from 0: in the references, then in each system's texts.
-    """
-    references, *systems = places or [lambda item: f"item {item + 1}"] * (1 + len(outcome.scored))
-    items, empty = len(outcome.scored[0].empty), outcome.scored[0].empty_references
-    if missing := int(empty.sum()):
-        yield (
-            f"WARNING: {missing:,} of {items:,} items {'has' if missing == 1 else 'have'} an empty reference (first: "
-            f"{references(int(empty.argmax()))}); they score 0 and stay in every mean, as in rouge-score and "
-            "ROUGE-1.5.5; add the references, or remove the items"
-        )
-    for scored_system, place in zip(outcome.scored, systems, strict=True):
-        if missing := int(scored_system.empty.sum()):
-            yield (
-                f"WARNING: {missing:,} of {items:,} summaries {'has' if missing == 1 else 'have'} no word (first: "
-                f"{place(int(scored_system.empty.argmax()))}); they score 0 and stay in every mean"
-            )
-    if items == 1:
-        yield "WARNING: one item says nothing of the spread over items: its intervals are none; take at least 2"
-    if settings.resamples < FEW:
-        level = f"{100 * settings.confidence:g} %"
-        yield f"WARNING: {settings.resamples} resamples are too few for a {level} interval; take {FEW} at least"
 
 
 def _sentences(outcome: Outcome) -> Iterator[str]:
@@ -478,10 +480,7 @@ def rouge_files(
     names = [_named(file, name) for file, name in zip(systems, short, strict=True)]
     outcome = outcome_of(scorer, texts, names, truth.items, settings, where=str(references))
     places = [partial(_place, file) for file in (truth, *systems)]
-    warnings = [
-        *warnings_of_texts(texts, truth.items, outcome.names, scorer.mode, places),
-        *warnings_of(outcome, settings, places),
-    ]
+    warnings = warnings_of(outcome, texts, truth.items, scorer.mode, settings, places)
     result = result_of(
         outcome,
         [*warnings, *_warnings(truth, systems)],

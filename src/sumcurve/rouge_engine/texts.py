@@ -3,24 +3,15 @@
 Plain text: a line is a text. Marks such as ``<t>`` and ``</t>``, ``<q>``, ``<n>``, ``</s>`` or ``[SEP]`` (`MARK`) bound
 its sentences; without marks it is one sentence. An empty line is an empty text.
 
-JSON lines: a line is a text, or an object that holds one under a key.
+JSON: a value is a text, or an object that holds one under a key of `KEYS`, else "summary". A text is a string, whose
+sentences are bounded by line breaks and marks, or a list of sentences. Several references are a list of lists of
+sentences; under "references", a list of strings, too. Beside "target", "references" holds further ones, as in a
+prepared record.
 
-- A text is a string, whose sentences are bounded by line breaks and by the marks above, or a list of sentences, which
-  are taken as they are where no mark stands in them.
-- A candidate lies under "candidate", else "summary".
-- References lie under "reference", "references" or "target", else "summary". Several references are a list of lists of
-  sentences. Under "references" a list of strings is several references; elsewhere it is the sentences of one. Beside
-  "target", "references" holds further ones, as in a prepared record. Without a key, a list of lists is several
-  references, too.
-- Ids lie under "id" or "_id", else under another name of `sheet.ITEM`; other keys only show whether an
-  order is the same.
+Tables: columns stand for keys, and a cell is always one text. Without such a column the only one beside "id" is taken.
 
-Tables: line 1 names the columns, which stand for the keys of an object, but that a cell is always one text, like a
-string above. Quotes are those of RFC 4180, so that a quoted cell may hold line breaks. Without a column of such a name
-the only one beside "id" is taken. A caller may name key or column itself.
-
-Files whose items have ids are joined by them, others by the order of their items, unless a column of both shows that
-the order is not the same.
+Files whose items have ids (`sheet.ITEM`) are joined by them, others by the order of their items, unless a column of
+both shows that the order is not the same.
 """
 
 import json

@@ -374,9 +374,19 @@ def test_what_looks_like_a_mark_and_is_scored_is_named(sumcurve, tmp_path, mark,
     message = mark + " stands in 2 of 3 texts of {name} (first: {place}) and is scored as " + repr(words)
     printed = sumcurve("rouge", "--references", r, "--candidates", c)
     assert printed.count("WARNING") == 1
-    assert message.replace("{name}", str(c)).replace("{place}", f"{c}:2") in printed
+    assert message.replace("{name}", c.name).replace("{place}", f"{c}:2") in printed
     in_python = sc.rouge(c.read_text().splitlines(), r.read_text().splitlines()).sentences
     assert message.replace("{name}", "candidates").replace("{place}", "item 2") in in_python[0]
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(sumcurve, tmp_path) -> None:
+    for folder, text in (("a", "one two\nthree\n"), ("b", "one\nfour\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "out.txt").write_text(text)
+    files = [tmp_path / folder / "out.txt" for folder in ("a", "b")]
+    printed = sumcurve("rouge", "--references", files[0], "--candidates", *files)
+    assert "a/out.txt minus b/out.txt is" in printed
+    assert f"{tmp_path}/a/out.txt minus" not in printed
 
 
 def test_a_file_that_is_compared_with_itself_and_rows_of_annotators_are_said(sumcurve, tmp_path) -> None:
@@ -384,7 +394,7 @@ def test_a_file_that_is_compared_with_itself_and_rows_of_annotators_are_said(sum
     rows = [f"{item},text {item} of some,its summary {item},{worker}" for item in range(4) for worker in range(3)]
     table.write_text("\n".join(["bbcid,document,summary,worker", *rows]) + "\n")
     lines = ("rouge", "--references", table, "--candidates", table)
-    same = f"{table}, column 'summary' and the references are the same texts in all 12 items"
+    same = "a.csv, column 'summary' and the references are the same texts in all 12 items"
     printed = sumcurve(*lines)
     assert same in printed
     assert "8 of 12 items repeat an earlier one" in printed
