@@ -16,14 +16,18 @@ SOURCE = str(Path(workflow.basedir) / "src")
 sys.path.insert(0, SOURCE)
 os.environ.update(PYTHONPATH=SOURCE)
 
+from sumcurve.cli.studies import measured_costs
+from sumcurve.machine.spelling import there_are
 from sumcurve.machine.devices import PER_RUN, DeviceError, per_run
 from sumcurve.watch.driver import DriverError, begin, require_accounting
+from sumcurve.watch.estimate import estimate, headline, most_seconds
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study.needs import doubled, light, memory_mb, minutes
 from sumcurve.study.plan import Plan, PlanError
 from sumcurve.study.kinds import KINDS, STEPS
 from sumcurve.study.written import WrittenPlan
 
+CONFIG_KEYS = ("study", "home", "at_limit", "gpus_per_run", "light_steps")
 AWAY = not Path(workflow.basedir).samefile(Path.cwd())
 # Before the paths that a configuration names.
 CHECKOUT = f"{workflow.basedir}/" if AWAY else ""
@@ -56,6 +60,10 @@ if "at_limit" in config:
 if "gpus_per_run" in config:
     os.environ.update({PER_RUN: str(config.pop("gpus_per_run"))})
 LIGHT_HERE = config.pop("light_steps", "jobs") == "here"
+for key in config.keys() - {"study"}:
+    raise WorkflowError(
+        f"--config {key}=…: no key of this workflow; {there_are(key, CONFIG_KEYS)}"
+    )
 try:
     with chdir(workflow.basedir):
         PLAN = Plan.read(Path("config"), config["study"])
@@ -68,6 +76,20 @@ WRITTEN = WrittenPlan.of(PLAN)
 PLAN_FILE = WRITTEN.path(Path(HOME))
 RESULTS = str(Path(HOME) / "results")
 LOGS = str(Path(HOME) / "logs")
+MOST_SECONDS = {}  # of a job, by the key of a folder that it makes
+if workflow.is_main_process:
+    with chdir(workflow.basedir):
+        BASIS, RECORDED, _ = measured_costs()
+        ESTIMATED = estimate(PLAN, Path(RESULTS), BASIS, None, RECORDED)
+        MOST_SECONDS = most_seconds(PLAN, Path(RESULTS), BASIS, RECORDED)
+    print(
+        f"sumcurve: {headline(PLAN, ESTIMATED, os.cpu_count() or 1)}", file=sys.stderr
+    )
+    if workflow.dryrun:
+        print(
+            "sumcurve: `--quiet rules` counts the jobs of a dry run and lists none",
+            file=sys.stderr,
+        )
 
 
 wildcard_constraints:

@@ -10,10 +10,12 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+from sumcurve.cli.studies import measured_costs
 from sumcurve.study import needs
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
 from sumcurve.study.written import WrittenPlan
+from sumcurve.watch.estimate import most_seconds
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / "workflow"
@@ -114,6 +116,9 @@ def test_snakemake_gives_each_kind_what_its_row_says():
     jobs = re.split(r"^rule ", told.stdout + told.stderr, flags=re.M)[1:]
     written = WrittenPlan.of(plan).path(Path("scratch/none"))
     standing = {keys[-1] for keys in plan.together.values()}  # for all folders that one process makes
+    basis, recorded, _ = measured_costs()
+    most = most_seconds(plan, Path("scratch/none/results"), basis, recorded)
+    assert most
     seen, made_here = set(), []
     for job in jobs:
         name = job.split(":")[0]
@@ -124,7 +129,7 @@ def test_snakemake_gives_each_kind_what_its_row_says():
             folder = plan.folder(made)
             made_here.append(made)
             assert resources["mem_mb"] == str(needs.memory_mb(plan, folder))
-            assert resources["runtime"] == str(needs.minutes(plan, folder))
+            assert int(resources["runtime"]) == needs.minutes(plan, folder, 1, most.get(made))
             assert resources.get("gpu") == ("1" if KINDS[name].gpu else None)
             together = "--together " if made in standing else ""
             assert f"make --plan {written} {together}scratch/none/" in " ".join(job.split())

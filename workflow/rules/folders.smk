@@ -123,7 +123,8 @@ def needs(kind, rule=None):
         return doubled(asked, slurm_logs(rule or kind, wildcards))
 
     def runtime(wildcards, attempt):
-        return minutes(PLAN, PLAN.folder(f"{step}/{wildcards.name}"), attempt)
+        key = f"{step}/{wildcards.name}"
+        return minutes(PLAN, PLAN.folder(key), attempt, MOST_SECONDS.get(key))
 
     return {"mem_mb": mem_mb, "runtime": runtime} | (
         {"gpu": processes(kind)} if KINDS[kind].gpu else {}

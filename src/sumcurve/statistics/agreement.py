@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from sumcurve.machine.counts import counted
 from sumcurve.settings.study import Bootstrap
-from sumcurve.statistics.groups import LEAST_GROUPS, Array
+from sumcurve.statistics.groups import Array, Groups
 
 Coefficient = Callable[[Array], Array]  # of summed matrices ``[..., k, k] -> [...]``
 MOST_UNDEFINED = 0.05  # share of resamples without a value, above which there is no interval
@@ -103,8 +102,7 @@ def _agreement(matrices: Array, groups: Sequence[str], coefficient: Coefficient,
     codes = np.unique(np.asarray(groups, dtype=str), return_inverse=True)[1]
     sums = np.zeros((codes.max() + 1, *matrices.shape[1:]))
     np.add.at(sums, codes, matrices)
-    if len(sums) < LEAST_GROUPS:
-        why = f"no interval: the items come from {counted(len(sums), 'group')}; it takes {LEAST_GROUPS}"
+    if why := Groups.of(groups).why:
         return Agreement(value, None, None, same, items, why)
     ends = _bca(sums, value, coefficient, settings)
     if isinstance(ends, str):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from sumcurve.statistics.groups import LEAST_GROUPS, Array, Groups
+from sumcurve.statistics.groups import LEAST_EFFECTIVE, LEAST_GROUPS, Array, Groups
 from sumcurve.statistics.intervals import ITEMS, Estimate
 
 
@@ -61,7 +61,7 @@ def corrected(
         weight = float(np.clip(-(own @ rest) / square, 0.0, 1.0)) if square > 0 and not by_people.all() else 0.0
     alone = float(people[by_people].mean())
     beside = float(judge[~by_people].mean() - judge[by_people].mean()) if not by_people.all() else 0.0
-    with_people = np.unique(names.codes[by_people]).size
+    with_people = Groups.of([group for group, is_answered in zip(groups, by_people, strict=True) if is_answered])
     return Corrected(
         judge=float(judge.mean()),
         people=_estimate(alone, own, with_people, confidence),
@@ -80,13 +80,17 @@ def _deviations(groups: Groups, values: Array, here: np.ndarray) -> Array:
     return groups.sums(residuals) / here.sum()
 
 
-def _estimate(mean: float, deviations: Array, groups: int, confidence: float) -> Estimate:
-    """`groups` are those with people's answers, which are fewer: by them go degrees of freedom."""
-    if groups < LEAST_GROUPS:
-        why = f"no interval: people answered items of {groups} groups; it takes {LEAST_GROUPS}"
+def _estimate(mean: float, deviations: Array, groups: Groups, confidence: float) -> Estimate:
+    """`groups` are those of people's answers, which are fewer: by them go degrees of freedom."""
+    why = ""
+    if groups.count < LEAST_GROUPS:
+        why = f"no interval: people answered items of {groups.count} groups; it takes {LEAST_GROUPS}"
+    elif groups.effective < LEAST_EFFECTIVE:
+        why = f"no interval: people answered few groups: {groups.unequal}; it takes {LEAST_EFFECTIVE:g}"
+    if why:
         return Estimate(mean, None, None, None, None, None, ITEMS, why)
-    degrees = groups - 1.0
-    error = float(np.sqrt(deviations @ deviations * groups / degrees))
+    degrees = groups.count - 1.0
+    error = float(np.sqrt(deviations @ deviations * groups.count / degrees))
     if error == 0:
         return Estimate(mean, None, None, None, None, None, ITEMS, "no interval: all answers are the same")
     reach = float(stats.t.isf((1 - confidence) / 2, degrees)) * error

@@ -1,4 +1,4 @@
-"""Resources of a job that makes a folder: memory and time, from the plan alone.
+"""Resources of a job that makes a folder: memory by the plan, and time by its estimate.
 
 Estimates on the safe side of measured values, for a scheduler that ends jobs which take more. Memory that was too
 little is doubled the next time (`out_of_memory`); a training that runs out of time resumes.
@@ -17,6 +17,7 @@ from sumcurve.study.kinds import KINDS
 from sumcurve.study.methods import form_of_run
 from sumcurve.study.plan import Folder, Plan
 
+LEAST_MINUTES = 10  # of a job: an interpreter starts from a network's disk, and kernels are compiled
 LIGHT = tuple(name for name, kind in KINDS.items() if kind.light)
 """Kinds that take seconds, where a job of a cluster takes nine to start; see `light`."""
 DECODING_MINUTES = 15  # that a job which decodes is given, whatever it decodes, and
@@ -33,11 +34,17 @@ def memory_mb(plan: Plan, folder: Folder) -> int:
     return KINDS[folder.kind].mem_mb + _of_model(plan, folder)
 
 
-def minutes(plan: Plan, folder: Folder, attempt: int = 1) -> int:
-    """Minutes that such a job is given at an attempt. A training always gets the same, for it resumes."""
+def minutes(plan: Plan, folder: Folder, attempt: int = 1, seconds: float | None = None) -> int:
+    """Minutes that such a job is given at an attempt. A training always gets the same, for it resumes.
+
+    `seconds` is the upper bound of what the job takes by the plan's estimate; without one its kind decides.
+    """
     kind = KINDS[folder.kind]
+    times = 1 if kind.together else attempt
+    if seconds is not None:
+        return max(LEAST_MINUTES, math.ceil(seconds / 60)) * times
     wide = _of_model(plan, folder) > WIDE_MB
-    return _with_small_model(plan, folder) * (WIDE_TIMES if wide else 1) * (1 if kind.together else attempt)
+    return _with_small_model(plan, folder) * (WIDE_TIMES if wide else 1) * times
 
 
 def _with_small_model(plan: Plan, folder: Folder) -> int:

@@ -171,4 +171,6 @@ def begin(plan: Plan, results: Path, state: Path) -> TextIO:
             f"sumcurve: {len(ahead)} files were of a later time than now, {ahead[0]} first: now they are of now",
             file=sys.stderr,
         )
+    # Another driver that ended meanwhile has removed the folder in which Snakemake is about to lock what it makes.
+    (state / "locks").mkdir(exist_ok=True)
     return joined

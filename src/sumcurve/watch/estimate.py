@@ -347,6 +347,17 @@ def prices(plan: Plan, results: Path, basis: Sequence[Measured], recorded: Mappi
     return seconds
 
 
+def most_seconds(plan: Plan, results: Path, basis: Sequence[Measured], recorded: Mapping[str, int]) -> dict[str, float]:
+    """The upper bound in seconds of each job, by the key of any of its folders: those that one process makes are one.
+
+    Jobs of folders without an estimate are left out.
+    """
+    priced = {key: UPPER * seconds for key, seconds in prices(plan, results, basis, recorded).items()}
+    for keys in plan.together.values():
+        priced |= dict.fromkeys(keys, sum(priced[key] for key in keys)) if priced.keys() >= {*keys} else {}
+    return priced
+
+
 def not_estimated(estimated: Estimate) -> list[str]:
     """A line for each reason why folders have no price, with how many of those to do; trainings first."""
     to_do: Counter[str] = Counter()
@@ -425,15 +436,22 @@ def _jobs(plan: Plan, estimated: Estimate, lacking: Counter[str], device: str, g
     return rows
 
 
+def headline(plan: Plan, estimated: Estimate, cores: int) -> str:
+    """Name a study's folders, its jobs to do, and their hours on so many cores."""
+    processes = {kind: estimated.sets.get(kind, count) for kind, count in estimated.to_do.items()}
+    jobs = sum(processes.values()) + estimated.sets.get("score_corpus", 0)
+    hours = amount(estimated.total / cores, bool(estimated.unpriced))
+    folders = f"{estimated.jobs.total()} folders, {estimated.finished.total()} of them finished"
+    return f"study {plan.study}: {folders}; {jobs} jobs to do; hours on {cores} cores: {hours}"
+
+
 def lines(
     plan: Plan, estimated: Estimate, basis: Sequence[Measured], cores: int, device: str, gpus: Gpus = ONE_EACH
 ) -> list[str]:
     """Lines that `sumcurve plan` prints for a machine with so many cores, and GPUs."""
     lacking = sum(estimated.unpriced.values(), Counter[str]())
     least, partly = "at least " if lacking else "", bool(lacking)
-    rows = [*not_estimated(estimated), *extrapolated(estimated)]
-    finished = f"{estimated.finished.total()} of them finished"
-    rows.append(f"study {plan.study}: {estimated.jobs.total()} folders, {finished}")
+    rows = [*not_estimated(estimated), *extrapolated(estimated), headline(plan, estimated, cores)]
     rows += _kinds(estimated, lacking)
     for name, size in estimated.sizes.train.items():
         read = estimated.sizes.read.get(name) if size is not None else None
@@ -450,7 +468,6 @@ def lines(
         minutes = f"{60 * hours:9.1f}{60 * UPPER * hours:9.1f}"
         rows.append(f"{f'{corpus} {method}':34}{records:10,}{many:7}{minutes}")
     rows.append(f"core-hours to do: {amount(estimated.total, partly)}")
-    rows.append(f"hours on {cores} cores: {amount(estimated.total / cores, partly)}")
     rows += _jobs(plan, estimated, lacking, device, gpus)
     rows.append(f"disk to be filled: {least}{estimated.disk.total() / 1e6:,.0f} MB")
     rows += [f"temporary disk beside it: {size / 1e6:,.0f} MB for {what}" for what, size in estimated.temporary.items()]

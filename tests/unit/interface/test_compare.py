@@ -158,6 +158,19 @@ def test_samples_of_lm_evaluation_harness_are_named_after_their_folders(tmp_path
         sc.compare([changed, files["boolq"][0]])
 
 
+@pytest.mark.parametrize(("systems", "seeds", "is_said"), [(2, 2, True), (2, 3, False), (3, 2, False), (2, 1, False)])
+def test_two_systems_with_two_seeds_are_told_how_often_their_test_errs(systems, seeds, is_said) -> None:
+    generator = np.random.default_rng(1)
+    rows = [
+        {"item": str(item), "system": f"s{system}", "seed": seed, "score": generator.normal(50, 5)}
+        for system in range(systems)
+        for seed in range(seeds)
+        for item in range(20)
+    ]
+    notes = sc.compare(rows).tables[0].notes
+    assert any("up to 6.7 % of tests err" in note for note in notes) == is_said
+
+
 def test_a_group_that_makes_the_others_count_for_less_is_named() -> None:
     groups = np.r_[np.full(27, "novel"), np.arange(33).astype(str)]
     for count, said in ((27, True), (3, False)):

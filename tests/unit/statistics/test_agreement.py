@@ -103,3 +103,17 @@ def test_items_of_one_group_count_as_one_draw():
     assert repeated.value == pytest.approx(alone.value)
     assert repeated.low == pytest.approx(alone.low, abs=1e-9)
     assert repeated.high == pytest.approx(alone.high, abs=1e-9)
+
+
+def test_groups_that_count_as_few_have_no_interval():
+    """Ninety items, a third of them in one group: these count as eight equal groups; with 56 % as three."""
+    first, second = (["x", "y", "y"] * 30, ["x", "y", "x"] * 30)
+    for large, has_interval in ((30, True), (50, False)):
+        groups = ["large"] * large + [str(number) for number in range(90 - large)]
+        for found in (
+            cohens_kappa(first, second, groups),
+            krippendorffs_alpha([{"a": a, "b": b} for a, b in zip(first, second, strict=True)], groups),
+        ):
+            assert (found.low is not None) == has_interval
+            assert has_interval == (found.why == "")
+            assert has_interval or "group 'large' holds 56 % of the test items" in found.why

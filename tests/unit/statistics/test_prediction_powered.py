@@ -86,3 +86,15 @@ def test_few_groups_have_no_interval():
     found = corrected(*answers(generator, groups=5))
     assert found.corrected.low is None
     assert "5 groups" in found.corrected.why
+
+
+def test_groups_of_answers_that_count_as_few_have_no_interval():
+    judge, people, names = answers(np.random.default_rng(7))
+    answered = np.flatnonzero(np.isfinite(people))
+    for share, has_interval in ((0.3, True), (0.6, False)):
+        grouped = [*map(str, names)]
+        for place in answered[: round(share * len(answered))]:
+            grouped[place] = "large"
+        found = corrected(judge, people, grouped)
+        assert (found.corrected.low is not None, found.people.low is not None) == (has_interval, has_interval)
+        assert has_interval or "group 'large' holds 60 %" in found.corrected.why

@@ -64,6 +64,14 @@ def test_somebody_s_program_is_no_step_of_seconds(plans: dict[str, Plan]) -> Non
     assert set(needs.LIGHT) - needs.light(plan) == {"system"}
 
 
+def test_the_time_of_an_estimate_is_rounded_up_and_never_below_the_least(plans: dict[str, Plan]) -> None:
+    plan = plans["smoke"]
+    (training, *_), (score, *_) = plan.named("runs"), plan.named("scores")
+    for seconds, expected in ((1.0, needs.LEAST_MINUTES), (3600.0, 60), (3601.0, 61)):
+        assert needs.minutes(plan, training, 2, seconds) == expected
+        assert needs.minutes(plan, score, 2, seconds) == 2 * expected
+
+
 def test_what_cannot_resume_gets_more_time_at_each_attempt(plans: dict[str, Plan]) -> None:
     plan = plans["smoke"]
     for folder in plan.folders.values():

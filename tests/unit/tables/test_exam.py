@@ -196,6 +196,9 @@ def test_a_table_that_cannot_be_read_is_named(tmp_path, content, message):
         ("0.3,0.2,0.4,0.01", "0.3,0.2,0.4,0.9", r":3: rouge1, row repeated 0.5: failed with p 0.9: it takes one below"),
         ("0.3,0.2,0.4,0.01", "0.3,0.2,0.4,nan", r":3: 'nan' is no number"),
         ("0.3,0.2,0.4,0.01", "abc,0.2,0.4,0.01", r":3: 'abc' is no number"),
+        ("0.3,0.2,0.4,0.01", "0.3,0.2,0.4,-3", r":3: rouge1, row repeated 0.5: p -3 is not in \[0, 1\]"),
+        ("{},rouge1,closeness,repeated", "[],rouge1,closeness,repeated", r":3: settings \[\] are no JSON object"),
+        ("{},rouge1,closeness,repeated", "[" * 10**5 + ",rouge1,closeness,repeated", r":3: maximum recursion depth"),
         (
             ",0.6,failed,",
             ",0.1,failed,",
@@ -257,6 +260,14 @@ def test_a_validation_by_trained_methods_is_read_beside_the_one_that_decides(tmp
         CAPABILITY.digest(Plan.read(config, "smoke"))
 
 
+def test_a_validation_that_is_a_link_to_nothing_is_named(tmp_path):
+    config = validated_smoke(tmp_path)
+    (config / "validation" / "tales.csv").unlink()
+    (config / "validation" / "tales.csv").symlink_to(tmp_path / "absent.csv")
+    with pytest.raises(PlanError, match=r"validation/tales.csv is missing"):
+        assert Plan.read(config, "smoke").tables
+
+
 def test_an_exam_of_a_folder_of_the_corpus_is_one_of_the_corpus(tmp_path):
     folder = next(key for key in Plan.read(ROOT / "config", "smoke").prepared if "/tales-" in key)
     assert Plan.read(validated_smoke(tmp_path, corpus=folder.removeprefix("corpora/")), "smoke").tables
@@ -269,7 +280,7 @@ def test_an_exam_is_of_the_corpus_whose_name_it_has(tmp_path, corpus):
         assert Plan.read(config, "smoke").tables
 
 
-@pytest.mark.parametrize(("name", "message"), [("", "is a folder"), ("bytes.csv", "cannot be read")])
+@pytest.mark.parametrize(("name", "message"), [("", "is a folder"), ("bytes.csv", "truncated or damaged")])
 def test_what_is_no_table_is_named(tmp_path, name, message):
     (tmp_path / "bytes.csv").write_bytes(b"\xfd7zXZ\0")
     with pytest.raises(PlanError, match=message):

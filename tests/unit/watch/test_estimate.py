@@ -203,6 +203,16 @@ def test_jobs_of_a_cluster_are_those_that_snakemake_would_submit(plan, planned):
     assert f"{sum(KINDS[kind].gpu for kind in jobs)} of them ask for a GPU" in said
 
 
+def test_a_job_may_take_the_upper_bound_of_all_that_it_makes(plan, recorded):
+    measured, tmp = recorded, Path("nowhere")
+    priced, most = (of(plan, tmp, measured, {"docstrings": 6339}) for of in (estimate.prices, estimate.most_seconds))
+    keys = max(plan.together.values(), key=len)
+    assert len(keys) > 1
+    assert [most[key] for key in keys] == pytest.approx([UPPER * sum(priced[key] for key in keys)] * len(keys))
+    apart = next(key for key in priced if not any(key in keys for keys in plan.together.values()))
+    assert most[apart] == UPPER * priced[apart]
+
+
 def test_a_training_with_two_gpus_holds_both_and_half_as_many_run_at_once(planned):
     plan, whole, _ = planned("smoke", lambda content: content.update(scores={"rouge": {}}), assumed=40)
 
@@ -354,7 +364,7 @@ def test_what_nothing_measured_tells_is_the_first_line_and_every_sum_says_that_i
     for line in said:
         if bound := re.match(r"(\w+) +\d+ +\d+ +> ([\d.]+) ", line):
             assert float(bound[2]) == pytest.approx(whole.hours[bound[1]], abs=0.005)
-    least = "core-hours to do|hours on|disk to be|remote"
+    least = "study|core-hours to do|disk to be|remote"
     sums = [line for line in said if re.match(least, line)]
     assert len(sums) >= 4
     assert all("at least" in line or line.endswith(", without what is not estimated") for line in sums)

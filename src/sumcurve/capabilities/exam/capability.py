@@ -54,7 +54,7 @@ def _exams(plan: PlannedStudy) -> "dict[str, Sitting]":
         corpus = name.removesuffix(HELD_OUT)
         path = plan.config / "validation" / f"{corpus}.csv"
         beside = path.parent / "trained" / path.name
-        if path.exists():
+        if path.exists() or path.is_symlink():  # a link to nothing is an error, and no corpus without a validation
             sat = _read(plan, corpus, path)
             exams[name] = replace(sat, trained=_read(plan, corpus, beside).outcomes) if beside.exists() else sat
         elif beside.exists():

@@ -110,10 +110,14 @@ def read_exam(path: Path) -> Sitting:
                 raise ValueError(f"{cells['metric']} has row {name} {row.part}".rstrip() + " above, too")
             if why := _contradiction(row, claim):
                 raise ValueError(f"{cells['metric']}, row {name} {row.part}".rstrip() + f": {why}")
-            of_scorer = dict(json.loads(cells["settings"]))
+            of_scorer = json.loads(cells["settings"])
+            if not isinstance(of_scorer, dict):
+                raise ValueError(f"settings {cells['settings']} are no JSON object")
+            if p is not None and not 0 <= p <= 1:
+                raise ValueError(f"{cells['metric']}, row {name} {row.part}".rstrip() + f": p {p:g} is not in [0, 1]")
             if settings.setdefault(cells["scorer"], of_scorer) != of_scorer:
                 raise ValueError(f"{cells['scorer']} has other settings above")
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise PlanError(f"{line.place}: {error}; {remedy}") from error
         rows.setdefault(key, []).append(row)
         corpora[cells["corpus"]] = None

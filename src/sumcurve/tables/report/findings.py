@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from types import MappingProxyType
 
 from sumcurve.scores.reading import READS
@@ -422,25 +423,25 @@ def _template(corpus: Corpus, titles: Titles) -> Said | None:
 def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
     """Forecast beyond the data: who is expected to be overtaken, and who to stay ahead, up to how many records."""
     rows = corpus.rows("verdicts", metric=corpus.metric)
-    said = []
-    for kind, text in {"overtaken": "is overtaken by", "ahead throughout": "is ahead of"}.items():
-        if claimed := [row for row in rows if row["verdict"] == kind]:
-            pairs = [f"{titles[row['first']]} {text} {titles[row['second']]}" for row in claimed]
+    says = {"overtaken": "is overtaken by", "ahead throughout": "is ahead of"}
+    sizes: dict[int, list[str]] = {}  # how far a pair's forecast goes depends on the largest size that both have
+    for up_to, kind in product(sorted({row["up_to_records"] for row in rows}, reverse=True), says):
+        if claimed := [row for row in rows if (row["up_to_records"], row["verdict"]) == (up_to, kind)]:
+            pairs = [f"{titles[row['first']]} {says[kind]} {titles[row['second']]}" for row in claimed]
             least = min(row["probability"] for row in claimed)
-            said.append(
+            sizes.setdefault(up_to, []).append(
                 f"{listed(pairs[:NAMED])} (probability "
                 f"{min(round(least, 2), 0.99) if len(pairs) == 1 else math.floor(100 * least) / 100:.2f}"
                 f"{'' if len(pairs) == 1 else ' or more, each singly'})"
             )
-    if not said:
+    if not sizes:
         return None
-    text = f"with up to {number(rows[0]['up_to_records'])} records {'; '.join(said)}"
+    text = "; ".join(f"with up to {number(up_to)} records {'; '.join(said)}" for up_to, said in sizes.items())
     fitted = {row[name] for row in rows for name in ("first", "second")}
     ranked = [row["method"] for row in corpus.at(corpus.metric, corpus.largest)]
     without = [titles[name] for name in ranked if name not in fitted]
     text += f"; no fit: {listed(without)}." if without else "."
-    claims = ("overtaken", "ahead throughout")
-    return "Forecast beyond the data", text, [BETTER if row["verdict"] in claims else EQUAL for row in rows]
+    return "Forecast beyond the data", text, [BETTER if row["verdict"] in says else EQUAL for row in rows]
 
 
 def _own_searches(corpus: Corpus, titles: Titles) -> Said | None:
@@ -488,15 +489,18 @@ def _phases(corpus: Corpus, titles: Titles) -> Said | None:
 
 
 def _reward(corpus: Corpus, titles: Titles) -> Said | None:
-    """State where reinforcement learning ended with a lower reward than it began with."""
+    """State where reinforcement learning ended with a lower reward, to three digits, than it began with."""
     lowered = {
         row["method"]: f"{titles[row['method']]} from {row['reward_at_start']:.3f} to {row['reward_at_end']:.3f}"
         for row in corpus.rows("phases")
-        if row.get("reward_at_start") is not None and row["reward_at_end"] < row["reward_at_start"]
+        if row.get("reward_at_start") is not None and round(row["reward_at_end"], 3) < round(row["reward_at_start"], 3)
     }
     if not lowered:
         return None
-    text = f"ROUGE-L of greedy validation summaries, 0 to 1: {listed(list(lowered.values()))}."
+    text = (
+        f"ROUGE-L of greedy validation summaries, 0 to 1: {listed(list(lowered.values()))}, from the stage's start to "
+        "its end; the scored checkpoint may lie between."
+    )
     return "Reinforcement learning reduced the reward that it optimises", text, []
 
 

@@ -62,6 +62,22 @@ def test_who_is_forecast_to_be_overtaken_is_said():
         assert said.text.partition("; no fit")[0] == "with up to 40,000 records x is overtaken by y (probability 0.85)"
 
 
+def test_each_forecast_is_said_with_the_records_that_it_goes_up_to():
+    """Two pairs of one corpus whose largest common sizes differ."""
+    tables = read_tables(STORED / "acl")
+    corpus = Corpus(tables["scores"][0]["corpus"], tables)
+    row = next(iter(corpus.rows("verdicts", metric=corpus.metric)))
+    tables["verdicts"] = [
+        row | {"verdict": kind, "first": first, "second": "y", "probability": 0.96, "up_to_records": up_to}
+        for kind, first, up_to in (("ahead throughout", "x", 4_000), ("overtaken", "z", 40_000))
+    ]
+    (said,) = (finding for finding in findings_of(tables, Titles({})) if finding.table == "verdicts")
+    assert said.text.partition("; no fit")[0] == (
+        "with up to 40,000 records z is overtaken by y (probability 0.96); "
+        "with up to 4,000 records x is ahead of y (probability 0.96)"
+    )
+
+
 def test_significant_is_what_table_comparisons_says(recorded):
     for name in dict.fromkeys(row["corpus"] for row in recorded["scores"]):
         corpus = Corpus(name, recorded)
