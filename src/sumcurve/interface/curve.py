@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +85,8 @@ class CurveResult(Result):
             import altair as alt
             import pandas as pd
 
-            from sumcurve.tables.chart import Panel, configured, curves, looks_of, spaced, write
+            from sumcurve.tables.chart import configured, curves, looks_of, spaced, write
+            from sumcurve.tables.figures import panel_of
         except ModuleNotFoundError as error:
             remedy = "pip install altair vl-convert-python"
             raise CommandError(f"a picture needs the package {error.name}, which is not installed: {remedy}") from None
@@ -98,8 +99,7 @@ class CurveResult(Result):
             for row in _band(self.fits, self.scale, name)
             if row["size"] >= _largest(self.fits, name)
         ]
-        drawn = pd.DataFrame(points).rename(columns={"size": "x"})
-        drawn = drawn.assign(system=drawn.method, step=range(len(drawn)), reads=True)
+        scores = pd.DataFrame(points).rename(columns={"size": "records", "low": "score_low", "high": "score_high"})
         beyond = pd.DataFrame(dashed).rename(columns={"size": "x", "middle": "score"})
         at, most = FURTHEST * float(self.fits.largest.min()), float(self.fits.largest.max())
         labels = {
@@ -112,13 +112,11 @@ class CurveResult(Result):
             about += f" In brackets: probability of leading at {shown(at)}."
         else:
             labels = {name: name for name in labels}
-        panel = Panel(
-            {"text": self.score, "subtitle": about},
-            f"training {shown.unit}, logarithmic",
-            drawn,
-            pd.DataFrame(columns=["method", "score", "low", "high", "bound"]).astype({"bound": bool}),
-            spaced([*drawn.x, *(times * most for times in TIMES)], shown, width),
-            beyond,
+        panel = replace(
+            panel_of(scores.assign(system=scores.method), "score", self.score, fitted=beyond),
+            title={"text": self.score, "subtitle": about},
+            x_title=f"training {shown.unit}, logarithmic",
+            ticks=spaced([*scores.records, *(times * most for times in TIMES)], shown, width),
             labels=labels,
         )
         chart = curves(panel, looks_of(self.fits.methods), width, height)
