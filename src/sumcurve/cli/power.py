@@ -2,15 +2,20 @@
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sumcurve
 from sumcurve.files.layout import Layout
 from sumcurve.machine.arguments import CommandError, Verbs, check_written
+from sumcurve.machine.counts import counted
 from sumcurve.machine.numbers import finite
 from sumcurve.machine.parameters import add_function, add_option, add_options, given
+from sumcurve.machine.spelling import alike
 from sumcurve.store.records import write_json
+
+if TYPE_CHECKING:
+    from sumcurve.files.sheet import Sheet
 
 POINTS = 100  # scores are shares in files, percent ("points") on paper
 ROUNDING = 1e-12  # share of a score, below which a spread is none
@@ -75,86 +80,62 @@ def run_power(arguments: argparse.Namespace) -> None:
     print("\n".join(answers if arguments.quiet else result.sentences))
 
 
-@dataclass
-class ItemScores:
-    """A metric's F of every item of one system, by the item's id, and by its number; without ids `by_id` is empty."""
-
-    path: Path
-    by_id: dict[str, float] = field(default_factory=dict)
-    by_number: dict[str, float] = field(default_factory=dict)
-
-
 def _sd_items(paths: Sequence[Path], metric: str, layout: Layout) -> float:
-    """Standard deviation, in points, of the per-item differences of two systems in files of per-item scores."""
+    """Standard deviation, in points, of the per-item differences of two systems in files that `--per-item` wrote.
+
+    Items are joined by id, where every row has one, else by number: in one file `rouge` has joined them.
+    """
+    from sumcurve.files.sheet import read_sheet
     from sumcurve.statistics.power import sd_of_differences
 
     if len(paths) > 2:
         raise CommandError(f"--per-item takes one file with two systems or two files, not {len(paths)}")
-    systems = [system for path in paths for system in _systems(path, f"{metric}_f", len(paths) > 1, layout)]
-    if len(systems) == 1:
-        raise CommandError(f"{paths[0]} holds one system; write it with --compare, or give a second file")
+    sheets = [read_sheet(path, layout) for path in paths]
+    ids = [sum(bool(line.cells.get("id")) for line in sheet.lines) for sheet in sheets]
+    key = "id" if ids == [len(sheet.lines) for sheet in sheets] else "item"
+    systems = [_by_system(sheet, key, f"{metric}_f") for sheet in sheets]
+    for sheet, found in zip(sheets, systems, strict=True):
+        print(*sheet.guesses, sep="\n", end="\n" if sheet.guesses else "")
+        if len(found) != 3 - len(sheets):
+            raise CommandError(
+                f"{sheet.name} holds {counted(len(found), 'system')} ({', '.join(found)}): give one file of two, as "
+                "--compare writes it, or two files of one each; keep their rows alone"
+            )
+    if key == "item" and len(paths) > 1 and any(ids):
+        raise CommandError(
+            f"{paths[0]} has {counted(ids[0], 'id')}, {paths[1]} has {ids[1]:,}, so that items cannot be joined; score "
+            "both with ids, or both without, in one order"
+        )
+    if key == "item" and len(paths) > 1:
+        print(f"No ids in {paths[0]} and {paths[1]}: items are joined by their order")
+    left, right = (scores for found in systems for scores in found.values())
+    for here, there, place in ((left, right, 0), (right, left, -1)):
+        if alone := [item for item in here if item not in there]:
+            raise CommandError(
+                f"{' and '.join(map(str, paths))}: the systems have other items: {key} {alone[0]!r} of {paths[place]} "
+                f"is not among the other's ({len(alone):,} are so); score both systems on the same items"
+                f"{alike(alone[0], there)}"
+            )
     try:
-        return sd_of_differences(*_joined(*systems))
+        return sd_of_differences([POINTS * left[item] for item in left], [POINTS * right[item] for item in left])
     except CommandError as error:
         raise CommandError(f"{paths[0]}: {error}") from error
 
 
-def _joined(first: ItemScores, second: ItemScores) -> tuple[list[float], list[float]]:
-    """Scores of the same items in points, joined by id; by number where `rouge` has done so, or no file has ids."""
-    left, right, what = first.by_id, second.by_id, "id"
-    if first.path == second.path and not (left and right):
-        left, right, what = first.by_number, second.by_number, "item"
-    elif not left and not right:
-        print(f"No ids in {first.path} and {second.path}: items are joined by their order")
-        left, right, what = first.by_number, second.by_number, "item"
-    elif not (left and right):
-        has, lacks = (first, second) if left else (second, first)
-        raise CommandError(
-            f"{has.path} has ids, {lacks.path} has none, so that items cannot be joined; score both with ids, or both "
-            "without, in one order"
-        )
-    for here, there, path, without in ((left, right, first.path, second.path), (right, left, second.path, first.path)):
-        if alone := [key for key in here if key not in there]:
-            raise CommandError(
-                f"{first.path} and {second.path} hold other items: {what} {alone[0]!r} of {path} is not among those of "
-                f"{without} ({len(alone):,} are so); score both systems on the same items"
-            )
-    return [POINTS * left[key] for key in left], [POINTS * right[key] for key in left]
-
-
-def _systems(path: Path, column: str, alone: bool, layout: Layout) -> list[ItemScores]:
-    """The one system, or both, of a file that `--per-item` wrote; CommandError for two where one is to be `alone`."""
-    from sumcurve.files.sheet import read_sheet
-
-    sheet = read_sheet(path, layout)
-    for guess in sheet.guesses:
-        print(guess)
-    needed = ("system", "item", column)
-    if missing := [name for name in needed if name not in sheet.columns]:
-        raise CommandError(f"{path} has no column {missing[0]!r}; give a file of `sumcurve rouge --per-item`")
-    systems: dict[str, ItemScores] = {}
-    places: dict[tuple[str, str, str], str] = {}
+def _by_system(sheet: "Sheet", key: str, column: str) -> dict[str, dict[str, float]]:
+    """The scores of each system by item."""
+    if missing := [name for name in ("system", "item", column) if name not in sheet.columns]:
+        raise CommandError(f"{sheet.name} has no column {missing[0]!r}; give a file of `sumcurve rouge --per-item`")
+    systems: dict[str, dict[str, float]] = {}
+    places: dict[tuple[str, str], str] = {}
     for line in sheet.lines:
-        name, score = line.text("system"), float(line.number(column))
+        name, item, score = line.text("system"), line.text(key), float(line.number(column))
         if not 0 <= score <= 1:
             raise line.error(column, "scores of a file of `sumcurve rouge --per-item` are in 0 to 1")
-        line.text("item")
-        system = systems.setdefault(name, ItemScores(path))
-        for kind, scores in (("id", system.by_id), ("item", system.by_number)):
-            if key := line.cells.get(kind):
-                if key in scores:
-                    raise line.error(kind, f"that of {name} in {places[name, kind, key]}, too; remove one row")
-                scores[key], places[name, kind, key] = score, line.place
-        if len(system.by_id) not in (0, len(system.by_number)):
-            raise CommandError(f"{line.place}: {name} has ids in some rows only; write the file anew")
-    if len(systems) > 2:
-        raise CommandError(f"{path} holds {len(systems)} systems ({', '.join(systems)}): keep the rows of two")
-    if alone and len(systems) > 1:
-        raise CommandError(
-            f"{path} holds two systems ({', '.join(systems)}), and there is a second file; give {path} alone, or two "
-            "files of one system each"
-        )
-    return [*systems.values()]
+        if (first := places.setdefault((name, item), line.place)) != line.place:
+            raise line.error(key, f"that of {name} in {first}, too; remove one row")
+        systems.setdefault(name, {})[item] = score
+    return systems
 
 
 def _sd_seed(texts: Sequence[str], paired: bool) -> float:

@@ -23,8 +23,10 @@ EXAMPLES = """\
 scores.csv --metric accuracy --group document
 base=out/gpt2/samples_boolq.jsonl tuned=out/mine/samples_boolq.jsonl"""
 CURVE = """\
-FILE is a table or JSON (CSV of any delimiter, .jsonl; .gz, .zst, .xz) with a row for each training: columns for
-method, size, score and, where there are several, seed.
+FILE is a table or JSON with a row for each training, as trackers export it (columns for method, size, score and, where
+there are several, seed, under any of their usual names), or a column for each method, as a tracker's chart. Several
+files are of one training each, named after their folder (out/bart-base-1000-s1/all_results.json), such as results of
+transformers and of lm-evaluation-harness, or of one method each.
 """
 
 
@@ -41,10 +43,11 @@ def add_parsers(verbs: Verbs) -> None:
     curve = verbs.add_parser(
         "curve",
         help="sizes and scores -> what more data would bring",
-        example="results.csv --size records --score accuracy --reach 0.9",
+        example="results.csv --size records --score accuracy --reach 0.9 --plot curves.svg",
         further=lambda command: add_function(command, sumcurve.curve, CURVE),
     )
-    curve.add_argument("file", type=Path, metavar="FILE")
+    curve.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    curve.add_argument("--plot", type=Path, metavar="OUT", help="draw the curves as .svg or .png")
     curve.set_defaults(run=run_curve)
 
 
@@ -69,8 +72,11 @@ def _sources(files: Sequence[str]) -> dict[str, Path] | list[Path]:
 
 def run_curve(arguments: argparse.Namespace) -> None:
     """Print who is ahead and the forecast gain from more data; write the requested file."""
-    check_written([arguments.json], [arguments.file])
-    result = sumcurve.curve(arguments.file, **given(arguments, sumcurve.curve))
+    check_written([arguments.json, arguments.plot], arguments.files)
+    results = arguments.files if len(arguments.files) > 1 else arguments.files[0]
+    result = sumcurve.curve(results, **given(arguments, sumcurve.curve))
+    if arguments.plot:
+        result.plot(arguments.plot)
     _print(result, result.sentences, arguments)
 
 

@@ -20,7 +20,8 @@ PARTS = ("precision", "recall", "f")
 COLUMNS = ("column", "compare_column", "reference_column", "item")  # parameters
 
 ROUGE = """\
-Files hold one item a line, plain or packed: plain text, in which <t> ... </t> mark sentences, JSON lines
+Files hold one item a line, plain or packed: plain text, in which marks bound sentences (<t> ... </t>, <q>, <n>,
+<s> ... </s>, [SEP], <br>), JSON lines
 or a JSON list (.jsonl, .json, or objects from line 1 on), or tables (.csv, .tsv; line 1 names the columns). In JSON a
 value is a string (sentences end at line breaks or are marked), a list of sentences, or an object with such a text under
 "candidate" or "summary" (not both), and under "reference", "references", "target" or "summary" for the references;

@@ -374,7 +374,7 @@ def _fitted(curves: Curves) -> tuple[list[int], dict[str, str]]:
         if len(own) < LEAST_SIZES:
             refused[method] = f"{len(own)} size{'s' * (len(own) != 1)}; a learning curve needs {LEAST_SIZES}"
         elif np.ptp(own) == 0:
-            refused[method] = f"its score is {own[0]:.2f} at every size; what never moves has no learning curve"
+            refused[method] = "its score is the same at every size; what never moves has no learning curve"
     if len(refused) == len(curves.methods):
         raise NoCurve("; ".join(f"{method}: {reason}" for method, reason in refused.items()) or "no curves")
     return [row for row, method in enumerate(curves.methods) if method not in refused], refused

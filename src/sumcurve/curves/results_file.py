@@ -21,7 +21,7 @@ from sumcurve.curves import efficiency
 from sumcurve.curves.efficiency import Point, Quotient, Repeats, Spread, Undefined
 from sumcurve.files.content import STDIN
 from sumcurve.files.errors import FileError
-from sumcurve.files.sheet import NO_SCORES, Line, Sheet, decimal
+from sumcurve.files.sheet import NO_SCORES, Line, Sheet
 
 RESULTS = {"cano-bojar-2020": "cano_bojar_2020_table2.csv"}  # shipped
 ENDS = ("low", "high")
@@ -140,19 +140,15 @@ def results_of(sheet: Sheet, scores: Sequence[str] = ()) -> Results:
     the value and the remedy.
     """
     path, header, lines = sheet.name, sheet.columns, sheet.lines
-    missing = [key for key in KEYS if key not in header]
-    for key in missing:
-        if other := [name for name in header if name.lower() == key]:
-            raise FileError(f"{path}: column {other[0]!r} is no {key!r}: write it in small letters")
-    if missing:
-        remedy = "add it" if len(missing) == 1 else "add them"
-        absent = f"column{'s' * (len(missing) > 1)} {', '.join(missing)}"
-        raise FileError(f"{path}: no {absent}, which every results file needs: {remedy}")
+    if missing := [key for key in KEYS if key not in header]:
+        raise FileError(f"{path}: no column {', '.join(missing)}: every results file needs it: add it")
     costs = [name for name in SECONDS if name in header]
     if len(costs) > 1:
         raise FileError(f"{path}: columns {' and '.join(costs)} both mean the training time: keep one of them")
     seconds = costs[0] if costs and any(line.cells[costs[0]] for line in lines) else None
-    columns = _given_scores(path, header, scores) if scores else _columns_of_numbers(path, header, lines)
+    columns = _given_scores(path, header, scores) if scores else tuple(sheet.numeric(NO_SCORES, "--scores"))
+    if not columns:
+        raise FileError(f"{path}: no column of scores: add one, such as rouge1, with a number in every row")
     if len({short_name(column) for column in columns}) < len(columns):
         raise FileError(
             f"{path}: of the scores {', '.join(columns)} two have one short name: choose between them with --scores"
@@ -295,24 +291,6 @@ def _given_scores(path: Path | str, header: Sequence[str], scores: Sequence[str]
     return tuple(scores)
 
 
-def _columns_of_numbers(path: Path | str, header: Sequence[str], lines: Sequence[Line]) -> tuple[str, ...]:
-    columns = []
-    for name in header:
-        read = [decimal(line.cells[name]) is not None for line in lines]
-        if name in NO_SCORES:
-            continue
-        if not any(read):
-            continue
-        if not all(read):
-            raise lines[read.index(False)].error(
-                name, "every other kind of cell here is a number, so write one, or name the scores with --scores"
-            )
-        columns.append(name)
-    if not columns:
-        raise FileError(f"{path}: no column of scores: add one, such as rouge1, with a number in every row")
-    return tuple(columns)
-
-
 def _training(lines: Sequence[Line], split: int, columns: Sequence[str], seconds: str | None) -> Training:
     """The means over all rows of one corpus, method and split."""
     first = lines[0]
@@ -328,7 +306,8 @@ def _training(lines: Sequence[Line], split: int, columns: Sequence[str], seconds
             seeds.add(seed)
         if line.count("records", "write a whole number above 0") != records:
             raise line.error("records", f"{first.place} has {records} for the same split; all seeds need the same")
-    by_seed = {column: tuple(float(line.number(column)) for line in lines) for column in columns}
+    remedy = "write a plain number, such as 12.34, remove the row, or name the scores with --scores"
+    by_seed = {column: tuple(float(line.number(column, remedy)) for line in lines) for column in columns}
     values = {column: fmean(numbers) for column, numbers in by_seed.items()}
     costs: tuple[float, ...] = ()
     if seconds and any(line.cells[seconds] for line in lines):

@@ -10,6 +10,7 @@ never against the paired comparison at N: where the interval of the measured dif
 An overtaking is claimed from a probability of 0.8 on: it cannot be measured yet, and is a reason to get more data.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -56,10 +57,14 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """The forecast in English, ready to print."""
-        first, second, size, furthest = self.first, self.second, f"{self.size:,.0f}", f"{self.furthest:,.0f}"
-        now, twice, four_times = (_chance(chance, self.confidence) for chance in self.ahead)
-        double, claim = f"{TIMES[1] * self.size:,.0f}", _chance(self.probability, self.claim)
+        """The forecast in English, ready to print, with sizes as whole numbers of records."""
+        return self.said(lambda size: f"{size:,.0f}", " records")
+
+    def said(self, shown: Callable[[float], str], unit: str) -> str:
+        """The forecast in English, with sizes as they are `shown`, and their unit behind some."""
+        first, second, size, furthest = self.first, self.second, shown(self.size), shown(self.furthest)
+        now, twice, four_times = (chance(ahead, self.confidence) for ahead in self.ahead)
+        double, claim = shown(TIMES[1] * self.size), chance(self.probability, self.claim)
         if self.kind == "ahead throughout":
             return (
                 f"{first} is ahead of {second} from {size} up to {furthest} (probability {claim}, all sizes together)."
@@ -70,11 +75,11 @@ class Verdict:
                 f"{four_times} at {furthest}, each singly."
             )
         if self.kind == "overtaken" and self.between:
-            low, high = (f"{end:,.0f}" for end in self.between)
-            return f"{second} is forecast to overtake {first} between {low} and {high} records (probability {claim})."
+            low, high = map(shown, self.between)
+            return f"{second} is forecast to overtake {first} between {low} and {high}{unit} (probability {claim})."
         if self.kind == "overtaken":
             return (
-                f"{second} is forecast to be ahead of {first} at {furthest} records (probability {claim}); "
+                f"{second} is forecast to be ahead of {first} at {furthest}{unit} (probability {claim}); "
                 f"{now} that {first} is ahead at {size}."
             )
         return (
@@ -187,7 +192,7 @@ def digits(probability: float, claim: float) -> int:
     return decimals
 
 
-def _chance(probability: float, claim: float) -> str:
+def chance(probability: float, claim: float) -> str:
     """Two digits, or `digits`; never 0 or 1, which no number of draws can show."""
     if probability > 0.99:
         return "above 0.99"

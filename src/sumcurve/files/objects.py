@@ -65,13 +65,19 @@ PLAIN = json.JSONDecoder(object_pairs_hook=once)
 
 
 def values(
-    path: Path, lines: Iterable[Line], content: Callable[[], str], decoder: json.JSONDecoder, inside: str | None = None
+    path: Path,
+    lines: Iterable[Line],
+    content: Callable[[], str],
+    decoder: json.JSONDecoder,
+    inside: str | None = None,
+    is_row: bool = False,
 ) -> Iterator[tuple[int, Any]]:
     """The values of a file with the lines in which they begin: one a line, in constant memory, or those of a list.
 
     A list is that of which the `content` consists, or the one at the dotted path `inside` the object that it is; the
-    only one, where no path is given. Of lines, a value is Refused where it is none. FileError for a list that is
-    broken, and for an object with several lists, or of pandas' columns.
+    only one, where no path is given. `is_row`: an object that is mostly no list is one value. Of lines, a value is
+    Refused where it is none. FileError for a list that is broken, and for an object with several lists, or of pandas'
+    columns.
     """
     lines, first = iter(lines), list[Line]()
     for line in lines:
@@ -80,8 +86,8 @@ def values(
             break
     if inside is not None or _is_one([*filter(_has_content, first)]):
         text = content()
-        if (found := _list_in(path, text, decoder, inside)) is not None:
-            yield from _elements(path, text, decoder, found)
+        if (found := _list_in(path, text, decoder, inside, is_row)) is not None:
+            yield from _elements(path, text, decoder, found) if text[found] == "[" else [(1, decoder.decode(text))]
             return
     yield from values_of_lines(chain(first, lines), decoder)
 
@@ -188,8 +194,8 @@ def _is_objects(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(element, dict) for element in value)
 
 
-def _list_in(path: Path, text: str, decoder: json.JSONDecoder, inside: str | None) -> int | None:
-    """The place of the list in a text; None where that is lines, or one record."""
+def _list_in(path: Path, text: str, decoder: json.JSONDecoder, inside: str | None, is_row: bool) -> int | None:
+    """The place of the list in a text, or of the object that `is_row`; None where that is lines, or one record."""
     begin = _after_space(text, 0)
     is_long = "\n" in text.strip()
     second = text[begin:].partition("\n")[2].partition("\n")[0]
@@ -211,6 +217,8 @@ def _list_in(path: Path, text: str, decoder: json.JSONDecoder, inside: str | Non
         return None
     _refuse_columns(path, value)
     lists = {name: of for name, of in dotted(value) if _is_objects(of)}
+    if is_row and inside is None and 2 * sum(len(json.dumps(of)) for of in lists.values()) <= len(json.dumps(value)):
+        return begin
     if inside is not None and inside not in lists:
         raise FileError(f"{path}: no list of objects at --rows {inside}; {there_are(inside, lists)}")
     if inside is None and len(lists) != 1:

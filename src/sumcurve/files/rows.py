@@ -102,7 +102,7 @@ def read_rows(path: Path, layout: Layout, other: Kind) -> Rows:
         read = _table(path, text, layout)
         return Rows("table", read.rows, read.columns, read.decimal, [*guesses, *read.guesses])
     if kind == "json":
-        rows = [*_rows(path, values(path, text.split("\n"), lambda: text, DECODER, layout.rows))]
+        rows = [*_rows(path, values(path, text.split("\n"), lambda: text, DECODER, layout.rows, other == "table"))]
         for row in rows if "\\u" in text else ():
             _check_halves(row)
         return Rows("json", rows, guesses=guesses)

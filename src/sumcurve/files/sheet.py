@@ -3,7 +3,8 @@
 JSON is one object a row; keys inside objects are named with dots, as `doc.subject`.
 """
 
-import difflib
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -11,10 +12,12 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from sumcurve.files.errors import FileError
+from sumcurve.files.fields import called
 from sumcurve.files.layout import Layout
 from sumcurve.files.rows import COMMA, THOUSANDS_BY_POINT, read_rows
 from sumcurve.files.tables import INDEX
 from sumcurve.machine.numbers import finite
+from sumcurve.machine.spelling import there_are
 
 # Names of columns that are looked for where a caller names none, whatever their case.
 ITEM = ("item", "id", "_id", "doc_id", "docid", "item_id", "example_id", "question_id")
@@ -24,6 +27,12 @@ NO_SCORES = {  # never taken for scores
     *("corpus", "method", "split", "records", "train_seconds", "seconds", "seed", "parameters", "percent", "items"),
     *("updates", "examples", "epochs", INDEX),
 }
+METRIC = re.compile(  # names of scores, which are no names of systems
+    r"(r|rouge)[-_. ]?([1-9l]|lsum|su?4)([-_. ](f1?|p|r|fmeasure|precision|recall))?|(sacre)?bleu([-_ ]?[1-4])?|meteor"
+    r"|chrf\d?|(bert|bart|mover)[-_ ]?score([-_ ](f1?|p|r|precision|recall))?|bleurt|comet|cider|spice|questeval"
+    r"|summac(zs|conv)?|perplexity|accuracy|exact[-_ ]?match|f1",
+    re.IGNORECASE,
+)
 MOST = Decimal(10) ** 50  # of a number, so that products of several are numbers, too
 
 
@@ -44,7 +53,7 @@ Source = str | Path | DataFrame | Sequence[Mapping[str, Any]]
 class Line:
     """A row of a sheet, with the place that an error names; cells have no blanks around them.
 
-    The cell of a NaN is empty; `written` is its text.
+    The cell of a NaN is empty; `written` is its text, and that of lists of numbers.
     """
 
     place: str
@@ -100,9 +109,7 @@ class Sheet:
         if wanted is not None:
             if wanted in self.columns:
                 return wanted
-            near = difflib.get_close_matches(wanted, self.columns, 1)
-            meant = f"; did you mean {near[0]!r}?" if near else "."
-            raise FileError(f"{self.name}: no column {wanted!r}{meant} There are: {', '.join(self.columns)}")
+            raise FileError(f"{self.name}: no column {wanted!r}; {there_are(wanted, self.columns)}")
         if (column := self.called(names)) is not None:
             return column
         raise FileError(
@@ -112,8 +119,7 @@ class Sheet:
 
     def called(self, names: Iterable[str]) -> str | None:
         """The column of one of these names, whatever its case; None where there is none."""
-        folded = {column.casefold(): column for column in reversed(self.columns)}
-        return next((folded[name] for name in names if name in folded), None)
+        return called(self.columns, names)
 
     def taken(self, roles: Mapping[str, Sequence[str]]) -> list[str]:
         """Sentences about guesses of the file, the role of each column, and columns that are not used."""
@@ -143,6 +149,14 @@ class Sheet:
         return columns
 
 
+def metrics_among(names: Iterable[str], remedy: str) -> str:
+    """The end of an error on names of columns that are metrics', with a remedy; empty where there are none."""
+    metrics = [name for name in names if METRIC.fullmatch(name.strip())]
+    return (
+        f"; {', '.join(metrics)} {'is a metric' if len(metrics) == 1 else 'are metrics'}: {remedy}" if metrics else ""
+    )
+
+
 def decimal(text: str) -> Decimal | None:
     """The number that a text is, with all its digits; None for any other text."""
     return Decimal(text) if finite(text) is not None else None
@@ -153,16 +167,25 @@ def sheet_of(source: Source, layout: Layout | None = None) -> Sheet:
     if isinstance(source, str | Path):
         return read_sheet(Path(source), layout)
     if isinstance(source, DataFrame):
-        names = [str(name) for name in source.columns]
+        frame = _with_index(source)
+        names = [str(name) for name in frame.columns]
         if twice := [name for name in names if names.count(name) > 1]:
             raise FileError(f"the table: column {twice[0]} stands twice: give every column its own name")
     if hasattr(source, "to_dicts"):  # polars
         rows = source.to_dicts()
     elif isinstance(source, DataFrame):
-        rows = source.to_dict("records")
+        rows = frame.to_dict("records")
     else:
         rows = list(source)
-    return _sheet("the table", [_line(f"row {number}", row) for number, row in enumerate(rows, start=1)])
+    return table_of("the table", [_line(f"row {number}", row) for number, row in enumerate(rows, start=1)])
+
+
+def _with_index(frame: Any) -> Any:
+    """A data frame of pandas with its index as a column, where that does not only count rows."""
+    index = getattr(frame, "index", None)
+    if index is None or (index.nlevels == 1 and index.name is None and index.dtype.kind in "iu"):
+        return frame
+    return frame.rename_axis([name or INDEX for name in index.names]).reset_index()
 
 
 def read_sheet(path: Path, layout: Layout | None = None) -> Sheet:
@@ -180,15 +203,11 @@ def read_sheet(path: Path, layout: Layout | None = None) -> Sheet:
                     "write the number without it"
                 )
         line.cells.update({name: cell.replace(",", ".") for name, cell in line.cells.items() if COMMA.fullmatch(cell)})
-    return _sheet(str(path), lines, read.columns, read.guesses)
+    return table_of(str(path), lines, read.guesses, read.columns)
 
 
-def _sheet(
-    name: str,
-    lines: Sequence[Line],
-    columns: Iterable[str] = (),
-    guesses: Sequence[str] = (),
-) -> Sheet:
+def table_of(name: str, lines: Sequence[Line], guesses: Sequence[str] = (), columns: Iterable[str] = ()) -> Sheet:
+    """A table of these lines, of which some lack columns of others; FileError where there are none."""
     if not lines:
         raise FileError(f"{name} {'has only a header' if columns else 'is empty'}: it needs names of columns, and rows")
     columns = tuple(columns) or tuple(dict.fromkeys(column for line in lines for column in line.cells))
@@ -204,7 +223,7 @@ def _line(place: str, row: Mapping[str, Any]) -> Line:
 def _flat(row: Mapping[str, Any], written: dict[str, str], before: str = "") -> dict[str, str]:
     """Scalars of a row as text, of nested objects with dotted names; lists of scalars joined, as `metrics`.
 
-    Texts of NaN go into `written`.
+    Texts of NaN, and of lists of numbers, go into `written`.
     """
     cells: dict[str, str] = {}
     for key, value in row.items():
@@ -218,7 +237,10 @@ def _flat(row: Mapping[str, Any], written: dict[str, str], before: str = "") -> 
             if value is not None:
                 written[name] = str(value)
         elif isinstance(value, list | tuple):
-            cells[name] = ",".join(value) if all(isinstance(part, str) for part in value) else "[…]"  # no number
+            is_text = all(isinstance(part, str) for part in value)
+            cells[name] = ",".join(value) if is_text else "[…]"  # no number
+            if value and all(isinstance(part, int | float) for part in value):
+                written[name] = json.dumps(value)
         else:
             cells[name] = str(value).strip()
     return cells

@@ -19,6 +19,7 @@ from sumcurve.interface.items import Columns, Score, mixed_units, read_items, wa
 from sumcurve.machine.arguments import CommandError, require_whole
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import checked
+from sumcurve.machine.spelling import alike
 from sumcurve.statistics.design import Cell, Design, Replicates, common_seeds
 from sumcurve.statistics.groups import LEAST_GROUPS
 from sumcurve.statistics.intervals import estimate
@@ -82,7 +83,7 @@ def compare(
     shares = all(0 <= value <= 1 for row in rows for value in row.values.values())
     points = ", 0 to 1: `sumcurve rouge` and `power` speak of points, 100 times as much" if shares else ""
     notes = {f"Unit: that of the scores{points}.": None}
-    sentences = warnings_of(names, lower_is_better)
+    sentences = [*items.warnings, *warnings_of(names, lower_is_better)]
     for name in names:
         sentences += mixed_units(((row.system, row.values[name]) for row in rows if name in row.values), name)
     pair_rows: list[Mapping[str, Any]] = []
@@ -143,7 +144,7 @@ def _decimals(pairs: Iterable[Pair], unit: float, deviation: float) -> int:
     ends = [pair.interval for pair in pairs]
     halves = [unit * (high - low) / 2 for low, high in ends if low is not None and high is not None]
     least = min((half for half in halves if half > 0), default=deviation or unit)
-    return min(9, max(0, 1 - math.floor(math.log10(least))))
+    return max(0, 1 - math.floor(math.log10(least)))
 
 
 def _notes(design: Design, cut: str, cells: Sequence[Cell]) -> Iterator[str]:
@@ -198,10 +199,11 @@ def _replicates(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[
         lacking = next(name for name in order if any(name not in items for _, _, items in runs))
         (system, _), seed, _ = next(run for run in runs if lacking not in run[2])
         which = f"{system!r}" + (f" with seed {seed}" if seed else "")
+        spelt = alike(lacking, next(items for _, _, items in runs if lacking not in items))
         if not common or not whole:
             raise CommandError(
                 f"{metric}: item {lacking!r} has no score of {which} ({len(order) - len(whole):,} of {len(order):,} "
-                "items lack a system): score all systems on the same items, or keep what all have (--common)"
+                f"items lack a system): score all systems on the same items, or keep what all have (--common){spelt}"
             )
         notes.append(
             f"Left out: {counted(len(order) - len(whole), 'item')} of {len(order):,}, which not all systems have."

@@ -2,31 +2,63 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Curves, Extrapolation, Fits, NoCurve, fit_curves
+from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Array, Curves, Extrapolation, Fits, NoCurve, fit_curves
 from sumcurve.curves.runs import curves_of_runs
-from sumcurve.curves.scale import CEILING, Scale
-from sumcurve.curves.verdict import claims, digits, verdicts
+from sumcurve.curves.scale import CEILING, TINY, Scale
+from sumcurve.curves.verdict import Verdict, chance, claims, digits, verdicts
 from sumcurve.files.layout import Layout
-from sumcurve.files.sheet import RECORDS, SEED, SYSTEM, Sheet, Source, sheet_of
+from sumcurve.files.sheet import Source
 from sumcurve.interface.items import mixed_units, warnings_of
+from sumcurve.interface.runs import Runs, runs_of
 from sumcurve.machine.arguments import CommandError, require_whole
 from sumcurve.machine.parameters import checked
+from sumcurve.machine.spelling import shortened
 from sumcurve.tables.reach import records_for
 from sumcurve.tables.result import Result
-from sumcurve.tables.table import Column, Table, Value, number, span
+from sumcurve.tables.table import Column, Table, Value, listed, number, span
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-METHOD = ("method", *SYSTEM)
-SIZE = (*RECORDS, "size", "sizes", "train_records", "samples", "examples", "n")
+PICTURE = (460, 300)  # width and height of a panel, in pixels
 TIMES = (2.0, FURTHEST)  # of the largest size, which tables show
+NEAR = 0.005  # of a size, to which it is printed
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How training sizes are printed: with as many decimals as show them and tell them apart, whole ones as records."""
+
+    decimals: int
+
+    @classmethod
+    def of(cls, sizes: Array) -> "Sizes":
+        for decimals in range(12):
+            rounded = np.round(sizes, decimals)
+            if len({*rounded}) == len(sizes) and np.allclose(rounded, sizes, rtol=NEAR * (decimals > 0), atol=0):
+                return cls(decimals)
+        return cls(12)
+
+    def __call__(self, size: float) -> str:
+        return number(float(size), self.decimals)
+
+    @property
+    def unit(self) -> str:
+        return "size" if self.decimals else "records"
+
+    def exact(self, size: float) -> float:
+        """A size for programs: whole where sizes are."""
+        return size if self.decimals else round(size)
+
+    def column(self, name: str, title: str | None) -> Column:
+        return Column(name, title, "number", self.decimals) if self.decimals else Column(name, title, "count")
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,31 +76,64 @@ class CurveResult(Result):
 
         return pd.DataFrame([row for method in self.fits.methods for row in _band(self.fits, self.scale, method)])
 
-    def plot(self) -> "alt.Chart | alt.LayerChart":
-        """Mean scores against sizes with bands of the true scores, dashed beyond the data, as an Altair chart."""
-        import altair as alt
-        import pandas as pd
+    def plot(self, to: str | Path | None = None) -> "alt.Chart | alt.LayerChart":
+        """The curves with bands, their forecasts dashed, and how probably each leads at the end, as an Altair chart.
 
-        from sumcurve.tables.chart import configured, curves, looks_of
-        from sumcurve.tables.figures import panel_of
+        It is written `to` an .svg or .png, if given. CommandError for another ending, and without the packages.
+        """
+        try:
+            import altair as alt
+            import pandas as pd
 
-        measured = pd.DataFrame(_measured(self.fits.curves, self.scale))
-        bands = [next(_band(self.fits, self.scale, row.method, [row.size])) for row in measured.itertuples()]
-        scores = pd.DataFrame(bands)[["method", "size", "low", "high"]].assign(score=measured.score)
-        scores = scores.rename(columns={"size": "records", "low": "score_low", "high": "score_high"})
-        beyond = self.bands[self.bands.beyond].rename(columns={"size": "x", "middle": "score"})
-        panel = panel_of(scores.assign(system=scores.method), "score", self.score, fitted=beyond)
-        return alt.Chart.from_dict(configured(curves(panel, looks_of(self.fits.methods), 460, 300)))
+            from sumcurve.tables.chart import configured, curves, looks_of, spaced, write
+            from sumcurve.tables.figures import panel_of
+        except ModuleNotFoundError as error:
+            remedy = "pip install altair vl-convert-python"
+            raise CommandError(f"a picture needs the package {error.name}, which is not installed: {remedy}") from None
+        shown, (width, height) = Sizes.of(self.fits.curves.sizes), PICTURE
+        points = [row for row in _measured(self.fits.curves, self.scale) if row["method"] in self.fits.methods]
+        points = [next(_band(self.fits, self.scale, row["method"], [row["size"]])) | row for row in points]
+        dashed = [
+            row
+            for name in self.fits.methods
+            for row in _band(self.fits, self.scale, name)
+            if row["size"] >= _largest(self.fits, name)
+        ]
+        scores = pd.DataFrame(points).rename(columns={"size": "records", "low": "score_low", "high": "score_high"})
+        beyond = pd.DataFrame(dashed).rename(columns={"size": "x", "middle": "score"})
+        at, most = FURTHEST * float(self.fits.largest.min()), float(self.fits.largest.max())
+        labels = {
+            name: f"{name} ({chance(share, 1).replace('above', '>').replace('below', '<')})"
+            for name, share in _leading(self.fits, at).items()
+        }
+        band = f"{100 * self.fits.settings.confidence:g} %"
+        about = f"Dashed: forecast. Bands: {band}." + " Lower is better." * (self.scale.factor < 0)
+        if len(labels) > 1:
+            about += f" In brackets: probability of leading at {shown(at)}."
+        else:
+            labels = {name: name for name in labels}
+        panel = replace(
+            panel_of(scores.assign(system=scores.method), "score", self.score, fitted=beyond),
+            title={"text": self.score, "subtitle": about},
+            x_title=f"training {shown.unit}, logarithmic",
+            ticks=spaced([*scores.records, *(times * most for times in TIMES)], shown, width),
+            labels=labels,
+        )
+        chart = curves(panel, looks_of(self.fits.methods), width, height)
+        if to is not None:
+            write(chart, Path(to))
+        return alt.Chart.from_dict(configured(chart))
 
 
 @checked
 def curve(
-    results: Source,
+    results: Source | Sequence[str | Path],
     *,
     method: str | None = None,
     size: str | None = None,
     score: str | None = None,
     seed: str | None = None,
+    repeats: bool = False,
     reach: Sequence[float] = (),
     best: float | None = None,
     lower_is_better: bool = False,
@@ -80,12 +145,13 @@ def curve(
     A curve takes four sizes. Without seeds the noise is estimated from how rough the curves are.
 
     Args:
-        results: a data frame, a path of a CSV or of JSON lines, or a list of mappings: a row for each training, with
-            columns for method, size, score and, where there are several, seed
-        method: column of methods (default: method, model, system; none: one curve)
-        size: column of training sizes (default: records, size, train_records, samples)
-        score: column of scores (default: the only number left)
-        seed: column of seeds (default: seed)
+        results: a data frame, a path, or a list of mappings, with a row for each training, or a column for each method
+            (`interface.runs` has the forms); or a list of paths, each of one method or one training
+        method: column of methods (default: by its name, such as method, model; none: one curve)
+        size: column of training sizes (default: by its name, such as records, size, max_train_samples)
+        score: column of scores (default: by its name, such as score, rouge1, else the only number left)
+        seed: column of seeds (default: by its name, such as seed)
+        repeats: rows of one method and size are trainings with seeds that no column names
         reach: scores to be reached (default: the best method's at its largest size)
         best: the best possible score (default: 1 where all scores are from 0 to 1, else 100)
         lower_is_better: as of losses
@@ -96,68 +162,61 @@ def curve(
         CommandError: where no method has four sizes, and for rows that cannot be used
     """
     require_whole(0, random_seed=random_seed)
-    sheet = sheet_of(results, layout)
-    column, runs, taken = _runs(sheet, method, size, score, seed)
+    found = runs_of(results, layout, "curve", method=method, size=size, scores=[score] if score else [], seed=seed)
+    column, where = found.scores[0], found.sheet.name
+    runs = _scores_of(found, repeats)
     curves, how = curves_of_runs(runs, random_seed)
-    scale, fitted = _scaled(curves, lower_is_better, best, sheet.name, column)
+    scale, fitted = _scaled(curves, lower_is_better, best, where, column)
     try:
         fits = fit_curves(fitted, Extrapolation(seed=random_seed, ceiling=CEILING))
     except NoCurve as reason:
-        raise CommandError(f"{sheet.name}: {reason}; add sizes, {LEAST_SIZES} at least") from None
+        remedy = f"; add sizes, {LEAST_SIZES} at least" if "needs" in str(reason) else ""
+        raise CommandError(f"{where}: {reason}{remedy}") from None
     decimals = _decimals(fits, scale)
     ordered = sorted(fits.methods, key=lambda name: -float(np.median(fits.predict(name, [_largest(fits, name)]))))
+    shown = Sizes.of(curves.sizes)
     wanted = [*reach] or [_score_of(fits, scale, ordered[0])]
-    needed = [_needed(fits, scale, name, target) for target in wanted for name in ordered]
+    needed = [_needed(fits, scale, name, target, shown) for target in wanted for name in ordered]
     notes = [how]
     tables = [
-        _expected(fits, scale, ordered, decimals, notes),
-        _verdicts(fits, scale, decimals),
-        _needed_table(needed, decimals),
+        _expected(fits, scale, ordered, decimals, shown, notes),
+        _verdicts(fits, scale, decimals, shown),
+        _needed_table(needed, decimals, shown),
     ]
-    warnings = warnings_of([column], lower_is_better)
+    roles = {"method": found.method, "size": found.size, "seed": found.seed, "score": column}
+    taken = found.sheet.taken({role: [name] for role, name in roles.items() if name})
+    warnings = [sentence for sentence in taken if sentence.startswith("WARNING")]
+    taken = [sentence for sentence in taken if sentence not in warnings]
+    warnings += warnings_of([column], lower_is_better)
     warnings += mixed_units(((name, value) for (name, _), of in runs.items() for value in of.values()), column)
-    sentences = [*warnings, *_sentences(fits, scale, ordered, decimals)]
+    sentences = [*warnings, *_ahead(fits, ordered, shown), *_gains(fits, scale, ordered, decimals, shown)]
     if reach:
         sentences += [
-            f"{row['method']} reaches {number(row['score'], decimals)} with {row['shown']} records." for row in needed
+            f"{row['method']} reaches {number(row['score'], decimals)} with {shown.unit} {row['shown']}."
+            for row in needed
         ]
     left_out = [f"Left out: {name}: {why}." for name, why in fits.refused.items()]
     return CurveResult(sentences, tables, fits, scale, column, taken=[*taken, *left_out])
 
 
-def _runs(
-    sheet: Sheet, method: str | None, size: str | None, score: str | None, seed: str | None
-) -> tuple[str, dict[tuple[str, float], dict[str, float]], list[str]]:
-    """The column of scores, by method and size the score of every seed, and the roles of columns."""
-    named = sheet.column(method, METHOD, "method", "--method") if method else sheet.called(METHOD)
-    sizes = sheet.column(size, SIZE, "size", "--size")
-    seeds = sheet.column(seed, SEED, "seed", "--seed") if seed else sheet.called(SEED)
-    keys = {
-        named,
-        sizes,
-        seeds,
-        *(name for name in sheet.columns if name.casefold() in ("seconds", "percent", "split")),
-    }
-    numbers = [score] if score else sheet.numeric(filter(None, keys), "--score")
-    if len(numbers) != 1:
-        which = f"several columns of numbers ({', '.join(numbers)})" if numbers else "no column of scores"
-        raise CommandError(f"{sheet.name}: {which}: name the scores (--score)")
-    column = sheet.column(numbers[0], (), "score", "--score")
+def _scores_of(found: Runs, repeats: bool) -> dict[tuple[str, float], dict[str, float]]:
+    """By method and size the score of every seed; `repeats` number rows, as seeds that no two methods share."""
+    column, lines = found.scores[0], found.sheet.lines
+    names = [line.text(found.method) if found.method else column for line in lines]
     runs: dict[tuple[str, float], dict[str, float]] = {}
     places: dict[tuple[str, float, str], str] = {}
-    for line in sheet.lines:
-        records = float(line.number(sizes, "write a number above 0, without signs for thousands"))
+    for line, name in zip(lines, shortened(names), strict=True):
+        records = float(line.number(found.size, "write a number above 0, without signs for thousands"))
         if records <= 0:
-            raise line.error(sizes, "a size is above 0: correct it, or remove the row")
-        name, run = line.text(named) if named else column, line.seed(seeds) if seeds else ""
+            raise line.error(found.size, "a size is above 0: correct it, or remove the row")
+        run = line.seed(found.seed) if found.seed else line.place if repeats else ""
         if (earlier := places.setdefault((name, records, run), line.place)) != line.place:
             raise CommandError(
-                f"{line.place}: {name} has a score at {records:,.0f} already ({earlier}): keep one, or name a column "
-                "of seeds (--seed)"
+                f"{line.place}: {name} has a score at {records:,g} already ({earlier}): keep one, name a column of "
+                "seeds (--seed), or, if these are several trainings, have them numbered (--repeats)"
             )
         runs.setdefault((name, records), {})[run] = float(line.number(column))
-    roles = {"method": named, "size": sizes, "seed": seeds, "score": column}
-    return column, runs, sheet.taken({role: [name] for role, name in roles.items() if name})
+    return runs
 
 
 def _scaled(curves: Curves, lower_is_better: bool, best: float | None, where: str, column: str) -> tuple[Scale, Curves]:
@@ -168,7 +227,7 @@ def _scaled(curves: Curves, lower_is_better: bool, best: float | None, where: st
             f"{where}: --best {best:g}, and scores in {column} go from {least:g} to {most:g}: give what no score is "
             "above, of scores of which higher is better and none is below 0"
         )
-    if best is None and not lower_is_better and 0 <= least <= most <= 1:
+    if best is None and not lower_is_better and 0 <= least <= most <= 1 and most >= TINY:
         best = 1.0
     scale = Scale(0.0, CEILING / best) if best else Scale.of(scores.tolist(), not lower_is_better)
     return scale, Curves(
@@ -207,15 +266,63 @@ def _decimals(fits: Fits, scale: Scale) -> int:
     """Decimals with which the narrowest band beyond the data shows two digits."""
     rows = [row for name in fits.methods for row in _band(fits, scale, name, [2 * _largest(fits, name)])]
     least = min((row["high"] - row["low"]) / 2 for row in rows)
-    return min(9, max(0, 1 - math.floor(math.log10(least)))) if least > 0 else 2
+    return max(0, 1 - math.floor(math.log10(least))) if least > 0 else 2
 
 
-def _sentences(fits: Fits, scale: Scale, ordered: Sequence[str], decimals: int) -> Iterator[str]:
-    """Sentences on who is ahead of whom, the best method first; then on the gain of each from twice the data."""
-    first = ordered[0]
-    for verdict in verdicts(fits):
-        if first in (verdict.first, verdict.second):
-            yield verdict.sentence
+def _ahead(fits: Fits, ordered: Sequence[str], shown: Sizes) -> Iterator[str]:
+    """Who is ahead, at the sizes measured and in the forecast, of the best method and each other one, by rank."""
+    groups: dict[Any, list[tuple[Verdict, str]]] = {}  # those that one sentence is about
+    for verdict in sorted(verdicts(fits), key=lambda one: max(map(ordered.index, (one.first, one.second)))):
+        if ordered[0] in (verdict.first, verdict.second):
+            since = _since(fits, verdict, shown) if verdict.ahead[0] >= verdict.confidence else ""
+            alike = (
+                (verdict.first, since, verdict.furthest) if verdict.kind == "ahead throughout" and since else verdict
+            )
+            groups.setdefault(alike, []).append((verdict, since))
+    for of in groups.values():
+        verdict, since = of[0]
+        now, twice, four_times = (chance(share, verdict.confidence) for share in verdict.ahead)
+        ahead = f"{verdict.first} is ahead of {listed([one.second for one, _ in of])} {since}"
+        furthest = shown(verdict.furthest)
+        if since and verdict.kind == "ahead throughout":
+            claimed = list(dict.fromkeys(chance(one.probability, one.confidence) for one, _ in of))
+            noun = "probability" if len(claimed) == 1 else "probabilities"
+            singly = ", each singly" * (len(of) > 1)
+            yield f"{ahead}, and is forecast to stay ahead up to {furthest} ({noun} {listed(claimed)}{singly})."
+        elif since and verdict.kind == "ahead now":
+            yield (
+                f"{ahead}; whether it stays ahead is undecided: probability {now} at {shown(verdict.size)}, {twice} at "
+                f"{shown(TIMES[0] * verdict.size)}, {four_times} at {furthest}, each singly."
+            )
+        else:
+            said = verdict.said(shown, " records" * (shown.unit == "records"))
+            yield f"{ahead}. {said}" if since else said
+
+
+def _since(fits: Fits, verdict: Verdict, shown: Sizes) -> str:
+    """The sizes up to the largest at which a method's measured mean is ahead without a break; empty without any."""
+    first, second = (fits.curves.scores[fits.curves.methods.index(name)] for name in (verdict.first, verdict.second))
+    both = np.isfinite(first - second)
+    ahead, sizes = (first > second)[both].tolist(), fits.curves.sizes[both].tolist()
+    behind = max((place for place, is_ahead in enumerate(ahead) if not is_ahead), default=-1)
+    if behind == len(sizes) - 1:
+        return ""
+    last, since = shown(sizes[-1]), shown(sizes[behind + 1])
+    span_of = f"from {since} to {last}" if since != last else f"at {last}"
+    if behind < 0:
+        return f"at every size {span_of}" if since != last else span_of
+    return f"{span_of} (not at {shown(sizes[behind])})"
+
+
+def _leading(fits: Fits, size: float) -> dict[str, float]:
+    """The share of draws in which each method's true score at a size is the highest of all."""
+    drawn = np.stack([fits.predict(name, [size])[:, 0] for name in fits.methods])
+    best = drawn == drawn.max(axis=0)
+    return dict(zip(fits.methods, (best / best.sum(axis=0)).mean(axis=1).tolist(), strict=True))
+
+
+def _gains(fits: Fits, scale: Scale, ordered: Sequence[str], decimals: int, shown: Sizes) -> Iterator[str]:
+    """A sentence on the gain of each method from twice the data."""
     for name in ordered:
         size = _largest(fits, name)
         gain = fits.predict(name, [2 * size])[:, 0] - fits.predict(name, [size])[:, 0]
@@ -224,10 +331,10 @@ def _sentences(fits: Fits, scale: Scale, ordered: Sequence[str], decimals: int) 
         sign = 1 if scale.factor > 0 else -1
         ends = (low, high) if sign > 0 else (-high, -low)
         change = span(sign * middle, *ends, decimals)
-        yield f"{name}: {number(2 * round(size))} in place of {number(round(size))} would change its score by {change}."
+        yield f"{name}: {shown(2 * size)} in place of {shown(size)} would change its score by {change}."
 
 
-def _needed(fits: Fits, scale: Scale, method: str, target: float) -> dict[str, Any]:
+def _needed(fits: Fits, scale: Scale, method: str, target: float, shown: Sizes) -> dict[str, Any]:
     """Records with which the true curve first has a score: the median with the ends of its band."""
     furthest = FURTHEST * _largest(fits, method)
     here = fits.sizes <= furthest * (1 + 1e-9)
@@ -237,8 +344,8 @@ def _needed(fits: Fits, scale: Scale, method: str, target: float) -> dict[str, A
     sizes = np.where(reached, records_for(fits.sizes[here], drawn, wanted), np.inf)
     tail = (1 - fits.settings.confidence) / 2
     low, middle, high = np.quantile(sizes, [tail, 0.5, 1 - tail], method="higher").tolist()
-    ends = [f"> {number(round(furthest))}" if math.isinf(end) else number(round(end)) for end in (low, middle, high)]
-    known = [None if math.isinf(end) else round(end) for end in (low, middle, high)]
+    ends = [f"> {shown(furthest)}" if math.isinf(end) else shown(end) for end in (low, middle, high)]
+    known = [None if math.isinf(end) else shown.exact(end) for end in (low, middle, high)]
     return {
         "method": method,
         "score": target,
@@ -250,18 +357,20 @@ def _needed(fits: Fits, scale: Scale, method: str, target: float) -> dict[str, A
     }
 
 
-def _needed_table(rows: Sequence[Mapping[str, Any]], decimals: int) -> Table:
+def _needed_table(rows: Sequence[Mapping[str, Any]], decimals: int, shown: Sizes) -> Table:
     columns = [
         Column("method", "method"),
         Column("score", "score", "number", decimals),
-        Column("shown", "records needed"),
-        *(Column(name, None, "count") for name in ("records", "records_low", "records_high")),
+        Column("shown", f"{shown.unit} needed"),
+        *(shown.column(name, None) for name in ("records", "records_low", "records_high")),
         Column("reached", "P(within four times the data)", "number", 2),
     ]
-    return Table("needed", "Records needed for a score", columns, rows)
+    return Table("needed", f"{shown.unit.capitalize()} needed for a score", columns, rows)
 
 
-def _expected(fits: Fits, scale: Scale, ordered: Sequence[str], decimals: int, notes: Sequence[str]) -> Table:
+def _expected(
+    fits: Fits, scale: Scale, ordered: Sequence[str], decimals: int, shown: Sizes, notes: Sequence[str]
+) -> Table:
     measured = {(row["method"], row["size"]): row["score"] for row in _measured(fits.curves, scale)}
     rows = []
     for name in ordered:
@@ -270,14 +379,14 @@ def _expected(fits: Fits, scale: Scale, ordered: Sequence[str], decimals: int, n
             rows.append(
                 {
                     "method": name,
-                    "size": round(row["size"]),
+                    "size": shown.exact(row["size"]),
                     "measured": measured.get((name, row["size"])),
                     "expected": Value(row["middle"], row["low"], row["high"]),
                 }
             )
     columns = [
         Column("method", "method"),
-        Column("size", "size", "count"),
+        shown.column("size", "size"),
         Column("measured", "measured", "number", decimals),
         Column("expected", "expected", "number", decimals, interval=True),
     ]
@@ -286,7 +395,7 @@ def _expected(fits: Fits, scale: Scale, ordered: Sequence[str], decimals: int, n
     return Table("expected", "Learning curves", columns, rows, [about, *notes])
 
 
-def _verdicts(fits: Fits, scale: Scale, decimals: int) -> Table:
+def _verdicts(fits: Fits, scale: Scale, decimals: int, shown: Sizes) -> Table:
     rows = []
     for verdict in verdicts(fits):
         low, middle, high = (scale.difference(end) for end in verdict.difference)
@@ -298,7 +407,7 @@ def _verdicts(fits: Fits, scale: Scale, decimals: int) -> Table:
                 "second": verdict.second,
                 "verdict": verdict.kind,
                 "probability": verdict.probability,
-                "at": round(verdict.size),
+                "at": shown.exact(verdict.size),
                 "difference": Value(middle, low, high),
                 "ahead_now": now,
                 "ahead_twice": twice,
@@ -310,7 +419,7 @@ def _verdicts(fits: Fits, scale: Scale, decimals: int) -> Table:
         Column("second", "second"),
         Column("verdict", "forecast"),
         Column("probability", None, "number"),
-        Column("at", "size", "count"),
+        shown.column("at", "size"),
         Column("difference", "ahead by", "number", decimals, interval=True),
         Column("ahead_now", "P(ahead) at N", "number", 2),
         Column("ahead_twice", "at 2N", "number", 2),

@@ -1,12 +1,13 @@
 """The metrics of Čano and Bojar (2020) for any results, for `sumcurve efficiency`."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from sumcurve.curves.results_file import (
+    KEYS,
     EfficiencyRow,
     Results,
     efficiency_rows,
@@ -15,10 +16,13 @@ from sumcurve.curves.results_file import (
     results_of,
 )
 from sumcurve.files.layout import Layout
-from sumcurve.files.sheet import Source, sheet_of
+from sumcurve.files.sheet import Sheet, Source, sheet_of, table_of
+from sumcurve.interface.runs import Runs, called, runs_of
 from sumcurve.machine.parameters import checked
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table, Value
+
+CORPUS = ("corpus", "dataset", "dataset_name", "task")
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,20 +42,29 @@ def efficiency(
     results: Source,
     scores: Sequence[str] = (),
     *,
+    method: str | None = None,
+    size: str | None = None,
+    seed: str | None = None,
     layout: Layout | None = None,
 ) -> EfficiencyResult:
     """σ, θ and ε between neighbouring sizes of every method, and over its whole curve, with intervals from seeds.
 
     Args:
         results: a data frame, a list of mappings or a CSV's path, with columns corpus, method, split (1, 2, … by size),
-            records, scores and, where known, seconds and seed; or "cano-bojar-2020", the paper's own figures
-        scores: columns of scores (default: all numbers)
+            records, scores and, where known, seconds and seed; or a tracker's table, as `curve` takes it; or
+            "cano-bojar-2020", the paper's own figures
+        scores: columns of scores (default: all numbers; of a tracker's table those called as scores are)
+        method: column of methods (default: method, else as `curve` finds it)
+        size: column of training sizes (default: records, else as `curve` finds it)
+        seed: column of seeds (default: seed, else as `curve` finds it)
         layout: of a file
 
     Raises:
         FileError: for unusable results
     """
     sheet = sheet_of(results_file(str(results)) if isinstance(results, str | Path) else results, layout)
+    if not {*KEYS} <= {*sheet.columns}:
+        sheet, scores = _of_runs(runs_of(sheet, None, "efficiency", method=method, size=size, scores=scores, seed=seed))
     read = results_of(sheet, scores)
     order = list(dict.fromkeys(corpus for corpus, _ in read.trainings))
 
@@ -79,6 +92,19 @@ def efficiency(
     of_units = [_cells(row, {name: factor for name, _, _, factor in scaled}) for row in rows]
     beside = Table("absolute", "The same, absolute", [*plain, *absolute], of_units)
     return EfficiencyResult([*_sentences(read)], [table, beside], read, tuple(rows), taken=sheet.guesses)
+
+
+def _of_runs(runs: Runs) -> tuple[Sheet, tuple[str, ...]]:
+    """A tracker's table as a results file: splits are the places of sizes among all."""
+    sizes = sorted({line.number(runs.size) for line in runs.sheet.lines})
+    roles = {"corpus": called(runs.sheet, CORPUS), "method": runs.method, "records": runs.size, "seed": runs.seed}
+    found = {role: [name] for role, name in {**roles, "train_seconds": runs.seconds}.items() if name}
+    lines = []
+    for line in runs.sheet.lines:
+        cells = {"corpus": "all", "method": "all", "split": str(1 + sizes.index(line.number(runs.size)))}
+        cells |= {role: line.cells[name] for role, (name,) in found.items()}
+        lines.append(replace(line, cells=cells | {name: line.cells[name] for name in runs.scores}))
+    return table_of(runs.sheet.name, lines, runs.sheet.taken({**found, "scores": runs.scores})), runs.scores
 
 
 def _sentences(results: Results) -> Iterator[str]:

@@ -9,22 +9,41 @@ a system, named after its folder: items are its `doc_id`, scores are those that 
 has several filters, their names stand behind the metric's, as in its results: `exact_match,strict-match`.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from sumcurve.files.layout import Layout
-from sumcurve.files.sheet import GROUP, ITEM, NO_SCORES, RECORDS, SEED, SYSTEM, Line, Sheet, sheet_of
+from sumcurve.files.sheet import (
+    GROUP,
+    INDEX,
+    ITEM,
+    METRIC,
+    NO_SCORES,
+    RECORDS,
+    SEED,
+    SYSTEM,
+    Line,
+    Sheet,
+    sheet_of,
+)
 from sumcurve.machine.arguments import CommandError, shown
 from sumcurve.machine.numbers import finite
+from sumcurve.machine.spelling import shortened
 
 KEYS = {*ITEM, *SYSTEM, *SEED, *GROUP, *RECORDS, *NO_SCORES, "empty"}  # never taken for scores
 HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}  # of its samples
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
 SAMPLES = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl")
 
+RESULTS = re.compile(r"results\.(?P<task>.+)\.(?P<metric>[^.]+,[^.]+)")  # columns of the harness's means over items
+CHART = re.compile(r"(?:[\w ]+: )?(?P<name>.+?) - (?P<metric>.+)")  # columns of a tracker's chart, a run each
+ENDS = ("__MIN", "__MAX", "__STEP")  # of further columns of a chart
+TEXTS = ("prediction", "predictions", "candidate", "generated", "hypothesis", "output")
 LOSS = re.compile(r"loss|nll|perplexity|error|\bwer\b|\bcer\b")  # names of scores of which less is better
 
 
@@ -64,15 +83,29 @@ class Items:
     scores: list[Score]
     taken: list[str]
     declared: bool = False
+    warnings: Sequence[str] = ()
 
     @classmethod
     def of(cls, parts: Iterable["Items"]) -> "Items":
         """Items of several files together."""
         parts = [*parts]
         sentences = dict.fromkeys(sentence for part in parts for sentence in part.taken)
-        return cls(
-            [score for part in parts for score in part.scores], [*sentences], all(part.declared for part in parts)
-        )
+        warnings = [warning for part in parts for warning in part.warnings]
+        scores = [score for part in parts for score in part.scores]
+        return cls(scores, [*sentences], all(part.declared for part in parts), warnings)
+
+
+def plain_name(column: str) -> str:
+    """The last part of a column's name in small letters: `rouge_1` of `metrics/eval_Rouge 1,none`."""
+    name = re.sub(r"[\s-]+", "_", re.split(r"[/.:]", column.split(",")[0])[-1].strip().casefold())
+    return re.sub("^(eval|test|predict|valid|validation|val|dev|final|best)_", "", name)
+
+
+def names_of_chart(columns: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Run and metric by column of a tracker's chart (`bart - eval/rouge1`), without its ends; none of other tables."""
+    own = [column for column in columns if not column.endswith(ENDS)]
+    found = {column: (named["name"], named["metric"]) for column in own if (named := CHART.fullmatch(column))}
+    return found if len(found) > len(own) / 2 and len(found) >= len(own) - 2 else {}
 
 
 def read_items(sources: Any, columns: Columns, layout: Layout | None = None) -> Items:
@@ -89,6 +122,10 @@ def read_items(sources: Any, columns: Columns, layout: Layout | None = None) -> 
         )
     if not (columns.metrics or items.declared):
         _check_metrics(items.scores)
+    systems = [*dict.fromkeys(score.system for score in items.scores)]
+    names = dict(zip(systems, shortened(systems), strict=True))
+    if [*names.values()] != systems:
+        items = replace(items, scores=[replace(score, system=names[score.system]) for score in items.scores])
     return items
 
 
@@ -99,6 +136,12 @@ def _read(sources: Any, columns: Columns, layout: Layout | None) -> Items:
     listed = [*sources] if many and all(isinstance(source, str | Path) for source in sources) else [sources]
     sheets = [sheet_of(source, layout) for source in listed]
     paths = [Path(source) if isinstance(source, str | Path) else None for source in listed]
+    names = shortened([str(path.with_suffix("")) if path else "" for path in paths], paths=True)
+    if means := next((sheet for sheet in sheets if any(map(RESULTS.fullmatch, sheet.columns))), None):
+        raise CommandError(
+            f"{means.name}: means over all items, which cannot be paired: give the samples that `--log_samples` writes "
+            "beside it (samples_*.jsonl), a file for each model; means at several sizes are for sumcurve curve"
+        )
     if any(_is_samples(sheet) for sheet in sheets):
         several = len({_task(path) for path in paths if path}) > 1
         return Items.of(
@@ -106,11 +149,11 @@ def _read(sources: Any, columns: Columns, layout: Layout | None) -> Items:
             for sheet, path in zip(sheets, paths, strict=True)
         )
     parts = []
-    for sheet, path in zip(sheets, paths, strict=True):
+    for sheet, name in zip(sheets, names, strict=True):
         system = columns.system or sheet.called(SYSTEM)
         if system is None and len(sheets) == 1:
             return _wide(sheet, columns)
-        parts.append(_long(sheet, columns, system, path.stem if path else ""))
+        parts.append(_long(sheet, columns, system, name))
     return Items.of(parts)
 
 
@@ -129,11 +172,11 @@ def _long(sheet: Sheet, columns: Columns, system: str | None, name: str) -> Item
     """A row for every item of every system; without a column of systems all are of the one named."""
     if system is not None:
         system = sheet.column(system, SYSTEM, "system", "--system")
-    item = sheet.column(columns.item, ITEM, "item", "--item")
+    item = _item(sheet, columns)
     keys = _keys(sheet, columns, item, system)
     metrics = _metrics(sheet, columns.metrics, (item, system, *keys.values()))
     scores = [
-        _score(line, line.text(item), line.text(system) if system else name, keys, {name: name for name in metrics})
+        _score(line, line.text(item), line.text(system) if system else name, {name: name for name in metrics}, keys)
         for line in sheet.lines
     ]
     roles = {"item": [item], "system": [system] if system else [], **_roles(keys), "scores": metrics}
@@ -142,7 +185,8 @@ def _long(sheet: Sheet, columns: Columns, system: str | None, name: str) -> Item
 
 def _wide(sheet: Sheet, columns: Columns) -> Items:
     """A column of scores for every system."""
-    item = sheet.column(columns.item, ITEM, "item", "--item")
+    chart = names_of_chart(sheet.columns)
+    item = sheet.columns[0] if chart and not columns.item else _item(sheet, columns)
     keys = _keys(sheet, columns, item, None)
     systems = _metrics(sheet, columns.metrics, (item, *keys.values()))
     if len(systems) < 2:
@@ -152,10 +196,35 @@ def _wide(sheet: Sheet, columns: Columns) -> Items:
         )
     if not columns.metrics:
         _check_systems(sheet, systems)
+    named = {column: chart.get(column, (column, "score")) for column in systems}
     scores = [
-        _score(line, line.text(item), system, keys, {"score": system}) for line in sheet.lines for system in systems
+        _score(line, line.text(item), name, {metric: column}, keys)
+        for line in sheet.lines
+        for column, (name, metric) in named.items()
     ]
-    return Items(scores, sheet.taken({"item": [item], **_roles(keys), "a system each": systems}))
+    warnings = []
+    if chart:
+        warnings.append(
+            f"WARNING: items are column {item} of a chart: where these are sizes or steps, the test says nothing of "
+            "other test items; sumcurve curve continues curves over sizes"
+        )
+    elif like := [name for name in systems if METRIC.fullmatch(plain_name(name))]:
+        warnings.append(
+            f"WARNING: {', '.join(like)}: called as metrics are, and taken for systems: where rows are of several "
+            "systems, name their column (--system)"
+        )
+    taken = sheet.taken({"item": [item], **_roles(keys), "a system each": systems})
+    return Items(scores, taken, warnings=warnings)
+
+
+def _item(sheet: Sheet, columns: Columns) -> str:
+    """The column of items; a table's index, if no other."""
+    if (sheet.called(TEXTS) or len(sheet.columns) == 1) and sheet.called((*ITEM, *SYSTEM)) is None:
+        raise CommandError(
+            f"{sheet.name}: texts, no scores: sumcurve rouge --references FILE --candidates FILE "
+            "--per-item scores.csv scores them, for sumcurve compare scores.csv"
+        )
+    return sheet.column(columns.item, (*ITEM, INDEX), "item", "--item")
 
 
 def _roles(keys: Mapping[str, str]) -> dict[str, list[str]]:
@@ -233,7 +302,7 @@ def _metrics(sheet: Sheet, wanted: Sequence[str], without: Iterable[str | None])
     if not metrics:
         others = [column for column in sheet.columns if column not in {*named, *filter(None, without)}]
         first = next(((line, column) for line in sheet.lines for column in others if line.cells.get(column)), None)
-        held = f" ({first[0].place}: {first[1]} holds {first[0].cells[first[1]]!r})" if first else ""
+        held = f" ({first[0].place}: {first[1]} holds {shown(first[0].cells[first[1]])})" if first else ""
         raise CommandError(
             f"{sheet.name}: no column of scores among {', '.join(sheet.columns)}: write a plain number in every row of "
             f"one{held}, or name it (--metric)"
@@ -241,7 +310,7 @@ def _metrics(sheet: Sheet, wanted: Sequence[str], without: Iterable[str | None])
     return metrics
 
 
-def _score(line: Line, item: str, system: str, keys: Mapping[str, str], metrics: Mapping[str, str]) -> Score:
+def _score(line: Line, item: str, system: str, metrics: Mapping[str, str], keys: Mapping[str, str]) -> Score:
     """A row's scores; `keys` and `metrics` map a role to its column."""
     remedy = "write a plain number, such as 0.5; every item needs a score of every system"
     cells = {key: line.cells[column] for key, column in keys.items()}
@@ -267,11 +336,12 @@ def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns:
     id_column = sheet.column(columns.item, ("doc_id",), "item", "--item")
     keys = _keys(sheet, columns, id_column, None)
     rows: dict[str, Score] = {}
+    lists, pairs = _lists(sheet)
     for line in sheet.lines:
-        cells = line.cells
+        cells = line.cells | {key: repr(mean) for key, mean in lists.get(line.place, {}).items()}
         own = cells.get("filter", "")
-        listed = cells.get("metrics", "").split(",") if cells.get("metrics") else [*cells]
-        plain = [key for key in listed if key not in {*HARNESS, *HASHES} and "." not in key]
+        declared = cells.get("metrics", "").split(",") if cells.get("metrics") else [*cells]
+        plain = [key for key in declared if key not in {*HARNESS, *HASHES} and "." not in key]
         scored = {key: key for key in plain if finite(cells.get(key)) is not None}
         if len(filters) > 1:
             scored = {f"{key},{own}": key for key in scored}
@@ -279,22 +349,50 @@ def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns:
             scored = {key: column for key, column in scored.items() if {key, column} & {*columns.metrics}}
         item = line.text(id_column)
         item = f"{_task(path)}/{item}" if several and path else item
-        score = _score(line, item, name, keys, scored)
+        score = _score(replace(line, cells=cells), item, name, scored, keys)
         if item in rows and {*score.values} & {*rows[item].values}:
-            raise CommandError(f"{line.place}: {item} comes a second time, after {rows[item].place}; keep one")
+            raise CommandError(
+                f"{line.place}: {item} comes a second time, after {rows[item].place}: keep one, or where they are of "
+                "several filters, name these in a key `filter`"
+            )
         values = {**(rows[item].values if item in rows else {}), **score.values}
         rows[item] = Score(**{**vars(score), "values": values})
+    paired = f"pairs, which only all items together have a score of: {', '.join(pairs)}" if pairs else ""
     if not any(score.values for score in rows.values()):
         numbers = {key for line in sheet.lines for key, value in line.cells.items() if finite(value) is not None}
         known = sorted(numbers - HARNESS - {*HASHES})
         wanted = f" {', '.join(columns.metrics)}" if columns.metrics else " that is a number"
-        raise CommandError(f"{sheet.name}: no metric{wanted}; there are: {', '.join(known)}")
+        there = "; ".join(filter(None, [f"there are: {', '.join(known)}" if known else "", paired]))
+        raise CommandError(f"{sheet.name}: no metric{wanted}; {there or 'there are: none'}")
     scores = [*rows.values()]
     metrics = [*dict.fromkeys(metric for score in scores for metric in score.values)]
     known = [f"{column} ({key})" for key, column in {"item": id_column, **keys}.items()]
+    of_lists = dict.fromkeys(key for means in lists.values() for key in means)
+    said = f"; means of each item's list: {', '.join(of_lists)}" if of_lists else ""
+    said += f"; not used: {paired}" if paired else ""
     return Items(
-        scores, [*sheet.guesses, f"Columns: {'; '.join(known)}; {', '.join(metrics)} (scores)."], declared=True
+        scores, [*sheet.guesses, f"Columns: {'; '.join(known)}; {', '.join(metrics)} (scores){said}."], declared=True
     )
+
+
+def _lists(sheet: Sheet) -> tuple[dict[str, dict[str, float]], list[str]]:
+    """By place the mean of each list of numbers, and the keys whose lists are pairs, as a log-likelihood and words."""
+    values: dict[str, dict[str, list[Any]]] = {}
+    for line in sheet.lines:
+        for key, written in line.written.items():
+            if key not in HARNESS and written.startswith("["):
+                values.setdefault(key, {})[line.place] = json.loads(written)
+    pairs = [
+        key
+        for key, lists in values.items()
+        if all(len(one) == 2 and not {*map(type, one)} <= {bool} for one in lists.values())
+    ]
+    means: dict[str, dict[str, float]] = {}
+    for key, lists in values.items():
+        for place, one in lists.items() if key not in pairs else ():
+            if one and all(finite(str(float(value))) is not None for value in one):
+                means.setdefault(place, {})[key] = fmean(one)
+    return means, pairs
 
 
 def warnings_of(names: Iterable[str], lower_is_better: bool) -> list[str]:

@@ -1,6 +1,7 @@
 """ROUGE of summaries with intervals, and of two systems on the same items, for `sumcurve rouge`."""
 
-import sys
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,10 +18,12 @@ from sumcurve.files.models import said
 from sumcurve.machine.arguments import CommandError, UsageError
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import checked, plain
+from sumcurve.machine.spelling import shortened
 from sumcurve.rouge_engine.scorer import METRICS, Multi, References, RougeEngine, RougeScores, Text
+from sumcurve.rouge_engine.scripts import UNREAD, beyond_ascii
 from sumcurve.rouge_engine.stemmers import MissingExceptions
-from sumcurve.rouge_engine.texts import Role, Texts, in_order_of, long_item, read_texts
-from sumcurve.rouge_engine.tokens import Mode, tokenize, unread_letters
+from sumcurve.rouge_engine.texts import Role, Texts, in_order_of, parted, read_texts
+from sumcurve.rouge_engine.tokens import Mode, tokenize
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
 from sumcurve.tables.result import Result
@@ -35,8 +38,12 @@ POINTS = 100  # scores are shares in files, percent ("points") on paper
 LEVEL = 0.05
 FEW = 100  # resamples below which the ends of an interval are a handful of draws
 NOT_SHOWN = "no significant difference"
-UNREAD = 0.01  # of the references' letters; English with foreign names stays below
 NAMES = ("candidates", "compare")  # of the systems
+# Tokens that may be marks: <sent_1>, <|sep|>, </x>, [X_SEP], ##SENT##, {SEP}
+LIKE_MARK = re.compile(
+    r"</?\|?[A-Za-z][\w-]{0,15}\|? ?/?>|\[[A-Z][A-Z_]{1,11}\]|\{[A-Z][A-Z_]{1,11}\}|#{1,2}[A-Z]{2,10}#{1,2}"
+)
+OFTEN = 0.01  # share of texts, or of items, from which marks and repeated items are told
 
 
 Ends = tuple[float | None, float | None]  # of a mean's interval; None: of one item there is none
@@ -124,7 +131,7 @@ def rouge(
 
     Args:
         candidates: a list of texts, one for each item, or one text: a string, with a sentence a line (which rougeLsum
-            reads), or a list of sentences; or a file of texts, by its path or its name
+            reads) or marks such as <q> between them, or a list of sentences; or a file of texts, by path or name
         references: a text for each item, or a list of texts where an item has several; or a file of them
         compare: a second system's texts of the same items, or their file, whose differences are tested (sign flips,
             Holm over metrics)
@@ -156,7 +163,8 @@ def rouge(
         if path:
             items = read_texts(path, role, name, item, layout).items
             return items if role == "reference" else [one[0] for one in items]
-        return [given] if is_one and (isinstance(given, str) or role == "reference") else plain(given)
+        texts = [given] if is_one and (isinstance(given, str) or role == "reference") else plain(given)
+        return _parted(texts, role == "reference")
 
     targets = texts_of(references, theirs, "reference", reference_column)
     systems = [texts_of(candidates, ours, "candidate", column)]
@@ -167,7 +175,14 @@ def rouge(
         outcome = outcome_of(scorer, systems, NAMES[: len(systems)], targets, settings)
     except ValueError as error:
         raise CommandError(str(error)) from error
-    return result_of(outcome, [*unread_warning(targets, mode), *warnings_of(outcome, settings)])
+    return result_of(outcome, [*warnings_of(outcome, systems, targets, mode, settings)])
+
+
+def _parted(texts: Any, several: bool = False) -> Any:
+    """Texts of all items as `parted` has each; `several`: an item that is a list is one of texts, not of sentences."""
+    if not isinstance(texts, list | tuple):
+        return texts
+    return [[*map(parted, item)] if several and isinstance(item, list | tuple) else parted(item) for item in texts]
 
 
 def _check_lengths(systems: Sequence[Sequence[Text]], references: Any) -> None:
@@ -282,46 +297,94 @@ def _f(outcome: Outcome, place: int, metric: str) -> tuple[float, float | None, 
     return POINTS * float(outcome.scored[place].f[metric].mean()), points(low), points(high)
 
 
-def unread_warning(references: Sequence[References], mode: Mode) -> list[str]:
-    """A warning where a mode takes many letters of the references for gaps between words."""
-
-    def strings(texts: Any) -> Iterator[str]:
-        for text in texts:
-            yield from [text] if isinstance(text, str) else strings(text)
-
-    share = unread_letters(strings(references), mode)
-    if share < UNREAD:
-        return []
-    return [
-        f"WARNING: {100 * share:.0f} % of the references' letters are not a to z: mode {mode} takes them for gaps, and "
-        "words are cut or vanish; mode unicode reads them, mode characters Chinese and Japanese."
-    ]
-
-
-def warnings_of(outcome: Outcome, settings: Bootstrap, places: Sequence[Callable[[int], str]] = ()) -> Iterator[str]:
-    """Warnings before all scores: texts without a word, and intervals that say little.
+def warnings_of(
+    outcome: Outcome,
+    systems: Sequence[Sequence[Text]],
+    references: Sequence[References],
+    mode: Mode,
+    settings: Bootstrap,
+    places: Sequence[Callable[[int], str]] = (),
+) -> Iterator[str]:
+    """Warnings before all scores: of letters and marks that a mode misreads, of equal files, of items that are there
+    more than once, of texts without a word, and of intervals that say little.
 
     `places` name an item's place by its number from 0: in the references, then in each system's texts.
     """
-    references, *systems = places or [lambda item: f"item {item + 1}"] * (1 + len(outcome.scored))
-    items, empty = len(outcome.scored[0].empty), outcome.scored[0].empty_references
-    if missing := int(empty.sum()):
+    share, _ = beyond_ascii(_strings(references)) if mode.startswith("rouge") else (0.0, 0.0)
+    if share >= UNREAD:
         yield (
-            f"WARNING: {missing:,} of {items:,} items {'has' if missing == 1 else 'have'} an empty reference (first: "
-            f"{references(int(empty.argmax()))}); they score 0 and stay in every mean, as in rouge-score and "
-            "ROUGE-1.5.5; add the references, or remove the items"
+            f"WARNING: {100 * share:.0f} % of the references' letters are not a to z: mode {mode} takes them for gaps, "
+            "and words are cut or vanish; mode unicode reads them, mode characters Chinese and Japanese."
         )
-    for scored_system, place in zip(outcome.scored, systems, strict=True):
+    names, many = outcome.names, len(references)
+    places = places or [lambda item: f"item {item + 1}"] * (1 + len(systems))
+    for texts, place, name in zip((references, *systems), places, ("the references", *names), strict=True):
+        first: dict[str, int] = {}
+        counts: Counter[str] = Counter()
+        for item, text in enumerate(texts):
+            for mark in {*LIKE_MARK.findall("\n".join(_strings([text])))}:
+                first.setdefault(mark, item)
+                counts[mark] += 1
+        for mark, count in counts.most_common(1):
+            if count >= OFTEN * many and (words := tokenize(mark, mode)):
+                yield (
+                    f"WARNING: {mark} stands in {count:,} of {many:,} texts of {name} (first: {place(first[mark])}) "
+                    f"and is scored as {' '.join(words)!r}; where it bounds sentences, write <q> in its place"
+                )
+    yield from _warnings_of_repeats(systems, references, names, places[0]) if many > 1 else ()
+    if missing := int(outcome.scored[0].empty_references.sum()):
+        first_empty = places[0](int(outcome.scored[0].empty_references.argmax()))
+        yield (
+            f"WARNING: {missing:,} of {many:,} items {'has' if missing == 1 else 'have'} an empty reference (first: "
+            f"{first_empty}); they score 0 and stay in every mean, as in rouge-score and ROUGE-1.5.5; add the "
+            "references, or remove the items"
+        )
+    for scored_system, place in zip(outcome.scored, places[1:], strict=True):
         if missing := int(scored_system.empty.sum()):
             yield (
-                f"WARNING: {missing:,} of {items:,} summaries {'has' if missing == 1 else 'have'} no word (first: "
+                f"WARNING: {missing:,} of {many:,} summaries {'has' if missing == 1 else 'have'} no word (first: "
                 f"{place(int(scored_system.empty.argmax()))}); they score 0 and stay in every mean"
             )
-    if items == 1:
+    if many == 1:
         yield "WARNING: one item says nothing of the spread over items: its intervals are none; take at least 2"
     if settings.resamples < FEW:
         level = f"{100 * settings.confidence:g} %"
         yield f"WARNING: {settings.resamples} resamples are too few for a {level} interval; take {FEW} at least"
+
+
+def _warnings_of_repeats(
+    systems: Sequence[Sequence[Text]],
+    references: Sequence[References],
+    names: Sequence[str],
+    place: Callable[[int], str],
+) -> Iterator[str]:
+    many = len(references)
+    ours = [[_joined(text) for text in texts] for texts in systems]
+    theirs = [frozenset(map(_joined, [item] if isinstance(item, str) else item)) for item in references]
+    for texts, name in zip(ours, names, strict=True):
+        same = all(text in targets for text, targets in zip(texts, theirs, strict=True))
+        if same or (texts == ours[0] and texts is not ours[0]):
+            yield (
+                f"WARNING: {name} and {'the references' if same else names[0]} are the same texts in all {many:,} "
+                "items; where one file holds both, name the column of each"
+            )
+    seen: dict[Any, int] = {}
+    again = [item for item, key in enumerate(zip(*ours, theirs, strict=True)) if seen.setdefault(key, item) != item]
+    if again and len(again) >= OFTEN * many:
+        yield (
+            f"WARNING: {len(again):,} of {many:,} items repeat an earlier one, texts and references alike (first: "
+            f"{place(again[0])}), as in a table with a row an annotator: they count as independent, so that "
+            "intervals and p are too small; keep one row of each"
+        )
+
+
+def _strings(texts: Any) -> Iterator[str]:
+    for text in texts:
+        yield from [text] if isinstance(text, str) else _strings(text)
+
+
+def _joined(text: Text) -> str:
+    return "\n".join(_strings([text])).strip()
 
 
 def _sentences(outcome: Outcome) -> Iterator[str]:
@@ -412,11 +475,12 @@ def rouge_files(
     ]
     first = next((file for file in files if file.named), files[0])
     truth, *systems = [in_order_of(first, file) for file in files]
-    _warn_of_long_items(scorer, systems, truth)
     texts = [[item[0] for item in system.items] for system in systems]
-    outcome = outcome_of(scorer, texts, [*map(_named, systems)], truth.items, settings, where=str(references))
+    short = shortened([str(file.path) for file in systems], True)
+    names = [_named(file, name) for file, name in zip(systems, short, strict=True)]
+    outcome = outcome_of(scorer, texts, names, truth.items, settings, where=str(references))
     places = [partial(_place, file) for file in (truth, *systems)]
-    warnings = [*unread_warning(truth.items, scorer.mode), *warnings_of(outcome, settings, places)]
+    warnings = warnings_of(outcome, texts, truth.items, scorer.mode, settings, places)
     result = result_of(
         outcome,
         [*warnings, *_warnings(truth, systems)],
@@ -424,16 +488,6 @@ def rouge_files(
         [*dict.fromkeys(guess for file in (truth, *systems) for guess in file.guesses)],
     )
     return result, systems
-
-
-def _warn_of_long_items(scorer: RougeEngine, systems: Sequence[Texts], references: Texts) -> None:
-    """Warn of long items before minutes without output."""
-    if whole := {"rougeL", "rougeLsum"} & set(scorer.metrics):
-        for system in systems:
-            if warning := long_item(
-                system, references, "rougeL" in whole, lambda text: len(tokenize(text, scorer.mode))
-            ):
-                print(warning, file=sys.stderr)
 
 
 def _warnings(references: Texts, systems: Sequence[Texts]) -> Iterator[str]:
@@ -456,8 +510,9 @@ def _place(file: Texts, item: int) -> str:
     return f"{file.path}:{file.lines[item]}"
 
 
-def _named(file: Texts) -> str:
-    return f"{file.path}, column {file.column!r}" if file.column else str(file.path)
+def _named(file: Texts, name: str = "") -> str:
+    name = name or str(file.path)
+    return f"{name}, column {file.column!r}" if file.column else name
 
 
 def _notes(metrics: Sequence[str], references: Texts, systems: Sequence[Texts], settings: Bootstrap) -> Iterator[str]:

@@ -199,6 +199,8 @@ def check_type(name: str, value: Any, type_: Any, remedy: str = "") -> None:
     words = [word for part in _parts(type_) if get_origin(part) is Literal for word in get_args(part)]
     if isinstance(value, str) and (near := meant(value, words)):
         remedy = f"; {near}"
+    if inspect.isgenerator(value):
+        raise UsageError(f"{name} is a generator, whose values are gone once they are read; give list(…) of it")
     noun = "a finite number" if float in _parts(type_) and _is_number(value) else _noun(type_)
     raise UsageError(f"{name} is {shown(value)}; give {noun}{remedy}")
 

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from sumcurve.numerics.compiled import njit
 
+Bits = NDArray[np.uint64]
+Ids = NDArray[np.int64]
+
 # Classes of symbols
 GAP, BREAK, LETTER, MARK, SINGLE = range(5)
 
@@ -24,6 +27,7 @@ _ONE = np.uint64(1)
 _HIGH = np.uint64(1 << 63)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _WORD = 64
+TILE = 4096  # tokens of either text whose table of common subsequences is held at once: 2 MB of bits
 
 
 @njit(cache=True, nogil=True)
@@ -146,18 +150,20 @@ def _hash(key: np.uint64, size: int) -> int:
 @njit(cache=True, nogil=True)
 def count(
     ids: NDArray[np.int32],
-    firsts: NDArray[np.int64],
-    texts: NDArray[np.int64],
-    candidates: NDArray[np.int64],
-    references: NDArray[np.int64],
-    metrics: NDArray[np.int64],
+    firsts: Ids,
+    texts: Ids,
+    candidates: Ids,
+    references: Ids,
+    metrics: Ids,
     vocabulary: int,
-) -> NDArray[np.int64]:
+    tile: int = TILE,
+) -> Ids:
     """Counts of each pair: [pairs, metrics, 3] hits, units of the candidate, units of the reference.
 
     `ids` are the tokens of all texts, `firsts` the first token of each sentence, `texts` the first sentence of each
     text (both with the end behind); `candidates` and `references` name a text of each pair. In one function, so that
-    a pair's words are numbered, and work arrays made, once for all metrics.
+    a pair's words are numbered, and work arrays made, once for all metrics. Memory grows with the longest text, not
+    with the product of two: a longer table of common subsequences is made by tiles, of a multiple of 64 tokens each.
     """
     longest = order = units = broad = 0
     for text in range(len(texts) - 1):
@@ -170,7 +176,8 @@ def count(
         units = max(units, SKIP + 1 if metric >= S4 else 1)
         if metric == L:
             broad = longest
-    width = (broad + _WORD - 1) // _WORD if L in metrics or LSUM in metrics else 0
+    side = min(broad, tile) if L in metrics or LSUM in metrics else 0
+    width = (side + _WORD - 1) // _WORD
     label = np.full(vocabulary, -1, np.int64)  # a number for each word of the reference at hand
     ours = np.empty(longest, np.int64)
     theirs = np.empty(longest, np.int64)
@@ -185,9 +192,13 @@ def count(
     values = np.empty(size, np.int64)
     stamps = np.zeros(size, np.int64)
     stamp = 0
-    places = np.zeros((longest, width), np.uint64)  # of each label, a bit per position in a sentence
-    rows = np.empty((longest, width), np.uint64)
-    marked = np.zeros(width, np.uint64)
+    # Of each label a bit per position in a sentence; where that is too much, labels are numbered by tile.
+    places = np.zeros((longest if longest * width <= tile * tile // _WORD else tile, width), np.uint64)
+    numbers = np.full(longest if len(places) < longest else 0, -1, np.int64)
+    renumbered = np.empty((2, len(numbers)), np.int64)
+    rows = np.empty((side + 1, width), np.uint64)  # one more, for the row above a tile
+    marked = np.zeros((broad + _WORD - 1) // _WORD, np.uint64)
+    nothing = np.empty((0, 0), np.uint64)
     shared = np.zeros((len(candidates), len(metrics), 3), np.int64)
     for pair in range(len(candidates)):
         first, last = texts[candidates[pair]], texts[candidates[pair] + 1]
@@ -253,13 +264,17 @@ def count(
             metric = metrics[column]
             if metric == L:
                 hits = 0
-                if n > 0 and m > 0:
-                    _place(places, theirs[:m])
-                    _fill(rows, places, ours, 0, n, m)
-                    for i in range(m):
-                        if not rows[n - 1, i // _WORD] >> np.uint64(i % _WORD) & _ONE:
-                            hits += 1
-                    _clear(places, theirs[:m])
+                if max(n, m) <= tile and not len(numbers):
+                    if n > 0 and m > 0:
+                        _place(places, theirs[:m])
+                        _fill(rows, places, ours, 0, n, m)
+                        for i in range(m):
+                            if not rows[n - 1, i // _WORD] >> np.uint64(i % _WORD) & _ONE:
+                                hits += 1
+                        _clear(places, theirs[:m])
+                else:
+                    carries = np.zeros((1, n // _WORD + 1), np.uint64)
+                    hits = _length(rows, places, numbers, renumbered, ours[:n], theirs[:m], tile, carries, nothing)
                 shared[pair, column] = (hits, n, m)
             elif metric == LSUM:
                 left[:labels] = 0
@@ -275,12 +290,20 @@ def count(
                     if begin == end:
                         continue
                     target = theirs[begin:end]
-                    _place(places, target)
+                    if len(target) <= tile:
+                        source, known = ours[:n], target
+                        if len(numbers):
+                            source, known = _number(numbers, renumbered, source, target)
+                        _place(places, known)
+                        for sentence in range(first, last):
+                            start, stop = firsts[sentence] - origin, firsts[sentence + 1] - origin
+                            if stop - start <= tile and _fill(rows, places, source, start, stop, end - begin):
+                                _mark(marked, rows, places, source, start, stop, end - begin)
+                        _clear(places, known)
                     for sentence in range(first, last):
                         start, stop = firsts[sentence] - origin, firsts[sentence + 1] - origin
-                        if _fill(rows, places, ours, start, stop, end - begin):
-                            _mark(marked, rows, places, ours, start, stop, end - begin)
-                    _clear(places, target)
+                        if max(stop - start, len(target)) > tile:
+                            _mark_tiles(marked, rows, places, numbers, renumbered, ours[start:stop], target, tile)
                     for i in range(end - begin):
                         if marked[i // _WORD] >> np.uint64(i % _WORD) & _ONE:
                             word = target[i]
@@ -333,7 +356,7 @@ def _room(entries: int, size: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _slot(keys: NDArray[np.int64], stamps: NDArray[np.int64], stamp: int, room: int, key: int) -> int:
+def _slot(keys: Ids, stamps: Ids, stamp: int, room: int, key: int) -> int:
     """Slot of `key` among the first `room` slots, or the free one for it."""
     slot = _hash(np.uint64(key), room)
     while stamps[slot] == stamp and keys[slot] != key:
@@ -351,30 +374,40 @@ def _skips(tokens: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _place(places: NDArray[np.uint64], target: NDArray[np.int64]) -> None:
+def _place(places: Bits, target: Ids) -> None:
     for i in range(len(target)):
         places[target[i], i // _WORD] |= _ONE << np.uint64(i % _WORD)
 
 
 @njit(cache=True, nogil=True)
-def _clear(places: NDArray[np.uint64], target: NDArray[np.int64]) -> None:
+def _clear(places: Bits, target: Ids) -> None:
     for i in range(len(target)):
         places[target[i], i // _WORD] = _ZERO
 
 
 @njit(cache=True, nogil=True)
-def _fill(
-    rows: NDArray[np.uint64],
-    places: NDArray[np.uint64],
-    source: NDArray[np.int64],
-    start: int,
-    stop: int,
-    length: int,
-) -> bool:
+def _number(numbers: Ids, renumbered: Ids, source: Ids, target: Ids) -> tuple[Ids, Ids]:
+    """Source and target by numbers for the words of this target alone, from 0 on; -1 where the target has none."""
+    ours, theirs = renumbered[0, : len(source)], renumbered[1, : len(target)]
+    count = 0
+    for i in range(len(target)):
+        if numbers[target[i]] < 0:
+            numbers[target[i]] = count
+            count += 1
+        theirs[i] = numbers[target[i]]
+    for j in range(len(source)):
+        ours[j] = numbers[source[j]] if source[j] >= 0 else -1
+    for i in range(len(target)):
+        numbers[target[i]] = -1
+    return ours, theirs
+
+
+@njit(cache=True, nogil=True)
+def _fill(rows: Bits, places: Bits, source: Ids, start: int, stop: int, length: int) -> bool:
     """The table of longest common subsequences, a row for each token of source[start:stop]; false where none is shared.
 
-    Bit i of row j is 0 where the subsequence of source[start : j + 1] and target[: i + 1] is longer than that of
-    target[:i] (Hyyrö 2004, "Bit-parallel LCS-length computation revisited").
+    Bit i of the row of source[j] is 0 where the subsequence of source[start : j + 1] and target[: i + 1] is longer than
+    that of target[:i] (Hyyrö 2004, "Bit-parallel LCS-length computation revisited").
     """
     shared = False
     words = (length + _WORD - 1) // _WORD
@@ -387,12 +420,12 @@ def _fill(
                 shared |= here != _ZERO
                 matches = row & here
                 row = (row + matches) | (row - matches)
-            rows[j, 0] = row
+            rows[j - start, 0] = row
         return shared
     for j in range(start, stop):
         carry = _ZERO
         for word in range(words):
-            row = rows[j - 1, word] if j > start else _ALL
+            row = rows[j - start - 1, word] if j > start else _ALL
             here = places[source[j], word] if source[j] >= 0 else _ZERO
             matches = row & here
             shared |= here != _ZERO
@@ -400,36 +433,110 @@ def _fill(
             over = np.uint64(total < row)
             total += carry
             carry = over | np.uint64(total < carry)
-            rows[j, word] = total | (row & ~here)
+            rows[j - start, word] = total | (row & ~here)
     return shared
 
 
 @njit(cache=True, nogil=True)
-def _mark(
-    marked: NDArray[np.uint64],
-    rows: NDArray[np.uint64],
-    places: NDArray[np.uint64],
-    source: NDArray[np.int64],
-    start: int,
-    stop: int,
-    length: int,
+def _fill_tile(
+    rows: Bits, step: int, places: Bits, source: Ids, start: int, stop: int, words: int, carries: Bits, carried: Bits
 ) -> None:
-    """Mark, a bit each, the positions of the target in one longest common subsequence with source[start:stop].
+    """`_fill` for a tile of a wider table, below rows[0], which is given; with `step` 0 all rows are written there.
+
+    `carries` are what comes in from the tile on the left, a bit for each token of the source, `carried` what goes out.
+    """
+    for j in range(start, stop):
+        above, below, place = (j - start) * step, (j - start + 1) * step, np.uint64(j % _WORD)
+        carry = carries[j // _WORD] >> place & _ONE
+        for word in range(words):
+            row = rows[above, word]
+            here = places[source[j], word] if source[j] >= 0 else _ZERO
+            total = row + (row & here)
+            over = np.uint64(total < row)
+            total += carry
+            carry = over | np.uint64(total < carry)
+            rows[below, word] = total | (row & ~here)
+        carried[j // _WORD] = carried[j // _WORD] & ~(_ONE << place) | carry << place
+
+
+@njit(cache=True, nogil=True)
+def _length(
+    rows: Bits,
+    places: Bits,
+    numbers: Ids,
+    renumbered: Ids,
+    source: Ids,
+    target: Ids,
+    tile: int,
+    carries: Bits,
+    tops: Bits,
+) -> int:
+    """Length of the longest common subsequence, by one row of each tile.
+
+    `carries` are [1, bits of the source], or [tiles of the target + 1, the same] to keep what comes into each tile from
+    the left; `tops` keep the row above each tile where they are [tiles of the source, words of the target].
+    """
+    length = 0
+    for first in range(0, len(target), tile):
+        part = target[first : first + tile]
+        block, words = first // tile % len(carries), (len(part) + _WORD - 1) // _WORD
+        ours, theirs = _number(numbers, renumbered, source, part)
+        _place(places, theirs)
+        rows[0] = _ALL
+        for start in range(0, len(source), tile):
+            if len(tops):
+                tops[start // tile, first // _WORD : first // _WORD + words] = rows[0, :words]
+            stop = min(start + tile, len(source))
+            _fill_tile(rows, 0, places, ours, start, stop, words, carries[block], carries[(block + 1) % len(carries)])
+        for i in range(len(part)):
+            if not rows[0, i // _WORD] >> np.uint64(i % _WORD) & _ONE:
+                length += 1
+        _clear(places, theirs)
+    return length
+
+
+@njit(cache=True, nogil=True)
+def _mark_tiles(
+    marked: Bits, rows: Bits, places: Bits, numbers: Ids, renumbered: Ids, source: Ids, target: Ids, tile: int
+) -> None:
+    """Mark as `_mark` does, of a table too large to be held: the tiles on the way back are made again."""
+    blocks = (len(target) + tile - 1) // tile
+    carries = np.zeros((blocks + 1, len(source) // _WORD + 1), np.uint64)
+    tops = np.empty(((len(source) + tile - 1) // tile, (len(target) + _WORD - 1) // _WORD), np.uint64)
+    _length(rows, places, numbers, renumbered, source, target, tile, carries, tops)
+    stop = len(source)
+    for block in range(blocks - 1, -1, -1):
+        part, first = target[block * tile : (block + 1) * tile], block * tile // _WORD
+        length, words = len(part), (len(part) + _WORD - 1) // _WORD
+        ours, theirs = _number(numbers, renumbered, source, part)
+        _place(places, theirs)
+        while stop > 0 and length > 0:
+            start = (stop - 1) // tile * tile
+            rows[0, :words] = tops[start // tile, first : first + words]
+            _fill_tile(rows, 1, places, ours, start, stop, words, carries[block], carries[block + 1])
+            stop, length = _mark(marked[first : first + words], rows[1:], places, ours, start, stop, length)
+        _clear(places, theirs)
+
+
+@njit(cache=True, nogil=True)
+def _mark(marked: Bits, rows: Bits, places: Bits, source: Ids, start: int, stop: int, length: int) -> tuple[int, int]:
+    """Mark, a bit each, the positions of target[:length] in one longest common subsequence with source[start:stop].
 
     Of several, the one that ROUGE-1.5.5 takes: from the end, a match is taken, else the target is shortened where
     that costs nothing, else the source. So each token of the source, from the last, goes with the last position that
-    it matches or that cannot be given up (a zero in its row).
+    it matches or that cannot be given up (a zero in its row). What is left of the source and of the target is
+    returned: one of both ends at its beginning.
     """
     word = (length - 1) // _WORD
     below = _ALL >> np.uint64(word * _WORD + _WORD - length)  # positions left in this word of the bits
     for j in range(stop - 1, start - 1, -1):
         while True:
             here = places[source[j], word] if source[j] >= 0 else _ZERO
-            ends = (here | ~rows[j, word]) & below
+            ends = (here | ~rows[j - start, word]) & below
             if ends != _ZERO:
                 break
             if word == 0:
-                return
+                return j + 1, 0
             word -= 1
             below = _ALL
         ends |= ends >> np.uint64(1)
@@ -441,3 +548,8 @@ def _mark(
         last = ends ^ (ends >> np.uint64(1))
         marked[word] |= last & here
         below = ends ^ (last & here)
+    left = word * _WORD
+    while below != _ZERO:
+        below >>= _ONE
+        left += 1
+    return start, left

@@ -4,6 +4,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from typing import Literal
@@ -61,8 +62,17 @@ def fitting_mode(texts: Iterable[str]) -> Literal["rouge-score", "unicode", "cha
     """The mode of ROUGE that reads these texts: rouge-score where letters are a to z, but for `UNREAD` of them;
     characters where most are of scripts that are counted by them; else unicode.
     """
-    letters = "".join(filter(str.isalpha, "".join(texts)))
-    beyond = [letter for letter in letters if not letter.isascii()]
-    if len(beyond) < UNREAD * max(1, len(letters)):
-        return "rouge-score"
-    return "characters" if 2 * sum(map(is_single, beyond)) > len(letters) else "unicode"
+    share, single = beyond_ascii(texts)
+    return "rouge-score" if share < UNREAD else "characters" if 2 * single > 1 else "unicode"
+
+
+def beyond_ascii(texts: Iterable[str]) -> tuple[float, float]:
+    """The shares of letters that are not a to z, and of those among them that are tokens by themselves."""
+    counts = Counter[str]()
+    for text in texts:
+        counts.update(text)
+    letters = {sign: count for sign, count in counts.items() if sign.isalpha()}
+    beyond = {sign: count for sign, count in letters.items() if not sign.isascii()}
+    single = sum(count for sign, count in beyond.items() if is_single(sign))
+    total = max(1, sum(letters.values()))
+    return sum(beyond.values()) / total, single / total

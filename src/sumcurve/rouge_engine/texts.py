@@ -1,31 +1,22 @@
 """Files of summaries and references, one item a row (`files.rows`): plain text, JSON lines or lists, or tables.
 
-Plain text: a line is a text. The marks ``<t>`` and ``</t>`` bound its sentences; without marks it is one sentence. An
-empty line is an empty text.
+Plain text: a line is a text. Marks such as ``<t>`` and ``</t>``, ``<q>``, ``<n>``, ``</s>`` or ``[SEP]`` (`MARK`) bound
+its sentences; without marks it is one sentence. An empty line is an empty text.
 
-JSON lines: a line is a text, or an object that holds one under a key.
+JSON: a value is a text, or an object that holds one under a key of `KEYS`, else "summary". A text is a string, whose
+sentences are bounded by line breaks and marks, or a list of sentences. Several references are a list of lists of
+sentences; under "references", a list of strings, too. Beside "target", "references" holds further ones, as in a
+prepared record.
 
-- A text is a string, whose sentences are bounded by line breaks and by the marks above, or a list of sentences, which
-  are taken as they are.
-- A candidate lies under "candidate", else "summary".
-- References lie under "reference", "references" or "target", else "summary". Several references are a list of lists of
-  sentences. Under "references" a list of strings is several references; elsewhere it is the sentences of one. Beside
-  "target", "references" holds further ones, as in a prepared record. Without a key, a list of lists is several
-  references, too.
-- Ids lie under "id" or "_id", else under another name of `sheet.ITEM`; other keys only show whether an
-  order is the same.
+Tables: columns stand for keys, and a cell is always one text. Without such a column the only one beside "id" is taken.
 
-Tables: line 1 names the columns, which stand for the keys of an object, but that a cell is always one text, like a
-string above. Quotes are those of RFC 4180, so that a quoted cell may hold line breaks. Without a column of such a name
-the only one beside "id" is taken. A caller may name key or column itself.
-
-Files whose items have ids are joined by them, others by the order of their items, unless a column of both shows that
-the order is not the same.
+Files whose items have ids (`sheet.ITEM`) are joined by them, others by the order of their items, unless a column of
+both shows that the order is not the same.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -33,15 +24,17 @@ from typing import Any, Literal
 from sumcurve.files.errors import FileError
 from sumcurve.files.layout import Layout
 from sumcurve.files.rows import Row, kind_by_content, read_rows
-from sumcurve.files.sheet import ITEM
+from sumcurve.files.sheet import ITEM, metrics_among
+from sumcurve.machine.numbers import finite
+from sumcurve.machine.spelling import alike
 
 KEYS = {  # of an object, by role
-    "candidate": ("candidate", "summary"),
+    "candidate": ("candidate", "prediction", "summary"),
     "reference": ("reference", "references", "target"),
 }
+SCORES = "`sumcurve compare` and `sumcurve correlate` take scores"
 OPTIONS = {"candidate": "--column", "reference": "--reference-column"}  # of `sumcurve rouge`, by role
-MANY_CELLS = 4_000_000_000  # of a table of longest common subsequences: half a gigabyte and some seconds
-MARK = re.compile(r"</?t>")
+MARK = re.compile(r"</?(?:[tqnsS]|sep|SEP|eos|EOS|bos|sent|sentence)>|\[(?:X_)?SEP\]|\[(?:CLS|EOS)\]|<br ?/?>")
 LIST = re.compile(r"""\s*\[+\s*["'].*["']\s*\]+\s*""", re.DOTALL)  # as pandas and json write one into a cell
 
 Role = Literal["candidate", "reference"]
@@ -64,6 +57,7 @@ class Texts:
     by_id: bool = False  # put into another file's order
     unpaired: int | None = None  # the first line whose marks are no pairs
     guesses: list[str] = field(default_factory=list)  # of the file, in sentences
+    is_plain: bool = False  # text, a line an item
 
     def __len__(self) -> int:
         return len(self.items)
@@ -108,10 +102,11 @@ def read_texts(
     if not read.rows:
         below = " below the names of columns" if read.kind == "table" else ""
         raise FileError(f"{path} is empty; it needs one item a line{below}")
-    if read.kind == "text":
+    texts.is_plain = read.kind == "text"
+    if texts.is_plain:
         _add_lines(texts, read.rows, role, key, ids)
     elif read.kind == "json":
-        _add_values(texts, read.rows, role, key, ids)
+        _add_values(texts, read.rows if key else _of_samples(texts, read.rows), role, key, ids)
     else:
         _add_cells(texts, read.rows, read.columns, role, key, ids)
     return texts
@@ -126,6 +121,27 @@ def _add_lines(texts: Texts, rows: Sequence[Row], role: Role, key: str | None, i
             raise FileError(f"{row.place}: a JSON object, but line 1 is plain text; write all lines in one form")
         texts.add(row.line, [sentences(row.value)], None)
         texts.check_marks(row.value)
+
+
+def _of_samples(texts: Texts, rows: Sequence[Row]) -> Sequence[Row]:
+    """Rows of samples of lm-evaluation-harness as items with id, reference and candidate, of the first filter alone.
+
+    Other rows are as they are.
+    """
+    if not all(isinstance(row.value, dict) and {"doc_id", "target", "filtered_resps"} <= {*row.value} for row in rows):
+        return rows
+    filters = list(dict.fromkeys(str(row.value.get("filter", "")) for row in rows))
+    if len(filters) > 1:
+        texts.guesses.append(f"Filter of {texts.path}: {filters[0]}; not used: {', '.join(filters[1:])}.")
+    items = []
+    for row in rows:
+        response = row.value["filtered_resps"]
+        while isinstance(response, list) and response:
+            response = response[0]
+        if str(row.value.get("filter", "")) == filters[0]:
+            item = {"id": row.value["doc_id"], "reference": row.value["target"], "candidate": response}
+            items.append(replace(row, value=item))
+    return items
 
 
 def _add_values(texts: Texts, rows: Sequence[Row], role: Role, key: str | None, ids: str | None) -> None:
@@ -145,6 +161,11 @@ def _add_cells(
     texts: Texts, rows: Sequence[Row], columns: Sequence[str], role: Role, key: str | None, ids: str | None
 ) -> None:
     texts.column, texts.id_column = column, id_column = _columns(columns, role, key, ids, f"{texts.path}:1")
+    if not _keys(columns, role, key) and all(finite(row.value[column]) is not None for row in rows):
+        raise FileError(
+            f"{texts.path}: column {column!r}, the only one beside {id_column!r}, holds numbers, no texts; name the "
+            f"texts' (`sumcurve rouge`: {OPTIONS[role]}); {SCORES}"
+        )
     for row in rows:
         text = row.value[column]
         if LIST.fullmatch(text):
@@ -167,7 +188,7 @@ def _columns(
     what = f"column {wanted!r}" if wanted is not None else f"one column of {role}s"
     raise FileError(
         f"{place}: not {what} among {', '.join(map(repr, heads))}; call the texts' column {KEYS[role][0]!r} and the "
-        f"ids' 'id', or name the texts' (`sumcurve rouge`: {OPTIONS[role]})"
+        f"ids' 'id', or name the texts' (`sumcurve rouge`: {OPTIONS[role]}){metrics_among(heads, SCORES)}"
     )
 
 
@@ -202,10 +223,14 @@ def in_order_of(first: Texts, second: Texts) -> Texts:
             joined.add(second.lines[place], second.items[place], second.ids[place])
         return joined
     if len(first) != len(second):
-        shorter = min(first, second, key=len)
+        shorter, longer = sorted((first, second), key=len)
+        why = ""
+        if longer.is_plain:
+            last = ", and its last line is empty" if longer.items[-1] == [[]] else ""
+            why = f"; in {longer.path} every line is an item, so that a line break inside a text makes two{last}"
         raise FileError(
             f"{first.path} has {len(first)} items, {second.path} {len(second)}: {shorter.path} ends before item "
-            f"{len(shorter) + 1}; give both the same items, or ids"
+            f"{len(shorter) + 1}{why}; give both the same items, or ids"
         )
     _check_order(first, second)
     return second
@@ -222,30 +247,6 @@ def _check_order(first: Texts, second: Texts) -> None:
                     f"{second.path}: {other!r} holds what {name!r} of {first.path} holds, in another order, so that "
                     f"items cannot be joined by order; call both 'id' (`sumcurve rouge`: --item {name})"
                 )
-
-
-def long_item(candidates: Texts, references: Texts, whole: bool, words: Callable[[str], int]) -> str | None:
-    """A warning of the first item whose longest common subsequence takes a table of more than MANY_CELLS bits.
-
-    It is that of `whole` texts (rougeL), or of their longest sentences (rougeLsum). `words` counts those of a text.
-    """
-
-    def longest(item: list[Text], count: Callable[[str], int]) -> int:
-        return max((count(piece) for text in item for piece in (["\n".join(text)] if whole else text)), default=0)
-
-    for place, (ours, theirs) in enumerate(zip(candidates.items, references.items, strict=True)):
-        if longest(ours, len) * longest(theirs, len) <= MANY_CELLS:  # no word is shorter than a character
-            continue
-        n, m = longest(ours, words), longest(theirs, words)
-        if n * m > MANY_CELLS:
-            return (
-                f"WARNING: {candidates.path}:{candidates.lines[place]}: item {place + 1} has a "
-                f"{'text' if whole else 'sentence'} of {n:,} words, its reference ({references.path}:"
-                f"{references.lines[place]}) one of {m:,}: {'rougeL' if whole else 'rougeLsum'} takes time and memory "
-                f"as their product, here {n * m / 8e9:,.1f} GB and a second or more for each; leave it out (--metrics)"
-                + ("" if whole else ", or mark the sentences (<t> ... </t>)")
-            )
-    return None
 
 
 def places_of(texts: Texts) -> dict[str, int]:
@@ -269,12 +270,12 @@ def places_by_id(texts: Texts, wanted: Mapping[str, str]) -> list[int]:
             first, where = next(iter(wanted.items()))
             raise FileError(
                 f"{texts.path}:{texts.lines[place]}: id {name!r} is of no test item; the first is {first!r} ({where}); "
-                "correct the id or remove the item"
+                f"correct the id or remove the item{alike(name, wanted)}"
             )
     if missing := [name for name in wanted if name not in places]:
         raise FileError(
             f"{texts.path}: no summary of id {missing[0]!r} ({wanted[missing[0]]}; {len(missing)} of {len(wanted)} "
-            'items have none); add it, an empty one as ""'
+            f'items have none); add it, an empty one as ""{alike(missing[0], places)}'
         )
     return [places[name] for name in wanted]
 
@@ -283,6 +284,18 @@ def sentences(text: str) -> Text:
     """The sentences of a string: text between line breaks and marks, stripped, without the empty ones."""
     pieces = (piece.strip() for line in text.split("\n") for piece in MARK.split(line))
     return [piece for piece in pieces if piece]
+
+
+def parted(text: Any) -> Any:
+    """A text whose sentences end at marks, too: a string, with a sentence a line, or a list of sentences.
+
+    One without a mark, and any other value, is returned as it is.
+    """
+    if isinstance(text, str):
+        return "\n".join(sentences(text)) if MARK.search(text) else text
+    if not isinstance(text, list | tuple) or not any(isinstance(one, str) and MARK.search(one) for one in text):
+        return text
+    return [piece for one in text for piece in (sentences(one) if isinstance(one, str) and MARK.search(one) else [one])]
 
 
 def _is_object(line: str) -> bool:
@@ -306,7 +319,7 @@ def _item(value: Any, role: Role, key: str | None, place: str) -> tuple[list[Tex
         wanted = " or ".join(map(repr, dict.fromkeys((*KEYS[role], "summary")) if key is None else (key,)))
         raise FileError(
             f"{place}: an object without {wanted}; it has {', '.join(map(repr, value)) or 'no key'}; rename the texts' "
-            f"key, or name it (`sumcurve rouge`: {OPTIONS[role]})"
+            f"key, or name it (`sumcurve rouge`: {OPTIONS[role]}){metrics_among(value, SCORES)}"
         )
     if len(keys) > 1 and [name.casefold() for name in keys] != ["references", "target"]:
         raise FileError(
@@ -361,4 +374,4 @@ def _text(value: Any, place: str) -> Text:
             raise FileError(f"{place}: a NUL character, which would part words; remove it")
         if not isinstance(value, str) and "\n" in sentence:
             raise FileError(f"{place}: a line break in sentence {sentence[:60]!r}; make it two sentences")
-    return sentences(value) if isinstance(value, str) else value
+    return sentences(value) if isinstance(value, str) else parted(value)

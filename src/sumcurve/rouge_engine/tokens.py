@@ -14,7 +14,7 @@ What letters and marks are, `scripts` says.
 """
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -73,17 +73,6 @@ def tokens(text: str, sentences: int, mode: Mode, stemmer: Stemmer | None, with_
         stems = np.array([numbers.setdefault(stemmer(word), len(numbers)) for word in words], np.int32)
         ids, words = stems[ids], list(numbers)  # no stem is empty: no token is lost
     return Tokens(ids, firsts, len(words), words)
-
-
-def unread_letters(texts: Iterable[str], mode: Mode) -> float:
-    """The share of the texts' letters that a mode takes for gaps between words; 0 for a mode of all alphabets."""
-    if mode not in ("rouge-score", "rouge-1.5.5"):
-        return 0.0
-    letters = unread = 0
-    for text in texts:
-        letters += sum(map(str.isalpha, text))
-        unread += 0 if text.isascii() else sum(sign.isalpha() and not sign.isascii() for sign in text)
-    return unread / max(1, letters)
 
 
 def stemmer_of(mode: Mode, stem: bool, wordnet: Path | None = None) -> tuple[Stemmer | None, str]:

@@ -10,7 +10,7 @@ from sumcurve.files.objects import NOT_UTF8, UTF8
 from sumcurve.files.parquet import check_columns
 from sumcurve.files.tables import TABLES, Table, reader_of, table_of
 from sumcurve.sources.lines import as_corpus_error, read_lines
-from sumcurve.sources.raw import LONE_SURROGATE, REQUIRED
+from sumcurve.sources.raw import REQUIRED, not_utf8
 from sumcurve.sources.source import PLAIN, Rows, Source
 from sumcurve.store.errors import CorpusError
 
@@ -80,10 +80,6 @@ def rows_in_one(path: Path, layout: Layout = PLAIN) -> list[tuple[int, int]]:
         begin += len(lines)
         lines.clear()
     return suspect if 2 * len(suspect) > several else [row for row in suspect if row[1] >= MANY]
-
-
-def not_utf8(cell: str) -> bool:
-    return not cell.isascii() and LONE_SURROGATE.search(cell) is not None
 
 
 def decoded(path: Path, refused: list[Refused]) -> Iterator[str]:

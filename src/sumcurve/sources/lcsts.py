@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sumcurve.sources.lines import read_lines
-from sumcurve.sources.raw import NOT_UTF8, NUL, Refused
+from sumcurve.sources.raw import NOT_UTF8, NUL, Refused, not_utf8
 from sumcurve.sources.source import Inside, Rows, Source
 from sumcurve.store.errors import CorpusError
 
@@ -158,11 +158,6 @@ class Document:
         if part in PARTS:
             row["split"] = PARTS[part]
         return row
-
-
-def not_utf8(text: str) -> bool:
-    """Tell whether bytes that are no UTF-8 were read into this text."""
-    return any("\udc80" <= sign <= "\udcff" for sign in text)
 
 
 def printable(text: str) -> str:

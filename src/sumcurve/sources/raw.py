@@ -105,7 +105,7 @@ def identity(row: Mapping[str, Any]) -> str | None:
     """The id of a row that may be no record, if it has one that can be written."""
     name = row.get("id")
     name = str(name) if type(name) is int else name
-    return name if isinstance(name, str) and not LONE_SURROGATE.search(name) else None
+    return name if isinstance(name, str) and not not_utf8(name) else None
 
 
 def names_of(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,6 +155,11 @@ def renamed(row: Mapping[str, Any], fields: Mapping[str, Any], place: Place) -> 
             lines = [line for line in ENDS.split(text) if line.strip()]
             record[name] = lines if kind == "sentences" else "\n\n".join(lines)
     return record
+
+
+def not_utf8(text: str) -> bool:
+    """Tell whether bytes that are no UTF-8 were read into this text, or half of a character is in it."""
+    return not text.isascii() and LONE_SURROGATE.search(text) is not None
 
 
 def has_text(value: Any) -> bool:
@@ -235,7 +240,7 @@ def raw_record(row: Mapping[str, Any], place: Place) -> RawRecord:
     for key in ("id", "group", "split"):
         if not isinstance(row.get(key, ""), str):
             raise Refused(WRONG_TYPE, f"{key}: {row[key]!r}, must be a string")
-        if LONE_SURROGATE.search(row.get(key, "")):
+        if not_utf8(row.get(key, "")):
             raise Refused(SURROGATE, f"{key}: {row[key]!r}")
     if not row["id"].strip() or CONTROL.search(row["id"]):
         raise Refused(BAD_ID, repr(row["id"]))
@@ -267,7 +272,7 @@ def check_text(value: Any, key: str, empty: str) -> None:
     for sentence in sentences:
         if not sentence.strip():
             raise Refused(EMPTY_SENTENCE, f"{key}: sentence {sentences.index(sentence) + 1} of {len(sentences)}")
-        if not sentence.isascii() and LONE_SURROGATE.search(sentence):
+        if not_utf8(sentence):
             raise Refused(SURROGATE, f"{key}: {sentence!r}")
         if (place := sentence.find("\0")) >= 0:
             raise Refused(NUL, f"{key}: {sentence[max(0, place - 30) : place + 30]!r}")

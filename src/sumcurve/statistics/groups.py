@@ -50,6 +50,10 @@ class Groups:
     @property
     def why(self) -> str:
         """Explain why these groups allow no interval over items; empty where they do."""
+        if self.count == self.items < LEAST_GROUPS:
+            return (
+                f"no interval: {counted(self.items, 'test item')}; it takes {LEAST_GROUPS} to tell what items vary by"
+            )
         if self.count == 1:
             return f"no interval: all {self.items:,} test items are of one group, {self.largest!r}"
         if self.count < LEAST_GROUPS:

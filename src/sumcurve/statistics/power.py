@@ -67,10 +67,10 @@ class Noise:
         if self.systems < 2:
             raise CommandError(f"systems is {self.systems}; a comparison has two at least")
         for name, value in (("sd_items", self.sd_items), ("sd_seed", self.sd_seed)):
-            if not (np.isfinite(value * value) and value >= 0):
-                raise CommandError(
-                    f"{name} is {value}; a standard deviation is a number of at least 0, with a variance"
-                )
+            if not value >= 0:
+                raise CommandError(f"{name} is {value:g}; a standard deviation is at least 0")
+            if not np.isfinite(value * value):
+                raise CommandError(f"{name} is {value:g}; its square is beyond any number: give points")
         if self.sd_items == 0:
             raise CommandError("sd_items is 0: on every item the difference is the same; one item shows it")
 

@@ -57,20 +57,8 @@ KINDS = {  # of fields' values
 }
 OF_DATA = re.compile(r"\.(json|jsonl|ndjson|csv|tsv|parquet|pq|zip)\b")  # endings of files that are no lone texts
 FLAGS = (
-    "format",
-    "delimiter",
-    "quoting",
-    "no_heads",
-    "rows",
-    "below",
-    "models",
-    "sizes",
-    "form",
-    *FIELDS,
-    "chat",
-    "target_list",
-    "gather",
-    *PARTS,
+    *("format", "delimiter", "quoting", "no_heads", "rows", "below", "models", "sizes", "form", *FIELDS, "chat"),
+    *("target_list", "gather", *PARTS),
 )
 FIRST_ROWS = 1000  # in which fields are looked for
 FORMATS = {"parquet": "parquet", "json": "jsonl", "table": "csv"}  # by kinds of files

@@ -8,28 +8,20 @@ from statistics import median_low
 from typing import Any
 
 from sumcurve.corpora.tokenizers import tokenizer
+from sumcurve.files.fields import ID, MORE_SOURCES, MORE_TARGETS, REFERENCES, SOURCE, TARGET
 from sumcurve.machine.counts import counted
 from sumcurve.machine.spelling import there_are
 from sumcurve.settings.config import PlanError
 from sumcurve.sources.raw import FIELDS, SPLITS, has_text, messages_of
 
-# Names of fields in common corpora; our own names first.
-NAMES: dict[str, tuple[str, ...]] = {
-    "id": ("id", "guid"),
-    "source": ("source", "document", "article", "text", "dialogue", "body", "content"),
-    "target": ("target", "summary", "highlights", "abstract", "headline", "title"),
-    "references": ("references", "reference", "refs", "ref"),
-    "group": ("group",),
-    "split": ("split",),
+NAMES = {
+    "id": ID,
+    "source": SOURCE,
+    "target": TARGET,
+    "references": REFERENCES,
+    **{name: (name,) for name in ("group", "split")},
 }
-# Names that count where none of those is there.
-MORE_SOURCES = """input prompt instruction question original complex normal ctext story passage src doc news
-    news_article full_text fulltext article_text transcript conversation post review report maintext documents isi
-    artikel berita texto texte metin"""
-MORE_TARGETS = """output completion response answer simplified simple simplification summaries tgt headlines titles
-    targets abstracts tldr gold reference_summary human_summary simplifications summary_text abstract_text
-    article_summary judul ringkasan resumen resume resumo zusammenfassung ozet baslik"""
-FURTHER = {"source": tuple(MORE_SOURCES.split()), "target": tuple(MORE_TARGETS.split())}
+FURTHER = {"source": MORE_SOURCES, "target": MORE_TARGETS}
 SEVERAL = {"summaries", "titles", "targets", "abstracts", "simplifications", "headlines", "references", "refs"}
 ANSWERS = ("output", "response", "completion", "answer")  # to instructions
 SHORT_TEXT = 4  # words; a shorter text is a name or a number

@@ -13,7 +13,7 @@ from typing import Any
 from sumcurve.corpora.filters import tokenized
 from sumcurve.corpora.folders import preparation
 from sumcurve.corpora.store import Corpus
-from sumcurve.rouge_engine.scripts import UNREAD, fitting_mode, is_mark, is_single
+from sumcurve.rouge_engine.scripts import UNREAD, beyond_ascii, fitting_mode, is_mark, is_single
 from sumcurve.scores.frames import ENGLISH, LEAST_ENGLISH, english
 from sumcurve.settings.config import PlanError
 from sumcurve.sources.language import identifier
@@ -99,7 +99,7 @@ def misfits(
     signs = Counter("".join(references))
     if (letters := sum(count for sign, count in signs.items() if sign.isalpha())) < ENOUGH:
         return
-    unread = sum(count for sign, count in signs.items() if sign.isalpha() and not sign.isascii()) / letters
+    unread, _ = beyond_ascii(references)
     share, mode = english(references), fitting_mode(references)
     if "frames" in scorers and share < LEAST_ENGLISH / 2:  # of a sample: nearer the limit the scorer decides
         yield (

@@ -7,7 +7,7 @@ channels given as text or by `alt.value`, Altair hashes all of its schema each t
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +19,8 @@ import pandas as pd
 import vl_convert
 from altair.vegalite.v6.schema import SCHEMA_URL
 
-from sumcurve.store.records import write_text
+from sumcurve.machine.arguments import CommandError
+from sumcurve.store.records import write_bytes, write_text
 
 # Okabe and Ito's colours for all kinds of colour vision, without the yellow, which is lost on white, and the black;
 # then two of Tol's.
@@ -28,12 +29,14 @@ SHAPES = (
     *("circle", "square", "diamond", "triangle-up", "triangle-down", "cross"),
     "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
 )
+PICTURES = (".svg", ".png")
 DASHES = ([6, 3], [2, 2], [6, 2, 1, 2], [3, 2], [6, 2, 1, 2, 1, 2], [9, 4])  # of untrained systems, by name
 FITTED = [5, 3]
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 GREY, INK = "#6b6b6b", "#222222"
 TEXT, LINE, ROW = 11, 13, 22  # pixels of a letter, of a line of text, of a row of dots
 FAR = 0.25  # of the range of other scores, above which a bound is written and not drawn
+LETTER = 6.5  # pixels of a digit's width and of the space beside it
 LETTERS = 170  # of a line of notes
 Specification = dict[str, Any]  # of Vega-Lite
 Looks = Mapping[str, tuple[str, str]]  # by method its colour and shape
@@ -47,10 +50,11 @@ class Panel:
     method, by rising `step`; of `costs` at x lines may turn back, and intervals are bars.
     `levels` (method, score, low, high, bound): untrained systems, of which a `bound` may be out of sight. `fitted`
     (method, x, score, low, high): curves beyond the data. `above` (name, score): bounds to be written. `front` (x,
-    score): the best for its cost. `zero` is the place of 0 on the axis, left of a break.
+    score): the best for its cost. `zero` is the place of 0 on the axis, left of a break. `labels` are texts behind the
+    lines of `fitted`, by method; without them names stand behind the last points.
     """
 
-    title: str
+    title: str | Mapping[str, str]
     x_title: str
     points: pd.DataFrame
     levels: pd.DataFrame
@@ -60,6 +64,7 @@ class Panel:
     front: Sequence[tuple[float, float]] = ()
     zero: float | None = None
     costs: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def near(self) -> tuple[float, float]:
@@ -214,10 +219,24 @@ def _axes(panel: Panel, ends: tuple[float, float]) -> tuple[alt.X, alt.Y]:
     if panel.zero is not None:
         label = f"datum.value <= {panel.zero} ? '0' : {label}"
     axis = alt.Axis(values=[*panel.ticks], labelExpr=label, grid=False, labelOverlap="greedy", labelFlush=False)
-    scale = alt.Scale(type="log", nice=False, domain=[every.min() / margin, every.max() * margin])
+    scale = alt.Scale(
+        type="log", nice=False, domain=[every.min() / margin, every.max() * (1 if panel.labels else margin)]
+    )
     heights = alt.Scale(domain=[*ends], nice=False, zero=False)
     y = alt.Y("score:Q", title=None, scale=heights, axis=alt.Axis(tickCount=6, domain=False, ticks=False))
     return alt.X("x:Q", title=panel.x_title, axis=axis, scale=scale), y
+
+
+def spaced(ticks: Iterable[float], shown: Callable[[float], str], width: int) -> list[float]:
+    """The places of a logarithmic axis whose labels do not touch, the last one first; its labels are as `shown`."""
+    places = sorted({*ticks})
+    scale = width / np.log(places[-1] / places[0]) if len(places) > 1 else 0.0
+    kept: list[float] = []
+    for place in reversed(places):
+        letters = (len(shown(place)) + len(shown(kept[-1]))) / 2 + 1 if kept else 0
+        if not kept or scale * np.log(kept[-1] / place) > LETTER * letters:
+            kept.append(place)
+    return kept[::-1]
 
 
 def _names(
@@ -230,6 +249,9 @@ def _names(
 ) -> list[alt.Chart]:
     """Names right of the panel, moved apart where lines end close together, with a leader to each line."""
     last = panel.points.sort_values("x", kind="stable").groupby("method", sort=True).tail(1)
+    if panel.labels:
+        last = panel.fitted.sort_values("x", kind="stable").groupby("method", sort=True).tail(1)
+        last = last.assign(system=[panel.labels[name] for name in last.method])
     level = pd.DataFrame({"method": levels.method, "system": levels.method, "score": levels.score, "level": True})
     rows = pd.concat([last[["method", "system", "score"]].assign(level=False), level])
     if rows.empty:
@@ -297,9 +319,14 @@ def sheet(blocks: Sequence[Specification], heading: str = "", notes: Sequence[st
     return together("vconcat", [chart], title=top) if heading else chart
 
 
-def save(chart: Specification, folder: Path, name: str) -> None:
-    """Write a chart as name.svg into `folder`."""
-    write_text(folder / f"{name}.svg", svg(chart))
+def write(chart: Specification, path: Path) -> None:
+    """Write a chart as its path's ending says, .svg or .png."""
+    if path.suffix.lower() not in PICTURES:
+        raise CommandError(f"{path}: a picture is written as {' or '.join(PICTURES)}: end its name so")
+    if path.suffix.lower() == ".svg":
+        write_text(path, svg(chart))
+    else:
+        write_bytes(path, vl_convert.vegalite_to_png(configured(chart), scale=2))
 
 
 def svg(chart: Specification) -> str:

@@ -40,11 +40,11 @@ def write_figures(results: Results, scores: pd.DataFrame, folder: Path) -> None:
         corpus for corpus in results.corpora if scored(scores[scores.corpus == corpus], results.ranking_metrics())
     ]
     blocks = [block(results, scores, corpus, drawn(results, corpus), looks) for corpus in corpora]
-    chart.save(chart.sheet(blocks, heading, notes(results, scores)), folder, "curves")
+    chart.write(chart.sheet(blocks, heading, notes(results, scores)), folder / "curves.svg")
     timed = [corpus for corpus in corpora if seconds_of(results, corpus)]
     if timed and not clock_refusal(results):
         blocks = [block(results, scores, corpus, drawn(results, corpus), looks, seconds=True) for corpus in timed]
-        chart.save(chart.sheet(blocks, heading, notes(results, scores, seconds=True)), folder, "seconds")
+        chart.write(chart.sheet(blocks, heading, notes(results, scores, seconds=True)), folder / "seconds.svg")
 
 
 def drawn(results: Results, corpus: str) -> list[Metric]:

@@ -21,6 +21,7 @@ from sumcurve.store.records import csv_text, write_text
 NOTHING = "–"
 ROUNDING = 1e-9  # nearer values are 0
 SINGLE = ("method", "metric")  # columns of names whose facts have columns without their name
+MOST_DECIMALS = 9  # beyond which a number has an exponent
 DECIMALS = 4  # of a number in a CSV, if the column's own are fewer
 BOLD = re.compile(r"\*\*(.*)\*\*")
 STYLE = """
@@ -251,6 +252,8 @@ def number(value: Any, decimals: int = 2) -> str:
     if value is None or pd.isna(value):
         return NOTHING
     text = f"{value:,}" if isinstance(value, int | np.integer) else f"{value:,.{decimals}f}"
+    if decimals > MOST_DECIMALS and isinstance(value, float):
+        text = f"{value:.2e}" if value else "0"
     if text.startswith("-"):
         text = "−" + text[1:] if text.strip("-0.,") else text[1:]
     return text

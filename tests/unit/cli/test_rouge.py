@@ -4,6 +4,7 @@ import gzip
 import importlib.metadata
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -103,7 +104,7 @@ def test_the_comparison_is_candidates_minus_the_other_file(sumcurve, texts, tmp_
         assert (row["low"], row["high"]) == pytest.approx(bootstrap.confidence_interval)
         assert (row["p"], row["p_holm"]) == pytest.approx((p_one, p_holm))
         assert (row["wins"], row["losses"]) == ((one > 0).sum(), (one < 0).sum())
-        assert f"d.jsonl minus {texts.c_file} is {100 * row['difference']:.2f} [" in printed
+        assert f"d.jsonl minus {texts.c_file.name} is {100 * row['difference']:.2f} [" in printed
     assert row["wins"] + row["ties"] + row["losses"] == 40
 
 
@@ -173,9 +174,9 @@ def test_empty_summaries_are_counted_before_the_scores_and_quiet_prints_no_table
     assert sumcurve("rouge", *files).startswith(first)
     warning, *differences, c, d = sumcurve("rouge", *files, "-q").splitlines()
     assert warning.startswith(first)
-    assert c.startswith(f"{texts.c_file}: ROUGE-1 ")
-    assert d.startswith(f"{texts.d_file}: ROUGE-1 ")
-    shown = f"ROUGE-1: significantly worse: {texts.c_file} minus {texts.d_file} is −"
+    assert c.startswith(f"{texts.c_file.name}: ROUGE-1 ")
+    assert d.startswith(f"{texts.d_file.name}: ROUGE-1 ")
+    shown = f"ROUGE-1: significantly worse: {texts.c_file.name} minus {texts.d_file.name} is −"
     assert [line.startswith(shown) for line in differences] == [True, False, False]
 
 
@@ -313,7 +314,7 @@ def test_intervals_of_one_item_or_few_resamples_come_with_a_warning(sumcurve, tm
     result = tmp_path / "r.json"
     files = ("--references", path, "--candidates", path, "--compare", path, "--json", result)
     printed = sumcurve("rouge", *files, *words)
-    assert ("WARNING" in printed) is warned
+    assert ("its intervals are none" in printed or "resamples are too few" in printed) is warned
     assert (" [" in printed) is (count > 1)
     scores = json.loads(result.read_text())
     assert (scores["rouge1"]["low"] is None) is (scores["comparison"]["rouge1"]["high"] is None) is (count == 1)
@@ -324,6 +325,133 @@ def test_a_mark_without_its_other_half_is_said_with_its_line(sumcurve, tmp_path)
     path.write_text("<t> a b </t>\n<t> a b\n")
     printed = sumcurve("rouge", "--references", path, "--candidates", path)
     assert f"WARNING: {path}:2: its marks <t> and </t> are no pairs" in printed
+
+
+MARKS = ["<q>", "<n>", "</s>", "[SEP]", "<S>", "<sep>", "<br />", "[X_SEP]", "</sent>"]
+
+
+@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize("form", ["lines", "strings", "sentences"])
+def test_marks_of_sentences_are_bounds_and_no_words(sumcurve, tmp_path, mark, form) -> None:
+    candidates = [["police found the car", "the driver fled"], ["a cat sat", "it slept"]]
+    references = [["the driver ran away", "police found a car"], ["it slept well", "a cat"]]
+    expected = [
+        RougeScorer(METRICS).score("\n".join(r), "\n".join(c)) for r, c in zip(references, candidates, strict=True)
+    ]
+    paths = []
+    for name, texts in (("r", references), ("c", candidates)):
+        marked = [mark.join(text) for text in texts]
+        rows = {"lines": marked, "strings": [*map(json.dumps, marked)], "sentences": [json.dumps([t]) for t in marked]}
+        paths.append(tmp_path / (f"{name}.txt" if form == "lines" else f"{name}.jsonl"))
+        paths[-1].write_text("\n".join(rows[form]) + "\n")
+    printed = sumcurve("rouge", "--references", paths[0], "--candidates", paths[1], "--json", tmp_path / "out.json")
+    assert "WARNING" not in printed
+    found = json.loads((tmp_path / "out.json").read_text())
+    of_python = [mark.join(text) for text in candidates], [mark.join(text) for text in references]
+    if form == "sentences":
+        of_python = [[text] for text in of_python[0]], [[[text]] for text in of_python[1]]
+    result = sc.rouge(*of_python)
+    for metric in METRICS:
+        mean = np.mean([scores[metric].fmeasure for scores in expected])
+        assert found[metric]["f"] == mean == result.items[f"{metric}_f"].mean()
+
+
+@pytest.mark.parametrize(
+    ("mark", "words"),
+    [
+        ("<sent_end>", "sent end"),
+        ("{SEP}", "sep"),
+        ("##SENT##", "sent"),
+        ("<unk>", "unk"),
+        ("[EOT]", "eot"),
+        ("<|x|>", "x"),
+    ],
+)
+def test_what_looks_like_a_mark_and_is_scored_is_named(sumcurve, tmp_path, mark, words) -> None:
+    r, c = tmp_path / "r.txt", tmp_path / "c.txt"
+    r.write_text("one\ntwo < three [1] <3\nfour\n")
+    c.write_text(f"one\ntwo {mark} three\nfive {mark}\n")
+    message = mark + " stands in 2 of 3 texts of {name} (first: {place}) and is scored as " + repr(words)
+    printed = sumcurve("rouge", "--references", r, "--candidates", c)
+    assert printed.count("WARNING") == 1
+    assert message.replace("{name}", c.name).replace("{place}", f"{c}:2") in printed
+    in_python = sc.rouge(c.read_text().splitlines(), r.read_text().splitlines()).sentences
+    assert message.replace("{name}", "candidates").replace("{place}", "item 2") in in_python[0]
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(sumcurve, tmp_path) -> None:
+    for folder, text in (("a", "one two\nthree\n"), ("b", "one\nfour\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "out.txt").write_text(text)
+    files = [tmp_path / folder / "out.txt" for folder in ("a", "b")]
+    printed = sumcurve("rouge", "--references", files[0], "--candidates", *files)
+    assert "a/out.txt minus b/out.txt is" in printed
+    assert f"{tmp_path}/a/out.txt minus" not in printed
+
+
+def test_a_file_that_is_compared_with_itself_and_rows_of_annotators_are_said(sumcurve, tmp_path) -> None:
+    table = tmp_path / "a.csv"
+    rows = [f"{item},text {item} of some,its summary {item},{worker}" for item in range(4) for worker in range(3)]
+    table.write_text("\n".join(["bbcid,document,summary,worker", *rows]) + "\n")
+    lines = ("rouge", "--references", table, "--candidates", table)
+    same = "a.csv, column 'summary' and the references are the same texts in all 12 items"
+    printed = sumcurve(*lines)
+    assert same in printed
+    assert "8 of 12 items repeat an earlier one" in printed
+    assert f"(first: {table}:3)" in printed
+    printed = sumcurve(*lines, "--reference-column", "document")
+    assert "same texts" not in printed
+    assert "8 of 12 items repeat" in printed
+    result = sc.rouge(["a b", "c"], ["a b", "d"], ["a b", "c"])
+    assert "compare and candidates are the same texts in all 2 items" in result.sentences[0]
+    assert "same texts" in sc.rouge(["a", "b"], [["x", "a"], ["b"]]).sentences[0]
+    assert "WARNING" not in str(sc.rouge(["a", "b", "a"], ["a", "c", "b"]))  # texts that repeat with other references
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("s.csv", "id,R1,RL,BERTScore\n1,0.3,0.2,0.8\n", "R1, RL, BERTScore are metrics: `sumcurve compare`"),
+        ("s.csv", "id,rouge1\n1,0.3\n2,0.5\n", "column 'rouge1', the only one beside 'id', holds numbers, no texts"),
+        ("s.csv", "id,grade\n1,3\n2,5\n", "column 'grade', the only one beside 'id', holds numbers, no texts"),
+        ("s.jsonl", '{"id": 1, "rouge-2 f1": 0.2, "bleu": 3}\n', "rouge-2 f1, bleu are metrics"),
+        ("s.tsv", "doc_id\tmeteor\tchrF2\n1\t0.3\t4\n", "meteor, chrF2 are metrics"),
+    ],
+)
+def test_a_table_of_metrics_is_told_from_texts(sumcurve, tmp_path, name, text, message) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(CommandError, match=re.escape(message)):
+        sumcurve("rouge", "--references", path, "--candidates", path)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [("7", "7.0"), ("7", "007"), ("doc-7", "Doc-07"), ("a b", "ab"), ("'7'", "7")]
+)
+def test_ids_that_differ_in_spelling_alone_are_named(sumcurve, tmp_path, ours, theirs) -> None:
+    r, c = tmp_path / "r.jsonl", tmp_path / "c.jsonl"
+    for path, name in ((r, ours), (c, theirs)):
+        path.write_text("".join(json.dumps({"id": one, "summary": "a"}) + "\n" for one in ("x", name)))
+    with pytest.raises(CommandError) as caught:
+        sumcurve("rouge", "--references", r, "--candidates", c)
+    assert f"{theirs!r} and {ours!r} differ in spelling alone" in str(caught.value)
+    c.write_text(c.read_text().replace(json.dumps(theirs), json.dumps("70")))
+    with pytest.raises(CommandError) as caught:
+        sumcurve("rouge", "--references", r, "--candidates", c)
+    assert "spelling" not in str(caught.value)
+
+
+def test_a_line_break_inside_a_text_is_named_where_lines_are_too_many(sumcurve, tmp_path) -> None:
+    r, c = tmp_path / "r.txt", tmp_path / "c.txt"
+    r.write_text("a\nb\n")
+    c.write_text("a\nb c\nd\n")
+    with pytest.raises(
+        CommandError, match=r"in .*c\.txt every line is an item, so that a line break inside a text makes two;"
+    ):
+        sumcurve("rouge", "--references", r, "--candidates", c)
+    c.write_text("a\nb c\n\n")
+    with pytest.raises(CommandError, match="and its last line is empty"):
+        sumcurve("rouge", "--references", r, "--candidates", c)
 
 
 @pytest.mark.parametrize("option", ["--reference-column", "--column", "--compare-column", "--candidates"])
@@ -409,7 +537,7 @@ def test_power_reads_json_lines_and_names_the_row_that_lacks_a_key(sumcurve, tex
         rows = list(csv.DictReader(stream))
     lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert sumcurve("power", "--per-item", lines) == sumcurve("power", "--per-item", table)
-    for key in ("system", "item", "rouge1_f"):
+    for key in ("system", "rouge1_f"):  # items are joined by id
         lacking = {name: cell for name, cell in rows[1].items() if name != key}
         lines.write_text("".join(json.dumps(row) + "\n" for row in (rows[0], lacking, *rows[2:])))
         with pytest.raises(CommandError, match=rf"items\.jsonl:2: column {key} holds ''"):
@@ -466,6 +594,9 @@ def test_power_alone_and_in_a_family_of_paired_seeds(sumcurve, tmp_path) -> None
     ("words", "message"),
     [
         (["--sd-items", "0"], "sd_items is 0"),
+        (["--sd-items", "-3"], "sd_items is -3; a standard deviation is at least 0$"),
+        (["--sd-items", "5", "--sd-seed", "-0.5"], "sd_seed is -0.5; a standard deviation is at least 0$"),
+        (["--sd-items", "1e200"], r"sd_items is 1e\+200; its square is beyond any number"),
         (["--sd-items", "9", "--effect", "1e308"], "--effect 1e\\+308"),
         (["--sd-items", "9", "--items", "99999999999999999999"], "--items 99999999999999999999"),
         (["--sd-items", "9", "--sd-seed", "1", "--seeds", "99999999999999999999"], "--seeds 99999999999999999999"),
@@ -496,8 +627,8 @@ WITH_ID = "system,item,id,rouge1_f\n"
     ("contents", "message"),
     [
         (["item,rouge1_f\n1,0.5"], "no column 'system'"),
-        ([f"{ITEM}candidates,1,0.5\ncandidates,2,0.4"], "holds one system"),
-        ([f"{ITEM}a,1,0.5\nb,1,0.5\nc,1,0.5"], r"0\.csv holds 3 systems \(a, b, c\): keep the rows of two"),
+        ([f"{ITEM}candidates,1,0.5\ncandidates,2,0.4"], "holds 1 system "),
+        ([f"{ITEM}a,1,0.5\nb,1,0.5\nc,1,0.5"], r"0\.csv holds 3 systems \(a, b, c\): "),
         ([f"{ITEM}candidates,1,0.5\ncompare,1,many"], r"0\.csv:3: column rouge1_f holds 'many'"),
         ([f"{ITEM}candidates,1,nan\ncompare,1,0.5"], r"0\.csv:2: column rouge1_f holds 'nan'"),
         ([f"{ITEM}candidates,1,0.5\ncompare,2,0.5"], "other items"),
@@ -511,15 +642,15 @@ WITH_ID = "system,item,id,rouge1_f\n"
             [f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,a,0.4"],
             r"0\.csv:3: column id holds 'a': .*0\.csv:2, too",
         ),
-        ([f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,,0.4"], r"0\.csv:3: .* in some rows only"),
+        ([f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,,0.4"], r"0\.csv holds 1 system "),
         ([f"{ITEM}candidates,1,0.5\ncandidates,,0.4"], r"0\.csv:3: column item holds '': fill it in"),
         (["system,item,rouge1_f,rouge1_f\ncandidates,1,0.5,0.4"], r"0\.csv:1: column rouge1_f stands twice"),
         (["system,item,rouge1_f"], r"0\.csv has only a header"),
         (
             [f"{WITH_ID}candidates,1,a,0.5\ncompare,1,a,0.5", f"{WITH_ID}candidates,1,a,0.4"],
-            r"0\.csv holds two systems \(candidates, comp",
+            r"0\.csv holds 2 systems \(candidates, comp",
         ),
-        ([f"{WITH_ID}candidates,1,{name},0.5" for name in ("a", "")], r"0\.csv has ids, \S+1\.csv has none"),
+        ([f"{WITH_ID}candidates,1,{name},0.5" for name in ("a", "")], r"0\.csv has 1 id, \S+1\.csv has 0, "),
         (
             [f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,b,0.4", f"{WITH_ID}candidates,1,a,0.5"],
             r"id 'b' of \S+0\.csv is not among",

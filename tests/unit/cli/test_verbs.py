@@ -150,7 +150,7 @@ def test_several_systems_are_tested_against_the_first_as_one_family(tmp_path, mo
 @pytest.mark.parametrize(
     ("verb", "missing"),
     [
-        (["efficiency", "X"], "columns corpus, split, records"),
+        (["efficiency", "X"], "no column of sizes is clear .*sumcurve efficiency X --size SIZE --scores rouge1"),
         (
             ["correlate", "--manual", "X", "--scores", "X"],
             "no column of items among method, doc, rouge1: call it 'item', or name it",

@@ -197,7 +197,7 @@ def test_methods_with_too_few_sizes_or_a_score_that_never_moves_are_refused_by_n
     assert fits.methods == ("m0",)
     assert fits.refused == {
         "m1": f"{LEAST_SIZES - 1} sizes; a learning curve needs {LEAST_SIZES}",
-        "m2": "its score is 7.00 at every size; what never moves has no learning curve",
+        "m2": "its score is the same at every size; what never moves has no learning curve",
     }
     with pytest.raises(ValueError, match="m1 has no fit: 3 sizes"):
         fits.predict("m1", 2000.0)

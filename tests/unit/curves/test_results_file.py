@@ -199,7 +199,7 @@ def test_scores_may_be_named_and_blanks_and_a_byte_order_mark_do_no_harm(tmp_pat
         ("", "empty"),
         (f"{TWO}\n", "only a header"),
         ("corpus,method,split,rouge1\nC,A,1,3\n", "no column records"),
-        (f"{TWO}\nC,A,1,100,20,5\n".replace("corpus", "Corpus"), "'Corpus' is no 'corpus'.* small letters"),
+        (f"{TWO}\nC,A,1,100,20,5\n".replace("corpus", "Corpus"), "no column corpus"),
         (f'{TWO}\nC,A,1,"1,000",20,5\nC,A,2,200,22,5\n', ":2: column records holds '1,000'"),
         ("corpus,method,split,records,seconds\nC,A,1,100,5\nC,A,2,200,6\n", "no column of scores"),
         (f"{TWO},rouge1\nC,A,1,100,20,5,20\n", "column rouge1 stands twice"),

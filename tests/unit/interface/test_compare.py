@@ -149,7 +149,7 @@ def test_samples_of_lm_evaluation_harness_are_named_after_their_folders(tmp_path
     both = sc.compare([*files["boolq"], *files["gsm8k"]], metric=["exact_match"])
     assert [*both.to_pandas("pairs").metric.unique()] == ["exact_match", "exact_match,strict", "exact_match,flexible"]
     for option in ({"group": "doc.subjct"}, {"metric": "acc"}):
-        with pytest.raises(CommandError, match=r"did you mean 'doc.subject'|no metric acc; there are: exact_match"):
+        with pytest.raises(CommandError, match=r"did you mean doc.subject|no metric acc; there are: exact_match"):
             sc.compare(files["boolq"], **option)
     samples(tmp_path / "other", "boolq", values["base"])
     changed = tmp_path / "other" / files["boolq"][0].name
@@ -201,7 +201,7 @@ REFUSED = {
         {},
         r"row \d+: column a holds 'NaN': .*write one.*--metric",
     ),
-    "no column": (lambda frame: frame, {"metric": "scor"}, "no column 'scor'; did you mean 'score'"),
+    "no column": (lambda frame: frame, {"metric": "scor"}, "no column 'scor'; did you mean score"),
     "no item": (lambda frame: frame.drop(columns="item"), {}, "no column of items"),
     "groups": (lambda frame: frame.assign(group=["z", *frame.group[1:]]), {}, "2 values of group"),
     "no group": (
@@ -346,3 +346,26 @@ def test_shares_beside_points_are_warned_of_first(scale: dict[str, float], warne
     if scale.get("a") != 0.0:
         first = sc.curve(pd.DataFrame(runs)).sentences[0]
         assert first.startswith("WARNING: a's highest score is 0.25, b's highest score is 25:") is warned
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "1 test item"), (2, "2 test items"), (9, "9 test items")])
+def test_few_items_are_why_nothing_is_tested(count: int, said: str) -> None:
+    rows = [{"item": f"i{n}", "system": s, "acc": n + (s == "B")} for n in range(count) for s in "AB"]
+    printed = str(sc.compare(rows))
+    assert f"No interval: {said}; it takes 10 to tell what items vary by; nothing is tested." in printed
+    assert " group" not in printed.partition("Items count")[0]
+
+
+@pytest.mark.parametrize("other", ["{}.0", "00{}", "{} ", "'{}'"])
+def test_ids_that_differ_in_spelling_alone_are_named(other: str) -> None:
+    rows = [{"item": f"{n}", "system": "A", "acc": n} for n in range(1, 12)]
+    rows += [{"item": other.format(n), "system": "B", "acc": 2 * n} for n in range(1, 12)]
+    if other == "{} ":  # blanks at the ends are no part of a cell
+        assert "11 items" in sc.compare(rows).sentences[0]
+        return
+    with pytest.raises(CommandError, match=r"'1' and .* differ in spelling alone: write them alike"):
+        sc.compare(rows)
+    rows[-11]["item"] = "q"
+    with pytest.raises(CommandError) as caught:
+        sc.compare([*rows[:1], rows[-11], *rows[1:11], *({**row, "system": "B"} for row in rows[1:11])])
+    assert "spelling" not in str(caught.value)

@@ -107,7 +107,11 @@ REFUSED = {
         {},
         r"row 30: column score holds 'NaN': .*write one.*--score",
     ),
-    "two scores": (lambda frame: frame.assign(other=1.0), {}, r"several columns of numbers \(score, other\)"),
+    "two scores": (
+        lambda frame: frame.assign(rougeL=1.0, bleu=2.0).drop(columns="score"),
+        {},
+        r"scores may be rougeL, bleu .*sumcurve curve FILE --size records --score rougeL",
+    ),
     "a seed written twice": (
         lambda frame: pd.concat([frame, frame.assign(seed="0" + frame.seed.astype(str))]),
         {},

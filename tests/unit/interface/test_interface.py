@@ -178,7 +178,7 @@ def test_a_value_of_another_type_is_refused_at_every_parameter(name) -> None:
         (lambda: sc.curve("none.csv", best=True), "best is True; give a number, or leave it out"),
         (lambda: sc.compare({"a": 5, "b": [1]}), "scores['a'] is 5; give"),
         (lambda: sc.oracle(PAIR, seconds="3"), "seconds is '3'; give a number"),
-        (lambda: sc.oracle([(1, "a")]), "article 1: source is 1; give a string or a list of strings"),
+        (lambda: sc.oracle([(1, "a")]), "article 1: source is a int; give a string or a list of strings"),
         (lambda: sc.oracle([5]), "article 1 is 5; give a pair"),
         (lambda: sc.oracle([("a b.", "")]), "articles: none of its 1 articles has a word in its abstract"),
         (lambda: sc.oracle([("?!", "a"), ([], "b")]), "articles: none of its 2 articles has a word in its source"),

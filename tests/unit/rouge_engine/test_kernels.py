@@ -59,13 +59,15 @@ def naive(candidate: Sentences, reference: Sentences, metric: int) -> tuple[int,
     return (units(ours) & units(theirs)).total(), units(ours).total(), units(theirs).total()
 
 
-def count(texts: list[Sentences], pairs: list[tuple[int, int]], metrics: list[int]) -> np.ndarray:
+def count(
+    texts: list[Sentences], pairs: list[tuple[int, int]], metrics: list[int], tile: int = rouge_kernels.TILE
+) -> np.ndarray:
     sentences = [sentence for text in texts for sentence in text]
     words = np.array(list(chain(*sentences)), np.int32)
     firsts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
     bounds = np.cumsum([0, *map(len, texts)], dtype=np.int64)
     ours, theirs = np.array(pairs, np.int64).reshape(-1, 2).T.copy()
-    return rouge_kernels.count(words, firsts, bounds, ours, theirs, np.array(metrics, np.int64), 60)
+    return rouge_kernels.count(words, firsts, bounds, ours, theirs, np.array(metrics, np.int64), 60, tile)
 
 
 @pytest.mark.parametrize("longest", [8, 64, 65, 200])
@@ -87,6 +89,20 @@ def test_counts_agree_with_naive_loops(longest, words) -> None:
     for (ours, theirs), row in zip(pairs, found.tolist(), strict=True):
         expected = [naive(texts[ours], texts[theirs], metric) for metric in metrics]
         assert list(map(tuple, row)) == expected
+
+
+@pytest.mark.parametrize("words", [2, 7, 60])
+@pytest.mark.parametrize("longest", [63, 64, 65, 128, 129, 200, 391])
+def test_common_subsequences_made_by_tiles_are_those_of_one_table(longest, words) -> None:
+    rng = random.Random(longest * words)
+    lengths = [0, 1, 50, longest // 2, longest]
+    texts = [[rng.choices(range(words), k=rng.choice(lengths)) for _ in range(rng.randint(1, 3))] for _ in range(6)]
+    texts += [[rng.choices(range(words), k=longest)], [[*range(words)] * (longest // words)]]
+    pairs = [(ours, theirs) for ours in range(8) for theirs in rng.sample(range(8), 3)]
+    found = count(texts, pairs, [L, LSUM], tile=64)
+    assert np.array_equal(found, count(texts, pairs, [L, LSUM]))
+    for (ours, theirs), row in zip(pairs[::3], found[::3].tolist(), strict=True):
+        assert [*map(tuple, row)] == [naive(texts[ours], texts[theirs], metric) for metric in (L, LSUM)]
 
 
 @pytest.mark.parametrize("between", [10, 62, 63, 64, 140, 300])

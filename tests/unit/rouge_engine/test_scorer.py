@@ -2,6 +2,8 @@ import csv
 import json
 import os
 import random
+import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from examples import examples
+from sumcurve.rouge_engine import kernels as rouge_kernels
 from sumcurve.rouge_engine import scorer as rouge
 from sumcurve.rouge_engine.scorer import METRICS, RougeEngine, bootstrap_155, score_items, signature
 from sumcurve.settings.study import Rouge
@@ -150,6 +153,42 @@ def test_rouge_score_is_equalled_bit_for_bit(stem, items) -> None:
     expected = [package.score_multi(targets, text) for text, targets in items]
     for metric in EVERY:
         assert as_tuples(scores, metric) == [tuple(row[metric]) for row in expected]
+
+
+def words_of(count: int, seed: int) -> list[str]:
+    return [str(word) for word in random.Random(seed).choices(range(40), k=count)]
+
+
+@pytest.mark.parametrize("lengths", [(rouge_kernels.TILE + 300, 500), (500, rouge_kernels.TILE + 300)])
+def test_texts_longer_than_a_tile_score_as_rouge_score_does(lengths) -> None:
+    ours, theirs = (words_of(length, length) for length in lengths)
+    candidate, reference = (f"{' '.join(words)}\nand a {words[7]} sentence more" for words in (ours, theirs))
+    expected = RougeScorer(["rougeL", "rougeLsum"]).score(reference, candidate)
+    scores = RougeEngine(["rougeL", "rougeLsum"]).score([candidate], [reference])
+    for metric, values in expected.items():
+        assert as_tuples(scores, metric) == [(values.precision, values.recall, values.fmeasure)]
+
+
+LONG = """
+import resource
+from sumcurve.rouge_engine.scorer import RougeEngine
+count = 60_000
+words = [f"w{place}" for place in range(count)]
+turned = words[count // 2 - 5 :] + words[: count // 2 - 5]
+for metrics in (["rougeL"], ["rougeLsum"]):
+    engine = RougeEngine(metrics)
+    engine.score(["a b"], ["b c"])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    hits = engine.score([" ".join(words)], [" ".join(turned)]).hits[metrics[0]].tolist()
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / before
+    print(hits, grown)
+    assert hits == [count // 2 + 5], hits
+    assert grown < 0.6, f"{grown}: a table of bits alone takes 450 MB, thrice what Python has"
+"""
+
+
+def test_memory_does_not_grow_with_the_square_of_a_text() -> None:
+    subprocess.run([sys.executable, "-c", LONG], check=True)
 
 
 def five(value: float) -> float:

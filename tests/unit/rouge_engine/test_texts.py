@@ -55,7 +55,8 @@ def test_packed_files_are_the_files(file) -> None:
     ("role", "value", "expected"),
     [
         ("candidate", "a\nb <t> c </t>", [["a", "b", "c"]]),
-        ("candidate", ["a <t> b", "c"], [["a <t> b", "c"]]),  # a list is taken as it is
+        ("candidate", ["a <t> b", "c"], [["a", "b", "c"]]),
+        ("candidate", ["a  <T> b", "", "c "], [["a  <T> b", "", "c "]]),  # a list without a mark is taken as it is
         ("candidate", [], [[]]),
         ("candidate", {"candidate": "a", "reference": "b"}, [["a"]]),
         ("candidate", {"summary": ["a", "b"], "score": 3}, [["a", "b"]]),

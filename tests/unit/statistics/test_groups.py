@@ -57,6 +57,9 @@ def test_intervals_hold_the_truth_where_items_as_if_independent_do_not() -> None
     ("sizes", "sentence"),
     [
         ([100], "all 100 test items are of one group, 'module 0'"),
+        ([1], "no interval: 1 test item; it takes 10"),
+        ([1] * 9, "no interval: 9 test items; it takes 10"),
+        ([1] * 10, ""),
         ([10] * 9, "the test items come from 9 groups; it takes 10"),
         ([101, *[5] * 20], "group 'module 0' holds 50 % of the test items"),
         ([100, 100, *[1] * 50], "so that 52 groups count as 3.1 equal ones; it takes 4"),

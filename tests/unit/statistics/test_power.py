@@ -145,7 +145,7 @@ def test_standard_deviations_are_those_of_the_observations() -> None:
     [
         (lambda: Noise(0.0), "sd_items is 0"),
         (lambda: Noise(float("nan")), "sd_items is nan"),
-        (lambda: Noise(1.0, -1.0), r"sd_seed is -1\.0"),
+        (lambda: Noise(1.0, -1.0), r"sd_seed is -1;"),
         (lambda: Aim(0.0), "effect is 0"),
         (lambda: Aim(power=0.01), "power is 0.01"),
         (lambda: Aim(level=1.5), "level is 1.5"),

@@ -20,6 +20,7 @@ from pydantic import (
     ValidationError,
 )
 
+from sumcurve.files.fields import MORE_SOURCES, MORE_TARGETS, SOURCE, TARGET
 from sumcurve.files.models import read_models, said
 from sumcurve.machine.spelling import no_file
 from sumcurve.scores.scorer import Claim
@@ -56,8 +57,8 @@ class Prepared(BaseModel):
     model_config = ConfigDict(strict=True)
 
     id: str
-    source: Annotated[Sentences, Field(validation_alias=AliasChoices("source", "sentences", "article_text", "text"))]
-    target: Annotated[Words, Field(validation_alias=AliasChoices("target", "abstract", "summary", "abstract_text"))]
+    source: Annotated[Sentences, Field(validation_alias=AliasChoices(*SOURCE, *MORE_SOURCES))]
+    target: Annotated[Words, Field(validation_alias=AliasChoices(*TARGET, *MORE_TARGETS))]
     references: list[Words] = []
     group: str | None = None
 

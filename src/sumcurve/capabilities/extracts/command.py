@@ -4,39 +4,37 @@ Heavy packages are imported when a command runs.
 """
 
 import argparse
-import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sumcurve
 from sumcurve.capabilities.extracts import ALGORITHMS
 from sumcurve.files.layout import Layout
-from sumcurve.files.rows import Row, read_rows
+from sumcurve.files.rows import read_rows
 from sumcurve.machine.arguments import CommandError, Verbs, check_written, natural
-from sumcurve.machine.parameters import add_function, add_options, given
-from sumcurve.sources.raw import excerpt
+from sumcurve.machine.parameters import add_function, add_option, add_options, given
 from sumcurve.store.records import write_json, write_jsonl
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.extracts.article import Article
 
-IDS = ("id", "article_id")
-SOURCES = ("sentences", "source", "article_text", "text")
-ABSTRACTS = ("abstract", "target", "summary", "abstract_text")
+COLUMNS = ("item", "source_column", "abstract_column")  # options of the function, by which keys are named
 SHOWN = 20  # problems that are printed
 
 T = TypeVar("T")
 
 ORACLE = """\
-FILE holds JSON objects, or rows of a table or of Parquet, plain or packed: "id"; the article under
-"sentences", "source", "article_text" or "text"; its abstract under "abstract", "target", "summary" or "abstract_text"
-(the first of these keys counts). A text is a list of sentences, or a string, which is split into sentences. The marks
-<S> and </S> that the arXiv set of Cohan et al. (2018) puts around the sentences of "abstract_text" are left out.
+FILE holds JSON objects, or rows of a table or of Parquet, plain or packed: an id (without one rows are numbered), the
+article under "source" or another usual name ("sentences", "article", "document", "text", "src"), its abstract under
+"abstract" or another ("target", "summary", "highlights", "tgt"); the first of these counts, in any case, and
+--source-column, --abstract-column and --item name others. A text is a list of sentences, or a string, which is split as
+its script ends sentences, or at marks such as <q>, <n> and <S>.
 
 OUT gets a certificate a line, in the order of FILE: id, status (proven; bounded: the budget ended first; heuristic),
 value (F1, 0 to 1) = numerator / denominator, bound (no extract is above it), sentences (indices from 0), seconds and
@@ -79,6 +77,8 @@ def add_parser(verbs: Verbs) -> None:
     verify.add_argument("--share", type=_share, default=0.01, help="to find again, 0 to 1 (default: %(default)s)")
     verify.add_argument("--seed", type=natural, default=1, metavar="S", help="of that share (default: %(default)s)")
     verify.add_argument("--seconds", type=_seconds, default=60.0, metavar="S", help="for one (default: %(default)s)")
+    for name in COLUMNS:
+        add_option(verify, sumcurve.oracle, name)
     add_options(verify, Layout)
     verify.set_defaults(run=run_verify)
 
@@ -96,7 +96,7 @@ def run_oracle(arguments: argparse.Namespace) -> None:
 
     options = {name: getattr(arguments, name) for name in SOME if hasattr(arguments, name)}
     request = request_of(arguments.metric, arguments.scorer, arguments.algorithm, options)
-    read = articles_in(source, Layout(**given(arguments, Layout)))
+    read = articles_in(source, Layout(**given(arguments, Layout)), _columns(arguments))
     warnings, empty = empty_texts(str(source), read, request.scorer)
     counts = [f"{len(read):,} articles", *(f"{count:,} empty {text}s" for text, count in empty.items())]
     print(*warnings, f"{source}: {', '.join(counts)}", sep="\n", file=sys.stderr)
@@ -116,7 +116,7 @@ def run_verify(arguments: argparse.Namespace) -> None:
     from sumcurve.capabilities.extracts.certificates import verify
 
     layout = Layout(**given(arguments, Layout))
-    read = articles_in(arguments.input, layout)
+    read = articles_in(arguments.input, layout, _columns(arguments))
     certificates = read_rows(arguments.file, layout, "json").rows
     checked = (row.value for row in certificates)
     report = verify(checked, _bar(read.values(), len(read)), arguments.share, arguments.seed, arguments.seconds)
@@ -132,15 +132,25 @@ def run_verify(arguments: argparse.Namespace) -> None:
         print(f"not found again within {arguments.seconds} s, but not contradicted: {', '.join(report.open)}")
 
 
-def articles_in(path: Path, layout: Layout | None = None) -> "dict[str, Article]":
-    """The articles of a file by their places, each with an id of its own; CommandError for any other."""
+def articles_in(
+    path: Path, layout: Layout | None = None, columns: Mapping[str, str | None] = MappingProxyType({})
+) -> "dict[str, Article]":
+    """The articles of a file by their places, each with an id of its own; CommandError for any other.
+
+    `columns` are options of COLUMNS.
+    """
+    from sumcurve.capabilities.extracts.interface import article_of
+
     read = read_rows(path, layout or Layout(), "json")
     for guess in read.guesses:
         print(guess, file=sys.stderr)
     places: dict[str, str] = {}
     articles = {}
-    for row in read.rows:
-        one = article(row)
+    for number, row in enumerate(read.rows, start=1):
+        if not isinstance(row.value, dict):
+            kind = type(row.value).__name__
+            raise CommandError(f"{row.place}: a {kind}, not an object with an id, a source and an abstract")
+        one = article_of(row.value, row.place, number, **columns)
         if (first := places.setdefault(one.id, row.place)) != row.place:
             raise CommandError(f"{row.place}: id {one.id!r} is that of {first}, too; give each its own")
         articles[row.place] = one
@@ -149,47 +159,8 @@ def articles_in(path: Path, layout: Layout | None = None) -> "dict[str, Article]
     return articles
 
 
-def article(row: Row) -> "Article":
-    """The article of a row, its texts split into sentences; CommandError for an invalid row."""
-    from sumcurve.capabilities.extracts.article import Article
-    from sumcurve.corpora.tokens import sentences
-
-    name, *texts = _texts(row.value, row.place)
-    return Article(name, *(sentences(text) if isinstance(text, str) else text for text in texts))
-
-
-def _texts(row: Any, place: str) -> tuple[str, str | list[str], str | list[str]]:
-    """Id, source and abstract of a row, checked but not split into sentences."""
-    if not isinstance(row, dict):
-        raise CommandError(f"{place}: a {type(row).__name__}, not an object with an id, a source and an abstract")
-    given = []
-    for keys in (IDS, SOURCES, ABSTRACTS):
-        key = next((key for key in keys if key in row), None)
-        if key is None:
-            raise CommandError(f"{place}: none of the keys {', '.join(keys)}; add one")
-        given.append((key, row[key]))
-    (key, name), *texts = given
-    if isinstance(name, int) and not isinstance(name, bool):
-        name = str(name)
-    if not isinstance(name, str) or not name.strip():
-        raise CommandError(f"{place}: {key} is {name!r}; give a string that is not empty")
-    for key, text in texts:
-        listed = [text] if isinstance(text, str) else text
-        if not isinstance(listed, list):
-            kind = type(text).__name__
-            raise CommandError(f"{place}: {key} is a {kind}; give a string or a list of strings (sentences)")
-        for number, sentence in enumerate(listed, start=1):
-            if not isinstance(sentence, str):
-                raise CommandError(
-                    f"{place}: element {number} of {key} is {excerpt(json.dumps(sentence))}; give a list of "
-                    "strings (sentences)"
-                )
-        if any("\0" in sentence for sentence in listed):
-            raise CommandError(f"{place}: {key} holds a NUL character, which would part words; remove it")
-    (_, source), (key, abstract) = texts
-    if key == "abstract_text" and isinstance(abstract, list):
-        abstract = [sentence.removeprefix("<S>").removesuffix("</S>").strip() for sentence in abstract]
-    return name, source, abstract
+def _columns(arguments: argparse.Namespace) -> dict[str, str]:
+    return {name: value for name in COLUMNS if (value := getattr(arguments, name)) is not None}
 
 
 def _bar(items: Iterable[T], count: int) -> Iterator[T]:

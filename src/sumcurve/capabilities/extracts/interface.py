@@ -1,5 +1,7 @@
 """The best extracts of articles in Python: the results that `sumcurve oracle` writes for files."""
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,15 +10,27 @@ from typing import Any
 from sumcurve.capabilities.extracts import EXACT, SEARCHES, Metric, ScorerName
 from sumcurve.capabilities.extracts.article import Article, OracleError, tokenized
 from sumcurve.capabilities.extracts.certificates import Request, certificate
-from sumcurve.corpora.tokens import sentences
-from sumcurve.files.sheet import DataFrame
+from sumcurve.corpora.tokenizers import tokenizer
+from sumcurve.files.fields import ID, MORE_SOURCES, MORE_TARGETS, REFERENCES, SOURCE, TARGET, called
+from sumcurve.files.sheet import ITEM, DataFrame
 from sumcurve.machine.arguments import CommandError, require_whole
-from sumcurve.machine.parameters import check_type, checked, plain
+from sumcurve.machine.parameters import checked, plain
+from sumcurve.machine.spelling import there_are
+from sumcurve.rouge_engine.texts import MARK, parted
+from sumcurve.rouge_engine.texts import sentences as at_marks
+from sumcurve.rouge_engine.tokens import tokenize
 from sumcurve.sources.raw import excerpt
 from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table
 
 Text = str | Sequence[str]
+KEYS = {  # of an article
+    "id": (*ID, "article_id", "instance_id", *ITEM),
+    "source": ("sentences", *SOURCE, *MORE_SOURCES),
+    "abstract": ("abstract", *TARGET, *MORE_TARGETS, *REFERENCES),
+}
+INNER_END = re.compile(r"[。！？।॥۔؟።။៕](?=.*\w)", re.DOTALL)
+LONGEST = 200  # words of a sentence of running text, or characters of Chinese
 SOME = {  # options that some algorithms have
     "seed": tuple(name for name in SEARCHES if name != "greedy"),  # greedy choice draws nothing
     "seconds": (EXACT,),
@@ -37,6 +51,9 @@ def oracle(
     articles: str | Path | Iterable[tuple[Text, Text] | Mapping[str, Any]] | DataFrame,
     metric: Metric = "rouge1",
     *,
+    item: str | None = None,
+    source_column: str | None = None,
+    abstract_column: str | None = None,
     algorithm: str = EXACT,
     scorer: ScorerName = "rouge-score",
     seconds: float | None = Request.seconds,
@@ -49,9 +66,13 @@ def oracle(
     (f1-greedy).
 
     Args:
-        articles: pairs of source and abstract, or mappings (rows of a data frame) with these keys and perhaps `id`; a
-            text is a string, which is split into sentences, or a list of sentences; or the path of a file of them
+        articles: pairs of source and abstract, or mappings (rows of a data frame) with these keys, or other usual ones,
+            and perhaps `id`, or the path of a file of them; a text is a string, which is split into sentences, or a
+            list of sentences
         metric: of the extract
+        item: key of ids (default: id, article_id, guid, instance_id or item; else rows are numbered)
+        source_column: key of articles (default: sentences, source, text, article, document, src and others)
+        abstract_column: key of abstracts (default: abstract, target, summary, highlights, tgt and others)
         algorithm: the proof, or a search
         scorer: whose words are counted
         seconds: budget of one proof, or none: no clock decides
@@ -67,7 +88,8 @@ def oracle(
         metric, scorer, algorithm, budget | ({"seconds": seconds} if seconds != Request.seconds else {})
     )
     try:
-        by_place, where = _articles(articles)
+        keys = {"item": item, "source_column": source_column, "abstract_column": abstract_column}
+        by_place, where = _articles(articles, keys)
         read = [*by_place.values()]
         warnings, _ = empty_texts(where, by_place, scorer)
         best = [certificate(article, request) for article in read]
@@ -101,15 +123,15 @@ def oracle(
 
 
 def _articles(
-    articles: str | Path | Iterable[tuple[Text, Text] | Mapping[str, Any]] | DataFrame,
+    articles: str | Path | Iterable[tuple[Text, Text] | Mapping[str, Any]] | DataFrame, keys: Mapping[str, str | None]
 ) -> tuple[dict[str, Article], str]:
     """The articles by their places, and what they are called together."""
     if isinstance(articles, str | Path):
         from sumcurve.capabilities.extracts.command import articles_in
 
-        return articles_in(Path(articles)), str(articles)
+        return articles_in(Path(articles), None, keys), str(articles)
     rows = articles.to_dict("records") if isinstance(articles, DataFrame) else articles
-    read = {f"article {number}": _article(number, row) for number, row in enumerate(rows, start=1)}
+    read = {f"article {number}": _article(number, row, keys) for number, row in enumerate(rows, start=1)}
     if not read:
         raise CommandError("no article; give a list of pairs of source and abstract")
     return read, "articles"
@@ -155,17 +177,89 @@ def request_of(metric: str, scorer: str, algorithm: str, options: Mapping[str, A
         raise CommandError(str(error)) from error
 
 
-def _article(number: int, row: Any) -> Article:
+def article_of(
+    row: Mapping[str, Any],
+    place: str,
+    number: int,
+    item: str | None = None,
+    source_column: str | None = None,
+    abstract_column: str | None = None,
+) -> Article:
+    """The article of a mapping, by its usual keys or the named ones; without an id its name is its number.
+
+    CommandError, with the place, for a row that is none, and for a text of one sentence that plainly has more.
+    """
+    key = _key(row, place, "id", item, "--item")
+    name = number if key is None else plain(row[key])
+    if isinstance(name, int) and not isinstance(name, bool):
+        name = str(name)
+    if not isinstance(name, str) or not name.strip():
+        raise CommandError(f"{place}: {key} is {name!r}; give a string that is not empty")
+    texts = []
+    for role, wanted in (("source", source_column), ("abstract", abstract_column)):
+        key = _key(row, place, role, wanted, f"--{role}-column")
+        if key is None:
+            raise CommandError(
+                f"{place}: none of the keys {', '.join(KEYS[role][:8])}; there are: {', '.join(map(str, row))}; name "
+                f"the {role} (--{role}-column)"
+            )
+        texts.append(_sentences(row[key], f"{place}: {key}"))
+        if role == "source" and isinstance(row[key], str) and len(texts[0]) == 1:
+            _check_one_sentence(texts[0][0], f"{place}: {key}")
+    return Article(name, *texts)
+
+
+def _key(row: Mapping[str, Any], place: str, role: str, wanted: str | None, option: str) -> str | None:
+    if wanted is not None:
+        if wanted not in row:
+            raise CommandError(f"{place}: no key for {option} {wanted}; {there_are(wanted, map(str, row))}")
+        return wanted
+    return called(row, KEYS[role])
+
+
+def _sentences(text: Any, what: str) -> list[str]:
+    """The sentences of a string by its script or its marks, or of a list of sentences or of lists of tokens."""
+    listed = [text] if isinstance(text, str) else plain(text)
+    if not isinstance(listed, list | tuple):
+        kind = type(text).__name__
+        raise CommandError(f"{what} is a {kind}; give a string or a list of strings (sentences)")
+    if listed and all(isinstance(one, list) and all(isinstance(token, str) for token in one) for one in listed):
+        listed = [" ".join(one) for one in listed]
+    for number, one in enumerate(listed, start=1):
+        if not isinstance(one, str):
+            where = what.replace(": ", f": element {number} of ", 1)
+            shown = excerpt(json.dumps(one, default=str))
+            raise CommandError(f"{where} is {shown}; give a list of strings (sentences)")
+    if any("\0" in one for one in listed):
+        raise CommandError(f"{what} holds a NUL character, which would part words; remove it")
+    if not isinstance(text, str):
+        return [*parted(listed)]
+    return at_marks(text) if MARK.search(text) else sentences_of(text)
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a string, as its script ends them; of one without ends its lines."""
+    found = tokenizer("unicode").sentences(text)
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    return lines if len(found) == 1 < len(lines) else found
+
+
+def _check_one_sentence(sentence: str, what: str) -> None:
+    """Raise CommandError for a sentence that has ends inside, or is longer than any."""
+    ends, words = len(INNER_END.findall(sentence)), len(tokenize(sentence, "characters"))
+    if ends or words > LONGEST or len(sentence) > 8 * LONGEST:
+        raise CommandError(
+            f"{what} stays one sentence of {words:,} words"
+            + (f", with {ends:,} signs inside that end one" if ends else "")
+            + "; give a list of sentences, a line for each, or write <q> between them"
+        )
+
+
+def _article(number: int, row: Any, keys: Mapping[str, str | None]) -> Article:
     """The article of a pair or a mapping; `number` counts them from 1."""
-    if isinstance(row, Mapping):
-        if missing := [key for key in ("source", "abstract") if key not in row]:
-            raise CommandError(f"article {number}: no {missing[0]!r}; it has {', '.join(map(str, row))}")
-        name, texts = str(row.get("id", number)), (row["source"], row["abstract"])
-    else:
+    if not isinstance(row, Mapping):
         row = plain(row)
         if isinstance(row, str) or not isinstance(row, Sequence) or len(row) != 2:
             raise CommandError(f"article {number} is {excerpt(repr(row))}; give a pair of source and abstract")
-        name, texts = str(number), tuple(row)
-    for text, what in zip(texts, ("source", "abstract"), strict=True):
-        check_type(f"article {number}: {what}", text, Text)
-    return Article(name, *(sentences(text) if isinstance(text, str) else [*text] for text in texts))
+        row, keys = dict(zip(("source", "abstract"), row, strict=True)), {}
+    return article_of(row, f"article {number}", number, **keys)

@@ -4,18 +4,19 @@ The layout is that of Tables 1 and 2 of Eyal, Baumel and Elhadad (2019). Heavy p
 """
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.files.errors import FileError
 from sumcurve.files.layout import Layout
-from sumcurve.files.sheet import ITEM, SYSTEM, read_sheet
-from sumcurve.machine.arguments import CommandError, Verbs, check_written, natural, resamples
+from sumcurve.files.sheet import GROUP, ITEM, NO_SCORES, SYSTEM, metrics_among, read_sheet
+from sumcurve.machine.arguments import CommandError, Verbs, check_written, listed, natural, resamples
 from sumcurve.machine.parameters import add_options, given
-from sumcurve.machine.spelling import there_are
+from sumcurve.machine.spelling import alike, there_are
 from sumcurve.store.records import write_json
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 Scores = dict[str, dict[tuple[str, str], float]]  # by name of the score, then system and item
 
+# Columns of numbers that are no scores
+NO_PEOPLE = {*NO_SCORES, *GROUP, *ITEM, "annotator", "annotator_id", "annotatorid", "worker"}
+NO_PEOPLE |= {"worker_id", "workerid", "rater", "rater_id", "expert", "judge", "judge_id", "hit_id", "round"}
 TITLES = {
     "system": "System level (systems' mean scores)",
     "summary": "Summary level (mean over items of the correlation over systems)",
@@ -40,11 +44,12 @@ level (of systems' mean scores), at summary level (the mean over items of the co
 score is the same for all systems are left out and counted) and pooled (all summaries as one sample, in which systems
 and items mix).
 
-People's scores are a table with columns of systems and items and one for each score, or TAC 2011's AESOP data, your
-licensed copy (GuidedSumm2011_eval.tgz or its folder), whose scores are `pyramid` and `responsiveness`. The metrics'
-are a table of the same form, or those of a study's corpus: there a system is an output's folder without corpus and
-digest (pcov-100-s1, lead), and an item a record's id. Both must be of the same systems and items; --common takes those
-that both have, and says what it leaves out.
+People's scores are a table with columns of systems and items and one for each score (columns of text, or of
+annotators, seeds and the like are left out; of several rows of one summary, as of annotators, the mean is taken), or
+TAC 2011's AESOP data, your licensed copy (GuidedSumm2011_eval.tgz or its folder), whose scores are `pyramid` and
+`responsiveness`. The metrics' are a table of the same form, or those of a study's corpus: there a system is an
+output's folder without corpus and digest (pcov-100-s1, lead), and an item a record's id. Both must be of the same
+systems and items; --common takes those that both have, and says what it leaves out.
 """
 
 
@@ -66,7 +71,10 @@ def add_parser(verbs: Verbs) -> None:
         command.add_argument(f"--{name}", metavar="COLUMN", help=f"of the tables' {name}s [{', '.join(usual[:3])}]")
     command.add_argument("--study", help="a file of config/studies without its ending [config.yaml's]")
     command.add_argument("--results", type=Path, help="where that study's results lie [results]")
-    command.add_argument("--metrics", help="of the metrics, separated by commas [all]")
+    command.add_argument(
+        "--people", metavar="A,B", help="columns of people's scores, separated by commas [all numbers]"
+    )
+    command.add_argument("--metrics", metavar="A,B", help="of the metrics, separated by commas [all numbers]")
     command.add_argument("--common", action="store_true", help="of what only one of both has, leave the rest out")
     command.add_argument("--resamples", type=resamples, default=1000, help="of the bootstrap [1000]")
     command.add_argument("--permutations", type=natural, default=999, help="of two metrics, 0 for no test [999]")
@@ -81,20 +89,23 @@ def run_correlate(arguments: argparse.Namespace) -> None:
     for option in ("study", "results") if arguments.scores else ():
         if (value := getattr(arguments, option)) is not None:
             raise CommandError(f"--{option} {value}: beside --scores it changes nothing; leave it out, or say --corpus")
-    read = {
-        path: read_scores(path, arguments.system, arguments.item, Layout(**given(arguments, Layout)))
-        for path in (arguments.manual, arguments.scores)
-        if path
-    }
+    if arguments.people and arguments.aesop:
+        raise CommandError(f"--people {arguments.people}: beside --aesop it changes nothing; leave it out")
+    layout = Layout(**given(arguments, Layout))
+    read = {}
+    for path, option in ((arguments.manual, "people"), (arguments.scores, "metrics")):
+        if path:
+            wanted = listed(getattr(arguments, option) or "")
+            read[option] = read_scores(path, arguments.system, arguments.item, layout, wanted, f"--{option}")
     if not arguments.quiet:
         print(*(sentence for _, taken in read.values() for sentence in taken), sep="\n")
-    people = read[arguments.manual][0] if arguments.manual else of_aesop(arguments.aesop)
+    people = read["people"][0] if arguments.manual else of_aesop(arguments.aesop)
     if arguments.scores:
-        metrics = read[arguments.scores][0]
+        metrics = read["metrics"][0]
     else:
         metrics = of_study(arguments.study, arguments.corpus, arguments.results or Path("results"))
-    if arguments.metrics:
-        wanted = arguments.metrics.split(",")
+    if arguments.metrics and not arguments.scores:
+        wanted = listed(arguments.metrics)
         if strange := [name for name in wanted if name not in metrics]:
             raise CommandError(f"--metrics: no metric {strange[0]!r}; {there_are(strange[0], metrics)}")
         metrics = {name: metrics[name] for name in wanted}
@@ -116,30 +127,47 @@ def run_correlate(arguments: argparse.Namespace) -> None:
 
 
 def read_scores(
-    path: Path, system: str | None = None, item: str | None = None, layout: Layout | None = None
+    path: Path,
+    system: str | None = None,
+    item: str | None = None,
+    layout: Layout | None = None,
+    wanted: Sequence[str] = (),
+    option: str = "--metrics",
 ) -> tuple[Scores, list[str]]:
-    """The scores of a table, every column but those of systems and items, and notes on the use of its columns.
+    """The scores of a table, means over the rows of a summary, and notes on the use of its columns and rows.
 
-    FileError with file and line for a value that is no score.
+    Without the `wanted` columns (`option`) all numbers are scores, but for systems, items and what is called an
+    annotator, a seed, a group or a size. FileError with file and line for a value that is no score.
     """
     sheet = read_sheet(path, layout)
+    if system is None and sheet.called(SYSTEM) is None:
+        remedy = "each row needs the name of a system in a column; add it, or name it (--system)"
+        if metrics := metrics_among(sheet.columns, remedy):
+            raise FileError(f"{path}: no column of systems among {', '.join(sheet.columns)}{metrics}")
     systems = sheet.column(system, SYSTEM, "system", "--system")
     items = sheet.column(item, ITEM, "item", "--item")
-    names = [name for name in sheet.columns if name not in (systems, items)]
+    left_out = {systems, items, *(name for name in sheet.columns if name.casefold() in NO_PEOPLE)}
+    names = [sheet.column(name, (), "score", option) for name in wanted] or sheet.numeric(left_out, option)
     if not names:
-        raise FileError(f"{path}: no score beside {systems} and {items}; add a column for each")
-    scores: Scores = {name: {} for name in names}
-    places: dict[tuple[str, str], str] = {}
+        rest = [name for name in sheet.columns if name not in left_out]
+        held = f" ({sheet.lines[0].place}: {rest[0]} holds {sheet.lines[0].shown(rest[0])})" if rest else ""
+        raise FileError(f"{path}: no score beside {systems} and {items}{held}; add a column of numbers for each")
+    values: dict[str, dict[tuple[str, str], list[float]]] = {name: {} for name in names}
     for line in sheet.lines:
         key = line.text(systems), line.text(items)
-        if (first := places.setdefault(key, line.place)) != line.place:
-            raise FileError(
-                f"{line.place}: system {key[0]!r} and item {key[1]!r} come twice, first in {first}; remove one"
-            )
         for name in names:
-            scores[name][key] = float(line.number(name))
+            values[name].setdefault(key, []).append(float(line.number(name)))
+    scores = {name: {key: fmean(rows) for key, rows in of.items()} for name, of in values.items()}
     *guesses, taken = sheet.taken({"system": [systems], "item": [items], "scores": names})
-    return scores, [*guesses, f"{path}: {taken}"]
+    notes = [*guesses, f"{path}: {taken}"]
+    counts = {len(rows) for rows in values[names[0]].values()}
+    if max(counts) > 1:
+        each = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else f"{max(counts)}"
+        notes.append(
+            f"{path}: {len(sheet.lines):,} rows of {len(values[names[0]]):,} summaries, {each} of each, as of "
+            "annotators: their means are taken"
+        )
+    return scores, notes
 
 
 def of_aesop(path: Path) -> Scores:
@@ -206,11 +234,12 @@ def shared(
         raise CommandError(
             f"{place}{lacking} has no score of system {first[0]!r} and item {first[1]!r}, which {name} has "
             f"({len(pairs)} are so); compare how both are written and give both the same, or use --common"
-            f"{_unequal(people, metrics)}"
+            f"{_spelt(first, keys[lacking])}{_unequal(people, metrics)}"
         )
     if not both:
         raise CommandError(
-            f"people and metrics have no system and item in common; compare their names{_unequal(people, metrics)}"
+            "people and metrics have no system and item in common; compare their names"
+            f"{_spelt(min(set().union(*people.values())), set().union(*metrics.values()))}{_unequal(people, metrics)}"
         )
     systems, items = sorted({system for system, _ in both}), sorted({item for _, item in both})
     missing = [(system, item) for system in systems for item in items if (system, item) not in both]
@@ -233,6 +262,11 @@ def shared(
     if unequal := _unequal(people, metrics):
         print(f"O{unequal.removeprefix('; o')}")
     return systems, items
+
+
+def _spelt(pair: tuple[str, str], others: Iterable[tuple[str, str]]) -> str:
+    """Remedy where the pair's system or item is among the others in another spelling; empty where it is not."""
+    return next(filter(None, (alike(name, {other[place] for other in others}) for place, name in enumerate(pair))), "")
 
 
 def _unequal(people: Scores, metrics: Scores) -> str:
@@ -267,7 +301,7 @@ def correlated(
     seed: int,
 ) -> dict[str, Any]:
     """Every metric with every score of people, every two metrics, and the tests of these, as plain values."""
-    from sumcurve.statistics.metric_agreement import LEVELS, agreements, williams
+    from sumcurve.statistics.metric_agreement import FEWEST, LEVELS, agreements, williams
 
     systems, items = next(iter(arrays.values())).shape
     alone = _alone(systems, items)
@@ -296,7 +330,7 @@ def correlated(
                 if between.value is not None and own is not None and other is not None:
                     t, p = williams(own, other, between.value, count)
                     tests.append(pair | {"people": manual, "t": t, "p": p})
-        if level != "pooled" and permutations and not alone:
+        if level != "pooled" and permutations and not alone and systems >= FEWEST:
             permuted += _permuted(arrays, people, metrics, level, permutations, seed)
     return {"people": rows, "metrics": pairs, "williams": tests, "permutations": permuted}
 

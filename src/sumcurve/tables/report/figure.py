@@ -20,7 +20,7 @@ def write_figure(corpus: Corpus, titles: Titles, folder: Path, name: str, headin
     """Draw the first metric of a corpus into `folder` as name.svg; False where no method has two sizes."""
     drawn = figure(corpus, titles)
     if drawn is not None:
-        chart.save(chart.sheet([drawn], heading) if heading else drawn, folder, name)
+        chart.write(chart.sheet([drawn], heading) if heading else drawn, folder / f"{name}.svg")
     return drawn is not None
 
 

@@ -10,6 +10,7 @@ import pytest
 import zstandard
 from rouge_score.rouge_scorer import RougeScorer
 
+import sumcurve as sc
 from sumcurve.capabilities.extracts import SCORERS, certificates
 from sumcurve.capabilities.extracts.certificates import Certificate
 from sumcurve.capabilities.extracts.command import add_parser, articles_in
@@ -120,6 +121,81 @@ def test_all_keys_forms_and_packings_hold_the_same_articles(tmp_path) -> None:
     assert (one.id, one.sentences, one.abstract) == ("7", ["a b"], ["b c ."])
 
 
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [
+        (("id", "article", "highlights"), {}),
+        (("id", "document", "summary"), {}),
+        (("instance_id", "src", "tgt"), {}),
+        (("GUID", "Dialogue", "Summary"), {}),
+        (("doc_id", "Body", "headline"), {}),
+        (("key", "plaintext", "gist"), {"item": "key", "source_column": "plaintext", "abstract_column": "gist"}),
+        (("id", "source", "title"), {"abstract_column": "title"}),
+    ],
+)
+def test_usual_keys_and_named_ones_hold_the_same_articles(sumcurve, tmp_path, keys, named) -> None:
+    rows = invented(2)
+    renamed = [dict(zip(keys, (row["id"], row["sentences"], row["abstract"]), strict=True)) for row in rows]
+    expected = list(articles_in(write(tmp_path / "in.jsonl", rows)).values())
+    source, out = write(tmp_path / "renamed.jsonl", renamed), tmp_path / "out.jsonl"
+    assert list(articles_in(source, columns=named).values()) == expected
+    options = [word for name, key in named.items() for word in (f"--{name.replace('_', '-')}", key)]
+    sumcurve("oracle", "--input", source, "--output", out, *options)
+    sumcurve("oracle", "verify", out, "--input", source, *options)
+    of_python = sc.oracle(renamed, **named).certificates
+    assert [{name: row[name] for name in row if name not in MEASURED} for row in of_python] == results(out)
+
+
+def test_rows_without_ids_are_numbered_and_tables_and_lists_of_tokens_are_read(tmp_path) -> None:
+    (tmp_path / "a.csv").write_text(
+        'document,summary\n"One cat. Two dogs.",Two dogs.\n"Three rats. Four hens.",Four hens.\n'
+    )
+    tokens = [{"src": [["One", "cat."], ["Two", "dogs."]], "tgt": [["Two", "dogs."]]}]
+    tokens.append({"src": [["Three", "rats."], ["Four", "hens."]], "tgt": [["Four", "hens."]]})
+    table, listed = articles_in(tmp_path / "a.csv"), articles_in(write(tmp_path / "a.jsonl", tokens))
+    assert [*table.values()] == [*listed.values()]
+    assert [one.id for one in table.values()] == ["1", "2"]
+    with pytest.raises(CommandError, match=r"a.jsonl:1: no key for --source-column srx; did you mean src\?"):
+        articles_in(tmp_path / "a.jsonl", columns={"source_column": "srx"})
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "mode"),
+    [
+        ("猫坐在垫子上。狗跑了。", "狗跑了。", "characters"),
+        ("雨が降った！犬は走った。", "犬は走った。", "characters"),
+        ("बिल्ली बैठी। कुत्ता दौड़ा।", "कुत्ता दौड़ा।", "unicode"),
+        ("هل جلس القط؟ ركض الكلب.", "ركض الكلب.", "unicode"),
+        ("بلی بیٹھی۔ کتا دوڑا۔", "کتا دوڑا۔", "unicode"),
+        ("แมวนั่งบนเสื่อ หมาวิ่ง", "หมาวิ่ง", "characters"),
+        ("A cat sat<q>the dog ran", "the dog ran", "rouge-score"),
+        ("<S> a cat sat </S> <S> the dog ran </S>", "the dog ran", "rouge-score"),
+        ("a cat sat<n>the dog ran", "the dog ran", "unicode"),
+        ("a cat sat\nthe dog ran", "the dog ran", "rouge-score"),
+        ("今天下雨[SEP]狗跑了", "狗跑了", "characters"),
+    ],
+)
+def test_a_sentence_that_is_the_abstract_is_found_in_every_script(tmp_path, source, target, mode) -> None:
+    path = write(tmp_path / "in.jsonl", [{"id": "a", "source": source, "target": target}])
+    (one,) = articles_in(path).values()
+    assert len(one.sentences) == 2
+    (best,) = sc.oracle([(source, target)], scorer=mode).certificates
+    assert (best["value"], best["sentences"], best["status"]) == (1.0, [1], "proven")
+
+
+@pytest.mark.parametrize("source", [" ".join(f"word{place}" for place in range(300)), "ไทย" * 1000, "字" * 300])
+def test_a_text_that_stays_one_sentence_is_refused_where_it_has_more(tmp_path, source) -> None:
+    row = {"id": "a", "source": source, "target": "b"}
+    with pytest.raises(CommandError, match=r"in.jsonl:1: source stays one sentence of .* words.*; give a list"):
+        articles_in(write(tmp_path / "in.jsonl", [row]))
+    with pytest.raises(CommandError, match=r"article 1: source stays one sentence"):
+        sc.oracle([row])
+    assert len(articles_in(write(tmp_path / "in.jsonl", [row | {"source": [source]}]))) == 1  # as its owner divides it
+    assert (
+        len(articles_in(write(tmp_path / "in.jsonl", [row | {"source": "Dr. A. Smith of the U.S. Army left."}]))) == 1
+    )
+
+
 GOOD = {"id": "good", "sentences": ["a b"], "abstract": ["a b"]}
 
 
@@ -130,7 +206,6 @@ GOOD = {"id": "good", "sentences": ["a b"], "abstract": ["a b"]}
         ("[1]", "2: a list, not an object"),
         ('{"id": "x", "abstract": ["a"]}', "2: none of the keys sentences, source"),
         ('{"id": "x", "sentences": ["a"]}', "2: none of the keys abstract, target"),
-        ('{"sentences": ["a"], "abstract": ["a"]}', "2: none of the keys id"),
         ('{"id": " ", "sentences": ["a"], "abstract": ["a"]}', "2: id is ' '"),
         ('{"id": null, "sentences": ["a"], "abstract": ["a"]}', "2: id is None"),
         ('{"id": "good", "sentences": ["a"], "abstract": ["a"]}', "2: id 'good' is that of .*in.jsonl:1"),

@@ -259,7 +259,7 @@ def test_few_groups_leave_no_interval_no_test_and_say_why(tables) -> None:
     assert frames["oracle_scores"][["low", "high"]].isna().all(axis=None)
     assert frames["oracle_pairs"][["low", "high", "p", "p_family"]].isna().all(axis=None)
     text = read(tables)
-    assert "notes: no interval: the test items come from 9 groups; it takes 10." in text
+    assert "notes: no interval: 9 test items; it takes 10 to tell what items vary by." in text
     assert "**" not in "".join(line for line in text.splitlines() if line.startswith("|"))
 
 

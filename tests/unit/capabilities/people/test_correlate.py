@@ -137,9 +137,15 @@ def test_scorers_of_other_items_are_told_apart_and_named(files, tmp_path, capsys
     [
         ("system,score\na,1\n", "people.csv: no column of items among system, score: .*--item"),
         ("system,item\na,x\n", "people.csv: no score beside system and item"),
-        ("system,item,score\na,x,1\na,x,2\n", "people.csv:3: system 'a' and item 'x' come twice"),
-        ("system,item,score\na,x,good\n", "people.csv:2: column score holds 'good': write a plain number"),
-        ("system,item,score\na,x,inf\n", "people.csv:2: column score holds 'inf'"),
+        ("system,item,score\na,x,good\n", "no score beside system and item .*people.csv:2: score holds 'good'"),
+        ("system,item,score\na,x,1\na,y,inf\n", "people.csv:3: column score holds 'inf'"),
+        ("system,item,score\na,x,1\na,y,\n", "people.csv:3: column score holds '': write a plain number"),
+        (
+            "item,R1,RL,BERTScore\nx,1,2,3\n",
+            "no column of systems among .*; R1, RL, BERTScore are metrics: each row needs",
+        ),
+        ("id,bleu4,x\nx,1,2\n", "no column of systems among .*; bleu4 is a metric: each row needs"),
+        ("doc_id\trouge-1 f1\tmeteor\nx\t1\t2\n", "no column of systems among .*"),
         ("system,item,score\na,x\n", "people.csv:2: 2 cells, 3 columns"),
         ("system,item,score\n", "people.csv has only a header"),
         ("system,item,score,score\na,x,1,2\n", "people.csv:1: column score stands twice"),
@@ -151,6 +157,72 @@ def test_a_file_that_is_none_is_refused(files, text: str, message: str) -> None:
     people.write_text(text)
     with pytest.raises(CommandError, match=message):
         run(people, metrics)
+
+
+def rows_of(people: Path) -> list[list[str]]:
+    return [line.split(",") for line in people.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("name", ["annotator", "worker_id", "Rater", "seed"])
+def test_text_is_left_out_and_of_a_row_an_annotator_the_mean_is_taken(files, tmp_path, capsys, name) -> None:
+    people, _ = files
+    run(*files, "--json", str(tmp_path / "one.json"))
+    assert "their means" not in capsys.readouterr().out
+    (heads, *rows), noise = rows_of(people), {"1": -2.0, "2": 1.5, "3": 0.5}
+    every = [[*row[:2], str(float(row[2]) + more), one, "cnndm", ""] for row in rows for one, more in noise.items()]
+    people.write_text("".join(",".join(row) + "\n" for row in [[*heads, name, "dataset", "note"], *every]))
+    run(*files, "--json", str(tmp_path / "three.json"))
+    printed = capsys.readouterr().out
+    assert f"{people}: 36 rows of 12 summaries, 3 of each, as of annotators: their means are taken" in printed
+    assert f"responsiveness (scores); not used: {name}, dataset, note." in printed
+    one, three = (json.loads((tmp_path / f"{which}.json").read_text()) for which in ("one", "three"))
+    for before, after in zip(one["people"], three["people"], strict=True):
+        assert before["pearson"]["value"] == pytest.approx(after["pearson"]["value"])
+    people.write_text("".join(",".join(row) + "\n" for row in [[*heads, name, "dataset", "note"], *every[2:]]))
+    run(*files)
+    assert "34 rows of 12 summaries, 1 to 3 of each" in capsys.readouterr().out
+
+
+def test_columns_of_people_are_named(files, tmp_path, capsys) -> None:
+    people, _ = files
+    more = [
+        [*row, *further]
+        for row, further in zip(rows_of(people), [["fluency", "annotator"], *[["2", "5"]] * 12], strict=True)
+    ]
+    people.write_text("".join(",".join(row) + "\n" for row in more))
+    out = tmp_path / "out.json"
+    for words, expected in (
+        ((), {"responsiveness", "fluency"}),
+        (("--people", "responsiveness"), {"responsiveness"}),
+        (("--people", "annotator, fluency"), {"annotator", "fluency"}),
+    ):
+        run(*files, *words, "--json", str(out))
+        assert {row["people"] for row in json.loads(out.read_text())["people"]} == expected
+    with pytest.raises(CommandError, match="no column 'fluencx'; did you mean fluency"):
+        run(*files, "--people", "fluencx")
+    people.write_text(people.read_text().replace("a,x,0,2", "a,x,good,2"))
+    with pytest.raises(CommandError, match=r"people.csv:2: column responsiveness holds 'good'"):
+        run(*files, "--people", "responsiveness")
+
+
+def test_two_systems_are_not_tested(files, tmp_path, capsys) -> None:
+    for path in files:
+        path.write_text("".join(line for line in path.read_text().splitlines(True) if line[:2] not in ("c,", "d,")))
+    run(*files, "--json", str(tmp_path / "out.json"))
+    printed = capsys.readouterr().out
+    assert "2 systems: it takes 3" in printed
+    assert "permutation" not in printed
+    assert json.loads((tmp_path / "out.json").read_text())["permutations"] == []
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("x", "X"), ("1", "1.0"), ("1", "001"), ("doc 2", "doc2")])
+def test_items_that_differ_in_spelling_alone_are_named(files, ours, theirs) -> None:
+    for path, name in zip(files, (ours, theirs), strict=True):
+        path.write_text(path.read_text().replace(",x,", f",{name},"))
+    with pytest.raises(CommandError) as caught:
+        run(*files)
+    pairs = ((ours, theirs), (theirs, ours))
+    assert any(f"{one!r} and {other!r} differ in spelling alone" in str(caught.value) for one, other in pairs)
 
 
 def test_an_encoding_changes_nothing(files, capsys) -> None:
