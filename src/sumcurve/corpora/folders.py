@@ -41,7 +41,7 @@ def corpus(sources: Mapping[str, Source], specification: CorpusSpecification, in
     statistics = prepare(content, settings, stage.folder)
     counts = raw.with_suffix(".counts.json")  # beside what a harvest made
     if counts.is_file():
-        write_json(Corpus(stage.folder).harvest_path, json.loads(counts.read_text()))
+        write_json(Corpus(stage.folder).harvest_path, json.loads(counts.read_text(encoding="utf-8")))
     dropped = sum(statistics["dropped"].values())
     stage.note(
         f"read {statistics['read']} records, kept {statistics['kept']}, dropped {dropped}: {statistics['dropped']}"

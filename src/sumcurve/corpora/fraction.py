@@ -39,7 +39,7 @@ def draw(ids: Sequence[str], percent: int, seed: int) -> Sequence[int]:
 
 def read_statistics(folder: Path) -> dict[str, Any]:
     """Statistics that `write_fraction` wrote to this folder."""
-    return json.loads((folder / STATISTICS).read_text())
+    return json.loads((folder / STATISTICS).read_text(encoding="utf-8"))
 
 
 def write_fraction(train: Part, percent: int, seed: int, folder: Path) -> dict[str, Any]:

@@ -142,7 +142,7 @@ class Drawn(Sequence[Record]):
 def _summary(place: Path) -> dict[str, Any] | None:
     """The summary, which is written last: without it the file counts for nothing."""
     try:
-        summary = json.loads((place / SUMMARY).read_text())
+        summary = json.loads((place / SUMMARY).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return None
     return summary if isinstance(summary, dict) and summary.keys() >= {"format", "of", "sha256"} else None

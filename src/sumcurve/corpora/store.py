@@ -100,12 +100,12 @@ class Corpus:
     @property
     def statistics(self) -> dict[str, Any]:
         """Statistics of the raw records and of the parts (`corpora.prepare`)."""
-        return json.loads(self.statistics_path.read_text())
+        return json.loads(self.statistics_path.read_text(encoding="utf-8"))
 
     @property
     def harvest(self) -> dict[str, Any] | None:
         """Counts of the docstrings of a harvested corpus, `found` and `dropped` by reason; None for other corpora."""
-        return json.loads(self.harvest_path.read_text()) if self.harvest_path.is_file() else None
+        return json.loads(self.harvest_path.read_text(encoding="utf-8")) if self.harvest_path.is_file() else None
 
     @property
     def statistics_path(self) -> Path:

@@ -91,14 +91,14 @@ def model_of(hub: str, revision: str | None = None) -> HubModel:
                     etag = sha256_file(fetch_file(hub, commit, name, folder, "model"))
             digests[name] = etag
         architecture = architecture_of(folder)
-        model_type = str(json.loads((folder / "config.json").read_text())["model_type"])
+        model_type = str(json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"])
         chat = (folder / "chat_template.jinja").is_file() or _has_template(folder / "tokenizer_config.json")
     lines = "".join(f"{digests[name]}  {name}\n" for name in sorted(digests))
     return HubModel(hub, commit, hashlib.sha256(lines.encode()).hexdigest(), architecture, model_type, chat)
 
 
 def _has_template(path: Path) -> bool:
-    return path.is_file() and bool(json.loads(path.read_text()).get("chat_template"))
+    return path.is_file() and bool(json.loads(path.read_text(encoding="utf-8")).get("chat_template"))
 
 
 def methods_of(config: Path, hub: str) -> list[tuple[Path, Block]]:
@@ -136,7 +136,7 @@ def write_model(config: Path, hub: str, revision: str | None = None) -> list[Pat
 
 
 def _write_nulls(path: Path, block: Block, model: HubModel) -> None:
-    lines = path.read_text().splitlines(keepends=True)
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     values = {"revision": model.revision, "sha256": model.sha256}
     for key, value in values.items():
         if (there := block.mapping.get(key)) is None or there.value is not None:

@@ -89,7 +89,7 @@ class Tables:
         import yaml
 
         files = (self.folder.absolute().parents[2] / "config" / "methods").glob("*.yaml")
-        return Titles({path.stem: yaml.safe_load(path.read_text())["title"] for path in files})
+        return Titles({path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))["title"] for path in files})
 
     @property
     def findings(self) -> Result:
@@ -114,7 +114,7 @@ class Tables:
         are missing: git has a study's tables alone.
         """
         outputs = self.folder.absolute().parents[1] / "outputs"
-        sealed = [json.loads(path.read_text()) for path in sorted(self.folder.glob("manifest-*.json"))]
+        sealed = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(self.folder.glob("manifest-*.json"))]
         names = [Path(name).name for made in sealed for name in made["inputs"] if name.startswith("outputs/")]
         if not names:
             raise CommandError(f"{self.folder}: no manifest that names outputs: make the study's tables again")

@@ -96,7 +96,7 @@ def silenced(arguments: argparse.Namespace) -> Iterator[None]:
     if not getattr(arguments, "quiet", False):
         yield
         return
-    with open(devnull, "w") as nowhere, redirect_stderr(nowhere):
+    with open(devnull, "w", encoding="utf-8") as nowhere, redirect_stderr(nowhere):
         yield
 
 

@@ -47,7 +47,7 @@ def file_system(path: Path) -> str:
     """The type of the file system that holds the path, "unknown" where the system does not tell."""
     system_type, deepest = "unknown", -1
     with suppress(OSError):
-        for line in Path("/proc/self/mounts").read_text(errors="replace").splitlines():
+        for line in Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines():
             _, mount, kind, *_ = line.split(" ")
             mount = mount.replace("\\040", " ")
             if path.resolve().is_relative_to(mount) and len(mount) >= deepest:

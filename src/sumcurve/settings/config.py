@@ -123,7 +123,7 @@ class Block:
 def read(path: Path) -> Block:
     """The content of a YAML file; PlanError where it is missing, no YAML, or says one key twice."""
     try:
-        return _parsed(path, path.read_text())
+        return _parsed(path, path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise PlanError(f"{path} is missing; {_there(path)}") from None
     except yaml.MarkedYAMLError as error:

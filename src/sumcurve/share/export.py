@@ -77,7 +77,7 @@ def card(run: Run, plan: Plan, row: Scored, files: Mapping[str, str]) -> str:
     """
     sealed = manifest.read(run.folder)
     assert sealed is not None
-    training = json.loads((run.folder / "training.json").read_text())
+    training = json.loads((run.folder / "training.json").read_text(encoding="utf-8"))
     settings = plan.settings.corpora[row.corpus]
     method = read_method(plan.config / "methods" / f"{row.method}.yaml")
     values = {

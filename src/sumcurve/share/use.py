@@ -139,7 +139,7 @@ def _inputs(folder: Folder, home: Path) -> dict[str, Path]:
 
 def _exported(path: Path) -> Run:
     try:
-        settings = json.loads((path / TOLD).read_text())
+        settings = json.loads((path / TOLD).read_text(encoding="utf-8"))
         search = Search.of_specification(settings["search"])
         specification, lower = settings["specification"], bool(settings["lower"])
         words = str(settings.get("tokenizer", "words"))

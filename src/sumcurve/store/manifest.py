@@ -93,7 +93,7 @@ def read_sealed(path: Path, keys: set[str], remedy: str) -> dict[str, Any] | Non
     Raises ManifestError where one byte of it was changed.
     """
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         value = json.loads(text)
     except FileNotFoundError:
         return None

@@ -42,7 +42,7 @@ EXAMPLES = 40  # test items of a corpus that are drawn for reading
 
 
 def _json(path: Path) -> Any:
-    return json.loads(path.read_text())
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _sealed(run: Path) -> dict[str, Any]:

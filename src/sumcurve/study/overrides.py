@@ -102,7 +102,7 @@ def _derived(config: Path, study: str | None, words: Iterable[str]) -> tuple[str
 def _written(config: Path, name: str, path: Path, text: str) -> Plan:
     """The plan of a study whose file is written unless it exists; the file of a study without a plan is deleted."""
     if path.is_file():
-        if path.read_text() != text:
+        if path.read_text(encoding="utf-8") != text:
             raise PlanError(f"{path} is there and says something else: run it by its name, or delete it")
         return Plan.read(config, name)
     write_text(path, text)

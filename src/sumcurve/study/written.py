@@ -71,7 +71,7 @@ class WrittenPlan:
 def read(path: Path) -> WrittenPlan:
     """The plan that a driver wrote. Raises PlanError for a missing file, and for one that is no plan."""
     try:
-        described = json.loads(path.read_text())
+        described = json.loads(path.read_text(encoding="utf-8"))
         folders = [_folder(**{name: folder[name] for name in KEYS}) for folder in described["folders"]]
         return WrittenPlan(
             described["study"], {folder.key: folder for folder in folders}, tuple(map(tuple, described["together"]))

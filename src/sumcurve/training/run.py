@@ -207,7 +207,7 @@ class NewRun:
 
 def read_checkpoint(run: Path) -> tuple[Checkpoint, int]:
     """Checkpoint that the last phase of a finished run started from, and the number of updates that the phase spent."""
-    training = json.loads((run / "training.json").read_text())
+    training = json.loads((run / "training.json").read_text(encoding="utf-8"))
     before = training["before"]
     place = (before["phase"], str(before["update"]))
     seconds = next(
@@ -218,7 +218,7 @@ def read_checkpoint(run: Path) -> tuple[Checkpoint, int]:
 
 def read_beginning(run: Path, phases: Sequence[str]) -> History:
     """The History of these phases of a finished run."""
-    training = json.loads((run / "training.json").read_text())
+    training = json.loads((run / "training.json").read_text(encoding="utf-8"))
     rows = [
         Row.of_csv({**row, "seconds": spent["seconds"]})
         for row, spent in zip(read_csv(run / "history.csv"), read_csv(run / "timings.csv"), strict=True)

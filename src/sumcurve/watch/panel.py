@@ -87,7 +87,7 @@ def last_run(log: Path) -> tuple[float, float] | None:
     """Start of the current run, and the seconds of work that were done before; None where none is under way."""
     if not log.is_file():
         return None
-    marks = [line for line in log.read_text(errors="replace").splitlines() if line.startswith(MARK)]
+    marks = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.startswith(MARK)]
     if not marks:
         return None
     process, began, done = marks[-1].removeprefix(MARK).split()
@@ -273,7 +273,7 @@ def failure(log: str) -> list[str]:
     for rule, name in failed[:3]:
         path = Path(name)
         lines.append(f"rule {rule} failed; its log is {path}:")
-        text = path.read_text(errors="replace").splitlines() if path.is_file() else []
+        text = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
         lines += [f"    {line}" for line in text[-LAST_LINES:] or ["(it wrote nothing)"]]
     if len(failed) > 3:
         lines.append(f"and {len(failed) - 3} more; `make status` names them")

@@ -206,7 +206,10 @@ def _check_means(cell: Cell, results: Path, scores: Iterable[str]) -> None:
     """Check that the metrics of a single output are the means of its items, whatever code made the table."""
     for key in scores:
         items = read_csv(results / key / "items.csv")
-        for metric in (listed["name"] for listed in json.loads((results / key / "scores.json").read_text())["metrics"]):
+        for metric in (
+            listed["name"]
+            for listed in json.loads((results / key / "scores.json").read_text(encoding="utf-8"))["metrics"]
+        ):
             mean, shown = sum(float(item[metric]) for item in items) / len(items), cell.row[metric]
             if abs(mean - float(shown)) > 1e-3:
                 raise ManifestError(

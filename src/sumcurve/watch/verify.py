@@ -156,7 +156,7 @@ def last_phases(plan: Plan, results: Path, verified: Verification) -> list[Damag
         phases = folder.specification["training"]["phases"]
         if folder.key not in verified.manifests or len(phases) < 2:
             continue
-        selected, last = json.loads(path.read_text())["selected"], phases[-1]
+        selected, last = json.loads(path.read_text(encoding="utf-8"))["selected"], phases[-1]
         trained = selected["update"] if selected["phase"] == last["name"] else 0
         if trained < min(LEAST_UPDATES, last["stop"]["most_updates"]):
             what = f"scores weights with {trained} updates of its final training stage, {last['name']}"

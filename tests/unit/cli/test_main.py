@@ -1,8 +1,10 @@
 """What the command says of places and of files that no file system gives: a sentence, never a traceback."""
 
 import errno
+import os
 import re
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -185,3 +187,12 @@ def test_processes_of_torchrun_leave_their_group_at_the_end(finished, monkeypatc
     except ValueError:
         assert fails
     assert not distributed.is_initialized()
+
+
+def test_files_are_utf8_whatever_the_locale_says():
+    """As in a locale of Latin-1, which old clusters have; plain C would be taken for UTF-8."""
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-m", "sumcurve", "plan", "--study", "smoke"]
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | locale, capture_output=True, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "study smoke: " in done.stdout

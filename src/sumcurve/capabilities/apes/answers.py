@@ -130,7 +130,7 @@ class AttentiveAnswers:
 
 def read_reader(folder: Path, settings: AttentiveSettings, renumber: bool, device: str = "cpu") -> AttentiveAnswers:
     """The reader whose weights and words a run's folder holds."""
-    words = Words.from_json(json.loads((folder / WORDS).read_text()))
+    words = Words.from_json(json.loads((folder / WORDS).read_text(encoding="utf-8")))
     model = build(words, settings, seed=0)
     model.load_state_dict(load_file(folder / WEIGHTS))
     return AttentiveAnswers(model.to(device), words, renumber)

@@ -159,7 +159,7 @@ def questions(folders: Folders) -> Questions:
 
 def parts(corpus: str, folder: Path) -> list[AskedOfPart]:
     """Questions of every part of a corpus."""
-    statistics = json.loads((folder / "statistics.json").read_text())["parts"]
+    statistics = json.loads((folder / "statistics.json").read_text(encoding="utf-8"))["parts"]
     return [
         AskedOfPart(
             corpus=corpus,
@@ -179,7 +179,7 @@ def parts(corpus: str, folder: Path) -> list[AskedOfPart]:
 def reader(corpus: str, folders: Folders, folder: Folder) -> Reader:
     """Training data of a reader, and its answers to held-out questions."""
     results, run = folders.results, folders.results / folder.key
-    training, rows = json.loads((run / "training.json").read_text()), read_csv(run / HELD_OUT_FILE)
+    training, rows = json.loads((run / "training.json").read_text(encoding="utf-8")), read_csv(run / HELD_OUT_FILE)
     validation = read_csv(run / VALIDATION_FILE) if (run / VALIDATION_FILE).is_file() else []
 
     of_summaries = {

@@ -102,7 +102,7 @@ def prompts(folders: Folders) -> Prompts:
         settings_of[row.method] = settings
         folder = folders.results / row.output
         (timing,) = read_csv(folder / "timings.csv")
-        usage = json.loads((folder / "usage.json").read_text()) | {"seconds": float(timing["seconds"])}
+        usage = json.loads((folder / "usage.json").read_text(encoding="utf-8")) | {"seconds": float(timing["seconds"])}
         parts.setdefault((row.corpus, row.method, row.size or 0), []).append(usage)
     rows = []
     for (corpus, method, examples), usages in parts.items():

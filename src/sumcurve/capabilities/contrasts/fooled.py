@@ -21,5 +21,5 @@ def section(results: Results) -> list[Markup]:
         if system.cell in preferences.systems and (shown := preferences.fooled(system.cell, FOOLED))
     ]
     mechanics = [preferences.corpus for preferences in preferred(results) if not preferences.evidence.by_people]
-    template = html().from_string(Path(__file__).with_suffix(".html").read_text())
+    template = html().from_string(Path(__file__).with_suffix(".html").read_text(encoding="utf-8"))
     return [Markup(template.render(fooled=fooled, mechanics=mechanics))] if fooled else []

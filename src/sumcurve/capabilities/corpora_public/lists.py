@@ -100,5 +100,5 @@ def kept(dumped: Iterable[str]) -> list[str]:
 
 def fields_of(release: Path) -> dict[str, str]:
     """The fields of one line at the top of a Release file, signed or not."""
-    head = release.read_text(errors="replace")[:HEAD]
+    head = release.read_text(encoding="utf-8", errors="replace")[:HEAD]
     return dict(re.findall(r"^([A-Z][\w-]*): (.+)$", head, re.MULTILINE))

@@ -177,7 +177,7 @@ def fetch_wheel(archive: Archive, path: Path) -> None:
     tags = WHEEL_NAME.fullmatch(archive.file)
     assert tags is not None  # by what_is_wrong
     requirements = path.with_name("requirements.txt")
-    requirements.write_text(f"{archive.name}=={archive.version} --hash=sha256:{archive.sha256}\n")
+    requirements.write_text(f"{archive.name}=={archive.version} --hash=sha256:{archive.sha256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     command += ["--no-cache-dir", "--only-binary=:all:", "--require-hashes", "--ignore-requires-python"]
     python = tags["python"].split(".")[-1]

@@ -46,7 +46,7 @@ def related_words(folders: Folders) -> Related:
         for row in read_csv(results / folder.key / "labels.csv"):
             if row["label"] in shown or len(shown) < LABELS:
                 shown.setdefault(row["label"], []).append(row["word"])
-        numbers = json.loads((results / folder.key / "labels.json").read_text())
-        training = json.loads((results / folder.specification["run"] / "training.json").read_text())
+        numbers = json.loads((results / folder.key / "labels.json").read_text(encoding="utf-8"))
+        training = json.loads((results / folder.specification["run"] / "training.json").read_text(encoding="utf-8"))
         rows.append(RelatedWords(corpus, run["method"], training["records"], **numbers, examples=list(shown.items())))
     return Related(rows)

@@ -83,7 +83,7 @@ def row_of(training: "Training", results: Path) -> dict[str, Any] | None:
     paths = [results / folder.key for folder in training.folders]
     if not all(verify(path, folder.specification) for path, folder in zip(paths, training.folders, strict=True)):
         return None
-    records = json.loads((paths[0] / "training.json").read_text())["records"]
+    records = json.loads((paths[0] / "training.json").read_text(encoding="utf-8"))["records"]
     values = _of_run(paths[0])
     if len(paths) > 1:
         values |= _of_summaries(paths[1], results / training.folders[1].specification["corpus"])

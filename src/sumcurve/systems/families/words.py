@@ -73,7 +73,7 @@ class OfWords(Family):
         """The model of a finished run with its weights, and its search."""
         from sumcurve.models.vocabulary import Vocabulary
 
-        vocabulary = Vocabulary.from_json(json.loads((run.folder / VOCABULARY).read_text()))
+        vocabulary = Vocabulary.from_json(json.loads((run.folder / VOCABULARY).read_text(encoding="utf-8")))
         model = self.build(run.form.model, len(vocabulary), run.specification["seed"])
         self.prepare(model, run.form)
         model.load_state_dict(weights_of(run))

@@ -64,13 +64,13 @@ def page(
     `figures` are the study's SVG images by name, `sections` those of capabilities.
     """
     titles, findings = contents.titles, contents.findings
-    style, script = ((HERE / name).read_text() for name in ("page.css", "page.js"))
+    style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     name, _, about = results.study.title.partition(". ")
     corpora = [corpus.name for corpus in contents.corpora]
     common = _common(results)
     readings = [Reading(results, examples) for examples in results.study.examples if examples.items]
     environment = html()
-    item = environment.from_string((HERE / "item.html").read_text())
+    item = environment.from_string((HERE / "item.html").read_text(encoding="utf-8"))
     share = ITEMS_BYTES // max(1, len(readings))
     worth = [part for corpus in contents.corpora for part in _worth(results, corpus, titles)]
     drawn = ((corpus, training_curves(results, corpus, titles)) for corpus in corpora)
@@ -83,7 +83,7 @@ def page(
         "tables": ("Tables", True),
         "provenance": ("Provenance", True),
     }
-    return environment.from_string((HERE / "page.html").read_text()).render(
+    return environment.from_string((HERE / "page.html").read_text(encoding="utf-8")).render(
         study=results.study,
         study_name=contents.study,
         name=name,
