@@ -14,6 +14,7 @@ from sumcurve.machine.spelling import there_are
 
 SPACE = re.compile(r"\s*")
 LIST = re.compile(r"\s*\[\s*(\{|$)")  # how line 1 of a list of objects begins
+SHOWN, LEAST_KEYED = 8, 3  # names in an error; rows that an object holds by their ids
 BOM, UTF8 = "\ufeff", b"\xef\xbb\xbf"
 
 # Reasons for which a row is refused.
@@ -87,7 +88,10 @@ def values(
     if inside is not None or _is_one([*filter(_has_content, first)]):
         text = content()
         if (found := _list_in(path, text, decoder, inside, is_row)) is not None:
-            yield from _elements(path, text, decoder, found) if text[found] == "[" else [(1, decoder.decode(text))]
+            if text[found] == "[" or _is_keyed(value := decoder.decode(text)):
+                yield from _elements(path, text, decoder, found)
+            else:
+                yield 1, value
             return
     yield from values_of_lines(chain(first, lines), decoder)
 
@@ -216,6 +220,8 @@ def _list_in(path: Path, text: str, decoder: json.JSONDecoder, inside: str | Non
     if not isinstance(value, dict):
         return None
     _refuse_columns(path, value)
+    if inside is None and _is_keyed(value):
+        return begin
     lists = {name: of for name, of in dotted(value) if _is_objects(of)}
     if is_row and inside is None and 2 * sum(len(json.dumps(of)) for of in lists.values()) <= len(json.dumps(value)):
         return begin
@@ -223,7 +229,8 @@ def _list_in(path: Path, text: str, decoder: json.JSONDecoder, inside: str | Non
         raise FileError(f"{path}: no list of objects at --rows {inside}; {there_are(inside, lists)}")
     if inside is None and len(lists) != 1:
         if is_long and not lists:
-            raise FileError(f"{path}: one object, without a list of objects among {', '.join(value)}: write one a line")
+            names = ", ".join([*value][:SHOWN]) + (f" and {len(value) - SHOWN} more" if len(value) > SHOWN else "")
+            raise FileError(f"{path}: one object, without a list of objects among {names}: write one a line")
         if lists and 2 * sum(len(json.dumps(of)) for of in lists.values()) > len(text):
             raise FileError(f"{path}: several lists of objects: name one, by --rows {' or --rows '.join(lists)}")
         return None
@@ -232,6 +239,15 @@ def _list_in(path: Path, text: str, decoder: json.JSONDecoder, inside: str | Non
         return None  # a record with a list beside its texts
     places = re.finditer(rf"{re.escape(json.dumps(name.split('.')[-1]))}\s*:\s*(?=\[)", text)
     return next(found.end() for found in places if repr(decoder.raw_decode(text, found.end())[0]) == repr(wanted))
+
+
+def _is_keyed(value: Mapping[str, Any]) -> bool:
+    """Tell whether an object's values are rows by their ids: objects alone, of which two names or more are in all."""
+    rows = [*value.values()]
+    if len(rows) < LEAST_KEYED or not all(isinstance(row, dict) for row in rows):
+        return False
+    names = set(rows[0]).intersection(*rows)
+    return len(names) > 1 and all(any(isinstance(row[name], str) for name in names) for row in rows)
 
 
 def _refuse_columns(path: Path, value: Mapping[str, Any]) -> None:
@@ -249,18 +265,25 @@ def _refuse_columns(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def _elements(path: Path, text: str, decoder: json.JSONDecoder, begin: int) -> Iterator[tuple[int, Any]]:
-    """The elements of the list that begins at a place, each with the line that it begins in."""
-    at, line, counted = begin + 1, 1, 0
+    """The elements of the list that begins at a place, each with the line that it begins in.
+
+    Of an object with rows by their ids, these rows, each with its key as `id`.
+    """
+    at, line, counted, keyed = begin + 1, 1, 0, text[begin] == "{"
+    end_mark, key = "}" if keyed else "]", {}
     try:
         while True:
             at = _after_space(text, at)
             line, counted = line + text.count("\n", counted, at), at
-            if text[at : at + 1] == "]":
+            if text[at : at + 1] == end_mark:
                 break
+            if keyed:
+                key["id"], end = decoder.raw_decode(text, at)
+                at = _after_space(text, _after_space(text, end) + 1)
             value, end = decoder.raw_decode(text, at)
-            yield line, value
+            yield line, {**value, **key} if keyed else value
             at = _after_space(text, end)
-            if text[at : at + 1] not in (",", "]"):
+            if text[at : at + 1] not in (",", end_mark):
                 raise json.JSONDecodeError("Expecting ',' or ']'", text, at)
             at += text[at] == ","
     except json.JSONDecodeError as error:

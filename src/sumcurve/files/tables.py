@@ -21,6 +21,7 @@ DELIMITERS = (",", ";", "\t", "|")
 INDEX = "index"  # name of a table's first column where it has none, as pandas writes its index
 FIRST, FIRST_ROWS = 1 << 20, 100  # characters and rows by which a delimiter is known
 MOST_WORDS = 20  # of a column's name
+MOST_LETTERS = 120  # likewise, as of Chinese, which has no blanks
 FRACTION = re.compile(r"[-+]?\d*[.,]\d+", re.ASCII)
 NUMBER = re.compile(rf"[-+]?\d+|{FRACTION.pattern}", re.ASCII)
 REMEDY = "double the quotes inside cells and close each, or export it again; a table without quoting: --quoting none"
@@ -130,7 +131,7 @@ def _names(path: Path, cells: Sequence[str], guesses: list[str]) -> list[str]:
     while columns and not columns[-1]:
         columns.pop()  # as spreadsheets leave them, empty in all rows
     numbers = [NUMBER.fullmatch(cell) for cell in columns]
-    long = next((cell for cell in columns if len(cell.split()) > MOST_WORDS), None)
+    long = next((cell for cell in columns if len(cell.split()) > MOST_WORDS or len(cell) > MOST_LETTERS), None)
     if long or (columns and all(numbers) and any(FRACTION.fullmatch(cell) for cell in columns)):
         raise FileError(
             f"{path}:1: {excerpt(long or columns[0])!r} is no name of a column: say --no-heads, by which columns are "

@@ -44,7 +44,9 @@ RESULTS = re.compile(r"results\.(?P<task>.+)\.(?P<metric>[^.]+,[^.]+)")  # colum
 CHART = re.compile(r"(?:[\w ]+: )?(?P<name>.+?) - (?P<metric>.+)")  # columns of a tracker's chart, a run each
 ENDS = ("__MIN", "__MAX", "__STEP")  # of further columns of a chart
 TEXTS = ("prediction", "predictions", "candidate", "generated", "hypothesis", "output")
-LOSS = re.compile(r"loss|nll|perplexity|error|\bwer\b|\bcer\b")  # names of scores of which less is better
+LOSS = re.compile(  # names of scores of which less is better
+    r"loss|nll|perplexity|error|(?<![a-z])(ppl|[wcmt]er|eer|r?mse|mape|mae|brier|fid)(?![a-z])", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ class Items:
 
 def plain_name(column: str) -> str:
     """The last part of a column's name in small letters: `rouge_1` of `metrics/eval_Rouge 1,none`."""
-    name = re.sub(r"[\s-]+", "_", re.split(r"[/.:]", column.split(",")[0])[-1].strip().casefold())
+    column = re.sub(r"(?<=.)\s*\([^()]*\)\s*$", "", column.split(",")[0])  # Train Time (s)
+    name = re.sub(r"[\s-]+", "_", re.split(r"[/.:]", column)[-1].strip().casefold())
     return re.sub("^(eval|test|predict|valid|validation|val|dev|final|best)_", "", name)
 
 

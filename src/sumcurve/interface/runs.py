@@ -22,9 +22,14 @@ from sumcurve.machine.spelling import shortened
 METHOD = ("method", *SYSTEM, "model_name", "model_name_or_path", "model_id", "base_model", "architecture", "arch")
 SIZE = (*RECORDS, "size", "sizes", "train_records", "samples", "examples", "n")
 SEEDS = (*SEED, "random_seed", "train_seed", "training_seed", "rng_seed", "data_seed", "random_state")
-SECONDS = ("train_seconds", "seconds", "train_runtime", "training_time", "train_time", "runtime", "duration")
+SECONDS = (
+    *("train_seconds", "seconds", "train_runtime", "training_time", "train_time", "fit_time", "fit_s", "runtime"),
+    "duration",
+)
 NAME, STATE = ("name", "run_name", "runname"), ("state", "status")
 STEP = ("step", "steps", "global_step", "_step")
+FILES = "the files"  # name of a table of several
+SHOWN = 20  # names of columns in an error
 COURSE = {"epoch", "loss", "learning_rate", "grad_norm", "wall_time", "log_history", "_timestamp", "train_loss"}
 A_SIZE = re.compile(
     "(?=.*(train|data|subset))(?=.*(sample|example|record|size|doc|row|item|instance|pair|num|count|^n_|_n$|frac|perc))"
@@ -32,13 +37,13 @@ A_SIZE = re.compile(
 NO_SIZE = re.compile(r"eval|valid|test|dev|predict|batch|per_|step|loss|time|seed|model|epoch|worker|parallel|token")
 NO_SCORE = re.compile(
     r"^_|step|epoch|time|second|^lr$|rate|batch|^id$|_id$|version|gpu|memory|param|length|decay|warmup|dropout|beam|"
-    r"worker|flos|^num_|^n_|^max_|^min_|size|sample|example|seed|created|duration|iteration|stderr|token|trial"
+    r"worker|flos|^num_|^n_|^max_|^min_|size|sample|example|seed|created|duration|iteration|stderr|token|trial|frac|speed|per_s"
 )
 SCORES = (re.compile("score"), re.compile("rouge_?1"), METRIC, re.compile(".*score.*"))  # the likeliest first
 UNFINISHED = {"crashed", "failed", "killed", "running", "aborted", "error", "preempted", "interrupted", "scheduled"}
 PART = r"^(.*?)[-_ .]"  # of a run's name, before the part that is a seed or a size
 SEED_PART = re.compile(PART + r"(?:s|seed)[-_=]?(\d+)$", re.IGNORECASE)
-SIZE_PART = re.compile(PART + r"(?:n|size)?[-_=]?(\d+(?:\.\d+)?)(k?)$", re.IGNORECASE)
+SIZE_PART = re.compile(PART + r"(?:n|size)?[-_=]?((?!0\d)\d+(?:\.\d+)?)(k?)$", re.IGNORECASE)  # 08 is no size
 
 
 @dataclass(frozen=True)
@@ -105,15 +110,17 @@ def _sheet(source: Source | Sequence[str | Path], layout: Layout | None) -> Shee
     if not (several and paths):
         return _of_results(sheet_of(source, layout))  # type: ignore[arg-type]
     sheets = [_of_results(sheet_of(path, layout)) for path in paths]
+    one = len(paths) > 1 and len({path.absolute().parent for path in paths}) == 1  # folder, which names no run
     lines: list[Line] = []
     for path, name, sheet in zip(
         paths, shortened([str(path.with_suffix("")) for path in paths], True), sheets, strict=True
     ):
-        of = {"name": path.absolute().parent.name.rpartition("__")[2]} if len(sheet.lines) == 1 else {"method": name}
+        of = {"name": path.stem if one else path.absolute().parent.name.rpartition("__")[2]}
+        of = of if len(sheet.lines) == 1 else {"method": name}
         of = {} if called(sheet, METHOD) else of
         lines += [replace(line, cells={**line.cells, **of}) for line in sheet.lines]
     guesses = dict.fromkeys(guess for sheet in sheets for guess in sheet.guesses)
-    return table_of(sheets[0].name if len(sheets) == 1 else "the files", lines, [*guesses])
+    return table_of(sheets[0].name if len(sheets) == 1 else FILES, lines, [*guesses])
 
 
 def _of_results(sheet: Sheet) -> Sheet:
@@ -182,6 +189,8 @@ def _by_name(sheet: Sheet, column: str, size: str | None) -> Sheet:
     if len(methods) == len(lines) or names == {*methods} == {line.cells.get("method") for line in sheet.lines}:
         return sheet
     said = f"Methods, by column {column} without size and seed: {', '.join(methods)} (--method)."
+    sizes = dict.fromkeys(line.cells["size"] for line in lines if size is None and "size" in line.cells)
+    said += f" Sizes, by the same: {', '.join(sizes)} (--size)." if sizes else ""
     return table_of(sheet.name, lines, [*sheet.guesses, said])
 
 
@@ -209,8 +218,11 @@ def _size_of(sheet: Sheet) -> str | None:
         is_size = plain_name(name) in SIZE or A_SIZE.search(plain_name(name)) or A_SIZE.search(full)
         if is_size and not NO_SIZE.search(full) and all((decimal(value) or 0) > 0 for value in values):
             found.setdefault(tuple(values), name)
-    varied = [name for values, name in found.items() if len({*values}) > 1] or [*found.values()]
-    return varied[0] if len(varied) == 1 else None
+    varied = {name: [float(decimal(value) or 0) for value in of] for of, name in found.items() if len({*of}) > 1}
+    if len(varied) < 2:
+        return next(iter(varied), None) or (next(iter(found.values())) if len(found) == 1 else None)
+    shares = {tuple(round(value / max(of), 2) for value in of) for of in varied.values()}
+    return max(varied, key=lambda name: max(varied[name])) if len(shares) == 1 else None  # numbers, and their shares
 
 
 def _numbers(sheet: Sheet, without: Iterable[str]) -> list[str]:
@@ -224,6 +236,11 @@ def _likeliest(numbers: Sequence[str], several: bool) -> list[str]:
     gains = [name for name in numbers if not LOSS.search(name.lower())]
     kinds = [[name for name in gains if kind.fullmatch(plain_name(name))] for kind in SCORES[2 * several :]]
     return next(filter(None, [*kinds, gains]), [*numbers])
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of these names, and how many more there are."""
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
 def _ask(sheet: Sheet, verb: str, found: dict[str, str | None], scores: Sequence[str], numbers: Sequence[str]) -> None:
@@ -241,12 +258,14 @@ def _ask(sheet: Sheet, verb: str, found: dict[str, str | None], scores: Sequence
         )
     lacking = [] if found["size"] else ["no column of sizes is clear"]
     if len(scores) != 1:
-        lacking.append(f"scores may be {', '.join(scores)}" if scores else "no column of scores is clear")
+        lacking.append(f"scores may be {_some(scores)}" if scores else "no column of scores is clear")
     roles = [f"{name} ({role})" for role, name in found.items() if name]
-    columns = f"found: {', '.join(roles)}; " * bool(roles) + f"columns of numbers: {', '.join(numbers) or 'none'}"
+    columns = f"found: {', '.join(roles)}; " * bool(roles) + f"columns of numbers: {_some(numbers) or 'none'}"
     item = sheet.called(ITEM)
     hint = f"; if its rows are test items, as {item} looks: sumcurve compare {file}" if item and numbers else ""
     hint = (
         hint if numbers else "; texts are scored first, by sumcurve rouge, and their items compared by sumcurve compare"
     )
+    if found["size"] is None and sheet.name == FILES:
+        hint += "; or call the files, or their folders, by method and size, as bart-base-1000-s1"
     raise CommandError(f"{sheet.name}: {'; '.join(lacking)} ({columns}): name them: {command}{hint}")

@@ -20,9 +20,9 @@ from sumcurve.store.members import is_visible
 
 # Words in names of files and folders, of sources and of their summaries.
 SOURCES = """src source sources document documents article articles text texts body story stories orig original normal
-    complex input dialogue"""
+    norm complex input dialogue"""
 TARGETS = """tgt trg target targets summary summaries sum abstract abstracts title titles headline headlines highlights
-    simp simple simplified ref reference references output"""
+    simp simple simplified turk ref reference references output"""
 SIDES = dict.fromkeys(SOURCES.split(), "source") | dict.fromkeys(TARGETS.split(), "target")
 WORD = re.compile(r"[^\W\d_]+|\d+")
 ENDINGS = frozenset(ending.removeprefix(".") for ending in (".txt", *PACKED))

@@ -174,8 +174,8 @@ def fields_in(content: Content, arguments: argparse.Namespace, name: str) -> Fou
     if not any(value for row in rows for value in row.values()):
         why = f" (the first row: {first[0].reason}: {first[0].value})" if isinstance(first[0], Refused) else ""
         raise PlanError(
-            f"{content.path}: none of its first {counted(len(first), 'row')} has a field{why}: "
-            "write objects with fields"
+            f"{content.path}: none of its first {counted(len(first), 'row')} has a field{why}: write objects with "
+            "fields; of texts, a file each, call folders or files by their sides, as source/a.txt and target/a.txt"
         )
     stated = {key: getattr(arguments, key) for key in (*FIELDS, "chat", "target_list")}
     found = found_in(content.path, rows, stated, rows_in(content), content.ready is None)
@@ -288,7 +288,7 @@ def seen(content: Content) -> DataProfile:
     sample: list[RawRecord] = []
     places: dict[tuple[str | None, str], Place] = {}  # of ids
     targets: dict[tuple[str | None, bytes], bytes] = {}  # of sources, the first
-    again, others, references = 0, Counter[str | None](), 0
+    again, others, several = 0, Counter[str | None](), set[Place]()
     for raw in content.records():
         if isinstance(raw, Dropped):
             dropped[raw.reason] += 1
@@ -303,7 +303,7 @@ def seen(content: Content) -> DataProfile:
             bad = bad or _bad(raw.place, DUPLICATE_ID, f"{raw.id} first at {first}")
             continue
         parts[raw.split] += 1
-        references += bool(raw.references)
+        several |= {raw.place} if raw.references else set()
         row = Candidate(raw.place, raw.id, raw.group, raw.split)
         rows.append((row, digests))
         if len(sample) < SAMPLE:
@@ -317,6 +317,7 @@ def seen(content: Content) -> DataProfile:
         else:
             dropped[reason] += 1
             bad = bad or _bad(row.place, reason, f"as {owner.place}")
+    references = sum(row.place in several for row in left)
     groups = {row.group for row in left} - {None}
     ungrouped = sum(row.group is None for row in left)
     lengths, language = Lengths(), language_of(sample)

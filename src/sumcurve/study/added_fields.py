@@ -67,10 +67,14 @@ def found_in(
             fields[name] = columns if len(columns) > 1 else given
     taken = {column for of in fields.values() for column in ([of] if isinstance(of, str) else of)}
 
+    filled = Counter(name for row in rows for name, value in row.items() if value)
+
     def fitting(name: str) -> list[str]:
-        for candidates in (NAMES, FURTHER):
-            if fits := [c for n in candidates.get(name, ()) for c in there if plain(c) == n and c not in taken]:
-                return fits
+        for least in (len(rows) / 2, 0):  # a title that few rows have is no target beside summaries that all have
+            for candidates in (NAMES, FURTHER):
+                fits = [c for n in candidates.get(name, ()) for c in there if plain(c) == n and c not in taken]
+                if fits := [column for column in fits if filled[column] >= least]:
+                    return fits
         return []
 
     for name in ("id", "group", "split"):

@@ -19,7 +19,14 @@ from sumcurve.sources.raw import SPLITS, Place
 from sumcurve.store.members import is_visible
 
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # in names: between separators, digits and changes of case
-PART_WORDS = SPLITS | {"testing": "test", "development": "valid", "eval": "valid", "evaluation": "valid"}
+PART_WORDS = SPLITS | {
+    "testing": "test",
+    "development": "valid",
+    "eval": "valid",
+    "evaluation": "valid",
+    "tune": "valid",
+}
+PART_WORDS |= {f"{word}set": part for word, part in PART_WORDS.items()}  # trainset.csv, as of E2E
 SAY_FILES = "say --train, --valid and --test"
 LEAST_ITEMS, LEAST_GROUPS = 100, 10  # of a test part, below which next to nothing is detected
 TYPICAL_SD = 18.0  # of two systems' per-item difference on short summaries, in ROUGE-1 points (tutorial 3)
@@ -109,7 +116,8 @@ def ready_files(
         named = ", ".join(f"{files[0]} is {part}" for part, kinds in parts.items() for files in kinds.values())
         raise PlanError(
             f"{path}: {named}, but no file's name has a word of {' and '.join(missing)}: {SAY_FILES}, or move files of "
-            "parts elsewhere, so that a published part is not mixed with others"
+            "parts elsewhere, so that a published part is not mixed with others; or name one file alone, to have parts "
+            "drawn from it"
         )
     for part, kinds in parts.items():
         if len(kinds) > 1:

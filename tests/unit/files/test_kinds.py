@@ -195,6 +195,25 @@ def test_one_record_with_a_list_beside_its_texts_stays_a_record(tmp_path) -> Non
     assert of_corpus(write(tmp_path / "a.jsonl", json.dumps(row))) == [row]
 
 
+@pytest.mark.parametrize("indent", [None, 1, 4])
+def test_rows_by_their_ids_are_rows(tmp_path, indent) -> None:
+    rows = [{"id": f"a,{n}]}}", **row} for n, row in enumerate(ROWS)]
+    keyed = {row["id"]: {"id": "of the source", **ROWS[n]} for n, row in enumerate(rows)}
+    path = write(tmp_path / "a.json", json.dumps(keyed, indent=indent))
+    assert of_tool(path)[0] == of_corpus(path) == rows
+
+
+@pytest.mark.parametrize("value", [{"en": ROWS[0], "de": {"text": "x"}, "fr": ROWS[2]}, {"a": ROWS[0], "b": ROWS[1]}])
+def test_an_object_of_unlike_or_of_two_objects_is_one_record(tmp_path, value) -> None:
+    assert of_corpus(write(tmp_path / "a.jsonl", json.dumps(value))) == [value]
+
+
+def test_an_object_of_numbers_is_named_without_all_of_its_keys(tmp_path) -> None:
+    path = write(tmp_path / "a.json", json.dumps({f"k{n}": {"x": n, "y": 1} for n in range(90)}, indent=1))
+    with pytest.raises((FileError, CorpusError), match=r"among k0, k1, .*k7 and 82 more: write"):
+        of_corpus(path)
+
+
 @pytest.mark.parametrize("orient", ["columns", "index"])
 def test_a_frame_by_columns_is_called_so_and_the_line_that_it_prints_makes_rows_of_it(tmp_path, orient) -> None:
     pd = pytest.importorskip("pandas")

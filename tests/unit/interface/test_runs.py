@@ -169,6 +169,59 @@ def test_all_that_is_not_clear_is_asked_for_at_once(tmp_path) -> None:
     assert sc.curve(tmp_path / "my runs.csv", size="budget", score="quality").tables
 
 
+def test_numbers_of_records_and_their_shares_are_one_size_and_units_are_no_names() -> None:
+    frame = runs(seeds=(1,)).drop(columns="seed")
+    frame = frame.rename(columns={"method": "Model", "records": "Train Size", "score": "Val Macro F1"})
+    share, seconds = frame["Train Size"] / max(SIZES), frame["Train Size"] / 10
+    frame = frame.assign(**{"Train Frac": share, "Train Time (s)": seconds, "Infer Speed (samples/s)": 7.5})
+    assert sc.curve(frame).sentences == sc.curve(runs(seeds=(1,)).drop(columns="seed")).sentences
+    assert "Train Time (s) (train_seconds); Val Macro F1 (scores)" in str(sc.efficiency(frame))
+    frame["Train Frac"] = [*share[1:], 0.3]
+    with pytest.raises(CommandError, match="no column of sizes is clear"):
+        sc.curve(frame)
+
+
+@pytest.mark.parametrize("name", ["cv_MAE", "eval/WER", "rmse", "val-loss", "Brier", "test_ppl"])
+def test_a_score_of_which_less_is_better_is_warned_of(name) -> None:
+    said = f"WARNING: {name}: higher counts as better; for losses say --lower-is-better."
+    assert said in sc.curve(runs().rename(columns={"score": name}), score=name).sentences
+    assert said not in sc.curve(runs().rename(columns={"score": name}), score=name, lower_is_better=True).sentences
+
+
+@pytest.mark.parametrize("name", ["answer", "formae", "rouge1", "kmeans_score"])
+def test_names_with_such_letters_inside_are_scores(name) -> None:
+    assert not any("WARNING" in said for said in sc.curve(runs().rename(columns={"score": name}), score=name).sentences)
+
+
+def test_two_errors_of_one_model_are_no_two_methods() -> None:
+    frame = runs(seeds=(1,))[:5].drop(columns=["method", "seed"]).rename(columns={"records": "train_rows"})
+    with pytest.raises(CommandError, match=r"scores may be cv_MAE, train_MAE \(found: train_rows \(size\)"):
+        sc.curve(frame.assign(cv_MAE=100 - frame.score, train_MAE=90 - frame.score).drop(columns="score"))
+
+
+def test_sizes_from_names_of_runs_are_said_and_a_number_with_a_nought_before_it_is_none() -> None:
+    frame = runs(seeds=(1,))
+    name = [f"{row.method}-{row.records}" for row in frame.itertuples()]
+    found = sc.curve(pd.DataFrame({"name": name, "rouge1": frame.score}))
+    assert "Sizes, by the same: 1000, 2000, 4000, 8000, 16000 (--size)." in str(found)
+    name = [f"substitute_{part}" for part in ("02", "04", "06", "08", "10")]
+    with pytest.raises(CommandError, match="no column of sizes is clear"):
+        sc.curve(pd.DataFrame({"name": name, "test_acc": frame.score[:5]}))
+
+
+def test_files_of_a_run_in_one_folder_are_named_after_themselves(tmp_path) -> None:
+    frame, paths = runs(seeds=(1,)), []
+    for row in frame.itertuples():
+        paths.append(tmp_path / f"{row.method}-{row.records}.json")
+        paths[-1].write_text(json.dumps({"rouge1": row.score}))
+    plain = sc.curve(frame.drop(columns="seed"))
+    pd.testing.assert_frame_equal(sc.curve(paths).to_pandas("verdicts"), plain.to_pandas("verdicts"))
+    for number, path in enumerate(paths):
+        path.rename(tmp_path / f"checkpoint{number}.json")
+    with pytest.raises(CommandError, match="; or call the files, or their folders, by method and size, as bart"):
+        sc.curve([*tmp_path.glob("*.json")])
+
+
 def test_rows_that_repeat_are_numbered_where_asked() -> None:
     frame = runs().drop(columns="seed")
     with pytest.raises(CommandError, match=r"--repeats"):

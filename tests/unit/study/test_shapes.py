@@ -344,6 +344,12 @@ FILES: dict[str, tuple[Callable[[Path], None], Any, str, str]] = {
         "mine",
         "parallel",
     ),
+    "TurkCorpus": (
+        lines_as("{}.8turkers.norm", "{}.8turkers.turk.0", "{}.8turkers.turk.1"),
+        in_parts(2, 2)["train"],
+        "mine/train.8turkers.norm",
+        "parallel",
+    ),
     "a text and its summary": (texts_as("{}.txt", "{}.summary"), ONE, "mine", "texts"),
     "a text and its abstract": (texts_as("{}.txt", "{}.abstract.txt"), ONE, "mine", "texts"),
     "two folders": (texts_as("News Articles/uk/{}.txt", "Summaries/uk/{}.txt"), ONE, "mine", "texts"),
@@ -421,6 +427,8 @@ def test_two_files_of_one_part_have_one_pattern(place, monkeypatch) -> None:
     ("names", "message"),
     [
         (["a.train.jsonl", "a.test.jsonl"], "a.train.jsonl is train, .* has a word of valid: say --train"),
+        (["tune.jsonl", "test.jsonl"], "tune.jsonl is valid, .* has a word of train: .* or name one file alone"),
+        (["devset.jsonl", "testset_w_refs.jsonl"], "devset.jsonl is valid, testset_w_refs.jsonl is test, .* train:"),
         (["my_dev.jsonl", "rest.jsonl"], "my_dev.jsonl is valid, .* has a word of train and test"),
         (["train.jsonl", "dev-test.jsonl", "dev.jsonl"], "dev-test.jsonl has words of test and valid"),
         (["train.jsonl", "dev.jsonl", "val.jsonl", "test.jsonl"], "dev.jsonl and val.jsonl are files of valid"),
@@ -538,6 +546,35 @@ def test_all_that_is_missing_is_asked_for_at_once_with_the_command_to_type(place
     assert not Path("config/studies/my_data.yaml").exists()
     with pytest.raises(SystemExit, match=r"`sumcurve add 'my data.csv' --name mine --source Artigo --target \?\?\?`"):
         add(monkeypatch, "my data.csv", "--name", "mine", "--source", "Artigo")
+
+
+def test_a_first_row_of_a_script_without_blanks_is_no_line_of_names(place, monkeypatch) -> None:
+    rows = [("".join(chr(0x4E00 + (7 * n + 13 * k) % 900) for k in range(150)), f"题{n}") for n in range(80)]
+    text_lines(place / "mine.tsv", [f"to title\t{source}\t{target}" for source, target in rows])
+    with pytest.raises(SystemExit, match=r"mine\.tsv:1: .* is no name of a column: say --no-heads"):
+        add(monkeypatch, "mine.tsv", "--name", "mine")
+
+
+def test_a_name_that_few_rows_have_is_not_taken_for_one_that_all_have(place, monkeypatch) -> None:
+    rows = [{"text": s, "title": t[0] if n < 9 else "", "reference_summary": t[0]} for n, (s, t) in enumerate(ONE)]
+    json_lines(place / "mine.jsonl", rows)
+    add(monkeypatch, "mine.jsonl", "--name", "mine")
+    check("mine", ONE)
+
+
+def test_texts_in_folders_of_other_names_are_told_how_to_call_them(place, monkeypatch) -> None:
+    texts_as("wiki/{}.txt", "children/{}.txt")(place)
+    for more in ([], ["--format", "texts"]):
+        with pytest.raises(SystemExit, match=r"texts, a file each, call folders or files by their sides, as source/a"):
+            add(monkeypatch, "mine", "--name", "mine", *more)
+
+
+def test_references_are_counted_of_the_records_that_stay(place, monkeypatch, capsys) -> None:
+    texts = pairs(90, 2)
+    rows = [{"text": source, "summary1": one, "summary2": two} for source, (one, two) in [*texts, *texts[:4]]]
+    json_lines(place / "mine.jsonl", rows)
+    add(monkeypatch, "mine.jsonl", "--name", "mine")
+    assert "references: 90 records of 90 have several" in capsys.readouterr().out
 
 
 # --- lengths

@@ -163,9 +163,15 @@ def read_scores(
     counts = {len(rows) for rows in values[names[0]].values()}
     if max(counts) > 1:
         each = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else f"{max(counts)}"
+        rest = [name for name in sheet.columns if name not in {systems, items, *names}]
+        cells = {
+            name: {(line.cells[systems], line.cells[items], line.cells[name]) for line in sheet.lines} for name in rest
+        }
+        varied = [name for name, of in cells.items() if len(of) == len(sheet.lines) > len({key[2] for key in of}) * 2]
+        by = f", over {', '.join(varied)}: keep the rows of one, where these are no annotators" if varied else ""
         notes.append(
             f"{path}: {len(sheet.lines):,} rows of {len(values[names[0]]):,} summaries, {each} of each, as of "
-            "annotators: their means are taken"
+            f"annotators: their means are taken{by}"
         )
     return scores, notes
 

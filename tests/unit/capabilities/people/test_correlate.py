@@ -173,7 +173,10 @@ def test_text_is_left_out_and_of_a_row_an_annotator_the_mean_is_taken(files, tmp
     people.write_text("".join(",".join(row) + "\n" for row in [[*heads, name, "dataset", "note"], *every]))
     run(*files, "--json", str(tmp_path / "three.json"))
     printed = capsys.readouterr().out
-    assert f"{people}: 36 rows of 12 summaries, 3 of each, as of annotators: their means are taken" in printed
+    assert (
+        f"{people}: 36 rows of 12 summaries, 3 of each, as of annotators: their means are taken, over {name}: keep"
+        in printed
+    )
     assert f"responsiveness (scores); not used: {name}, dataset, note." in printed
     one, three = (json.loads((tmp_path / f"{which}.json").read_text()) for which in ("one", "three"))
     for before, after in zip(one["people"], three["people"], strict=True):
