@@ -144,7 +144,8 @@ def rouge(
         threads: that share the items (default: all cores)
         column: of the candidates' texts in a table or JSON objects (default: candidate, summary)
         compare_column: of the second system's (default: that of the candidates)
-        reference_column: of the references' (default: reference, references, target, summary)
+        reference_column: of the references', several with commas between them (default: reference, references, target,
+            summary)
         item: column of all files' ids (default: id, item, doc_id)
         layout: of files
 

@@ -160,31 +160,37 @@ def _add_values(texts: Texts, rows: Sequence[Row], role: Role, key: str | None, 
 def _add_cells(
     texts: Texts, rows: Sequence[Row], columns: Sequence[str], role: Role, key: str | None, ids: str | None
 ) -> None:
-    texts.column, texts.id_column = column, id_column = _columns(columns, role, key, ids, f"{texts.path}:1")
-    if not _keys(columns, role, key) and all(finite(row.value[column]) is not None for row in rows):
+    of_texts, id_column = _columns(columns, role, key, ids, f"{texts.path}:1")
+    texts.column, texts.id_column = ", ".join(of_texts), id_column
+    if not _keys(columns, role, key) and all(finite(row.value[of_texts[0]]) is not None for row in rows):
         raise FileError(
-            f"{texts.path}: column {column!r}, the only one beside {id_column!r}, holds numbers, no texts; name the "
-            f"texts' (`sumcurve rouge`: {OPTIONS[role]}); {SCORES}"
+            f"{texts.path}: column {of_texts[0]!r}, the only one beside {id_column!r}, holds numbers, no texts; name "
+            f"the texts' (`sumcurve rouge`: {OPTIONS[role]}); {SCORES}"
         )
     for row in rows:
-        text = row.value[column]
-        if LIST.fullmatch(text):
-            raise FileError(f"{row.place}: a list in a cell of {column!r}; write lists as JSON lines")
-        texts.add(row.line, [sentences(text)], row.value[id_column].strip() or None if id_column else None)
-        texts.note({name: cell for name, cell in row.value.items() if name != column})
-        texts.check_marks(text)
+        cells = {column: row.value[column] for column in of_texts}
+        for column, text in cells.items():
+            if LIST.fullmatch(text):
+                raise FileError(f"{row.place}: a list in a cell of {column!r}; write lists as JSON lines")
+        item = [sentences(text) for text in cells.values() if text.strip() or len(cells) == 1]
+        if not item:
+            raise FileError(f"{row.place}: no reference in {texts.column}; every item needs one")
+        texts.add(row.line, item, row.value[id_column].strip() or None if id_column else None)
+        texts.note({name: cell for name, cell in row.value.items() if name not in cells})
+        for text in cells.values():
+            texts.check_marks(text)
 
 
 def _columns(
     heads: Sequence[str], role: Role, wanted: str | None, ids: str | None, place: str
-) -> tuple[str, str | None]:
-    """The columns that hold the texts and the ids."""
+) -> tuple[list[str], str | None]:
+    """The columns that hold the texts, and that of the ids."""
     columns = _keys(heads, role, wanted)
     id_column = _id_column([name for name in heads if name not in columns], ids, place)
     if not columns and wanted is None and id_column is not None:  # without it line 1 may be no heads
         columns = [name for name in heads if name != id_column]
-    if len(columns) == 1:
-        return columns[0], id_column
+    if len(columns) == 1 or (columns and wanted is not None):
+        return columns, id_column
     what = f"column {wanted!r}" if wanted is not None else f"one column of {role}s"
     raise FileError(
         f"{place}: not {what} among {', '.join(map(repr, heads))}; call the texts' column {KEYS[role][0]!r} and the "
@@ -321,27 +327,32 @@ def _item(value: Any, role: Role, key: str | None, place: str) -> tuple[list[Tex
             f"{place}: an object without {wanted}; it has {', '.join(map(repr, value)) or 'no key'}; rename the texts' "
             f"key, or name it (`sumcurve rouge`: {OPTIONS[role]}){metrics_among(value, SCORES)}"
         )
-    if len(keys) > 1 and [name.casefold() for name in keys] != ["references", "target"]:
+    if len(keys) > 1 and key is None and [name.casefold() for name in keys] != ["references", "target"]:
         raise FileError(
             f"{place}: both {keys[0]!r} and {keys[1]!r} may be the {role}; keep one, or name it (`sumcurve rouge`: "
             f"{OPTIONS[role]})"
         )
     beside = {name: own for name, own in value.items() if name not in keys}
-    texts, form = _texts(value[keys[-1]], role, keys[-1], place)
-    if len(keys) > 1:
-        texts += _texts(value[keys[0]], role, "references", place)[0]
+    if key is not None and len(keys) > 1:
+        each = [_texts(value[name], role, name, place)[0] for name in keys if value[name] is not None]
+        texts, form = [text for of_key in each for text in of_key], ""
+    else:
+        texts, form = _texts(value[keys[-1]], role, keys[-1], place)
+        if len(keys) > 1:
+            texts += _texts(value[keys[0]], role, "references", place)[0]
     if not texts:
         raise FileError(f"{place}: no reference; every item needs one")
     return texts, form and f"objects with {keys[-1]!r}: {form}", beside
 
 
 def _keys(names: Sequence[str], role: Role, wanted: str | None) -> list[str]:
-    """Keys of an object, or a table, that hold the role's texts: the one wanted, the role's own, else "summary".
+    """Keys of an object, or a table, that hold the role's texts: those wanted, the role's own, else "summary".
 
-    Their case does not count.
+    Several of references are wanted with commas between them. The case of the role's own does not count.
     """
     if wanted is not None:
-        return [wanted] if wanted in names else []
+        several = wanted.split(",") if role == "reference" and wanted not in names else [wanted]
+        return several if {*several} <= {*names} else []
     folded = {name.casefold(): name for name in reversed(names)}
     return [folded[name] for name in KEYS[role] if name in folded] or [
         folded[name] for name in folded if name == "summary"

@@ -279,3 +279,25 @@ def test_a_missing_file_is_called_missing_with_the_nearest_name(file, tmp_path) 
         read_texts(tmp_path / "sumaries.txt", "candidate")
     with pytest.raises(FileError, match=r"no such file; there is no folder .*nowhere$"):
         read_texts(tmp_path / "nowhere" / "a.txt", "candidate")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("r.json", '[{"s1": "a b", "s2": "c", "id": 1}, {"s1": "d", "s2": null, "id": 2}]'),
+        ("r.jsonl", '{"s1": "a b", "s2": "c", "id": 1}\n{"s1": "d", "s2": null, "id": 2}\n'),
+        ("r.csv", "id,s1,s2\n1,a b,c\n2,d,\n"),
+    ],
+)
+def test_references_stand_in_several_columns(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_text(content)
+    assert read_texts(path, "reference", "s1,s2").items == read_texts(path, "reference", "s1,s2", "id").items
+    assert [len(item) for item in read_texts(path, "reference", "s1,s2").items] == [2, 1]
+    with pytest.raises(FileError, match="s3"):
+        read_texts(path, "reference", "s1,s3")
+    with pytest.raises(FileError):
+        read_texts(path, "candidate", "s1,s2")
+    path.write_text(content.replace('"d"', "null").replace("2,d,", "2,,"))
+    with pytest.raises(FileError, match="no reference"):
+        read_texts(path, "reference", "s1,s2")
