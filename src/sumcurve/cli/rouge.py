@@ -26,9 +26,9 @@ or a JSON list (.jsonl, .json, or objects from line 1 on), or tables (.csv, .tsv
 value is a string (sentences end at line breaks or are marked), a list of sentences, or an object with such a text under
 "candidate" or "summary" (not both), and under "reference", "references", "target" or "summary" for the references;
 several references are a list of lists. A table has columns of these names, or one beside "id". --column and
---reference-column name another key or column, the latter several references with commas between them (summary1,summary2).
-One file may hold both. Items of files that have ids ("id", else "item" or "doc_id", or --item) are joined by them, others
-by their order.
+--reference-column name another key or column, or, of references, several with commas between them (summary1,summary2).
+One file may hold both. Items of files that have ids ("id", else "item" or "doc_id", or --item) are joined by them,
+others by their order.
 
 An item without a word in its references, or in its summary, scores 0 and stays, as in rouge-score and ROUGE-1.5.5; such
 items are counted in the first lines.
