@@ -187,7 +187,7 @@ def test_a_number_of_gpus_that_is_none_is_an_error_before_the_first_job():
 
 def test_nothing_that_is_known_to_break_is_used():
     for path, text in RULES.items():
-        for word in ("ancient(", "script:", "run:\n", "retries:", "protected("):
+        for word in ("ancient(", "script:", " run:\n", "retries:", "protected("):
             assert word not in text, f"{path.name} uses {word}"
 
 
