@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -30,6 +31,12 @@ def test_help_names_every_verb_that_is_no_internal_once_in_a_group() -> None:
     assert heads == [group for group in GROUPS if group != INTERNALS]
     listed = [line.split()[0] for line in lines if line.startswith("  ") and not line.strip().startswith("-")]
     assert sorted([*listed, *verbs().groups[INTERNALS]]) == sorted(verbs().choices)
+
+
+def test_the_verbs_alone_load_no_numpy() -> None:
+    """A training sets the variables of its matrix products before numpy is loaded, or refuses."""
+    code = "import sys; from sumcurve.__main__ import parser; parser(); sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_without_a_verb_the_help_is_printed(monkeypatch, capsys) -> None:

@@ -71,16 +71,21 @@ def add_parser(verbs: Verbs) -> None:
     actions = oracle.add_subparsers(
         action=Verbs, prog="sumcurve oracle", dest="action", metavar="verify", help="check certificates instead"
     )
-    verify = actions.add_parser("verify", description=VERIFY, example="extracts.jsonl --input articles.jsonl")
+    verify = actions.add_parser(
+        "verify", description=VERIFY, example="extracts.jsonl --input articles.jsonl", further=_add_columns
+    )
     verify.add_argument("file", type=Path, metavar="CERTIFICATES", help="what `sumcurve oracle --output` wrote")
     verify.add_argument("--input", type=Path, required=True, metavar="FILE", help="the articles")
     verify.add_argument("--share", type=_share, default=0.01, help="to find again, 0 to 1 (default: %(default)s)")
     verify.add_argument("--seed", type=natural, default=1, metavar="S", help="of that share (default: %(default)s)")
     verify.add_argument("--seconds", type=_seconds, default=60.0, metavar="S", help="for one (default: %(default)s)")
-    for name in COLUMNS:
-        add_option(verify, sumcurve.oracle, name)
     add_options(verify, Layout)
     verify.set_defaults(run=run_verify)
+
+
+def _add_columns(command: argparse.ArgumentParser) -> None:
+    for name in COLUMNS:
+        add_option(command, sumcurve.oracle, name)
 
 
 def run_oracle(arguments: argparse.Namespace) -> None:
