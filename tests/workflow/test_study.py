@@ -40,6 +40,12 @@ def test_every_output_is_a_row_and_systems_that_are_not_trained_have_no_percent(
         assert 0 <= float(row["rouge2"]) <= float(row["rouge1"]) <= 100
 
 
+def by_budget(ended):
+    """Phase and update of an end by the budget, whether NLL still fell there or not."""
+    assert ended["reason"] in ("most_updates", "most_updates with nll still falling")
+    return ended["phase"], ended["update"]
+
+
 def test_every_last_of_several_phases_spent_its_budget_and_is_what_was_selected(finished, plan):
     for folder in plan.named("runs"):
         training = json.loads((finished.path / "results" / folder.key / "training.json").read_text())
@@ -50,9 +56,7 @@ def test_every_last_of_several_phases_spent_its_budget_and_is_what_was_selected(
         assert training["selected"]["phase"] == phases[-1]["name"] == training["ended"][-1]["phase"]
         left = phases[-1]["loss"] in ("mixed", "actor-critic") and not training["selected"]["update"]
         assert left or training["selected"]["update"] >= stop["least_updates"]
-        assert training["ended"][-1] == {
-            "phase": phases[-1]["name"], "reason": "most_updates", "update": stop["most_updates"]
-        }  # fmt: skip
+        assert by_budget(training["ended"][-1]) == (phases[-1]["name"], stop["most_updates"])
         assert training["updates"] == training["before"]["updates"] + training["selected"]["update"]
 
 
@@ -66,7 +70,8 @@ def test_a_control_starts_where_the_last_phase_did_and_differs_by_it(finished, p
         told, own = (json.loads((run / "training.json").read_text()) for run in (parent, results / row.run))
         assert own["before"] == told["before"]
         assert (results / row.run / "before.safetensors").read_bytes() == (parent / "before.safetensors").read_bytes()
-        assert own["ended"] == [{"phase": "control", "reason": "most_updates", "update": told["ended"][-1]["update"]}]
+        (ended,) = own["ended"]
+        assert by_budget(ended) == ("control", told["ended"][-1]["update"])
         weights = {(run / "weights.safetensors").read_bytes() for run in (parent, results / row.run)}
         assert len(weights) == 2
         if row.method == "fastrl":
