@@ -228,7 +228,7 @@ def _raw(path: Path, stack: ExitStack) -> io.BufferedReader:
 
 @cache
 def _piped(path: Path) -> bytes:
-    """What comes through a pipe, which can be read once; several columns of it may be asked for."""
+    """Bytes of a pipe, which can be read once, kept for the roles that read several columns of it."""
     return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
 
 

@@ -189,7 +189,7 @@ def _is_one(first: Sequence[Line]) -> bool:
 def _parsed(line: Line) -> Any:
     """The value in a line; None where it is none."""
     try:
-        return json.loads(line) if isinstance(line, str) else None if isinstance(line, Refused) else json.loads(line)
+        return None if isinstance(line, Refused) else json.loads(line)
     except (ValueError, RecursionError):
         return None
 

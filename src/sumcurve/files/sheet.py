@@ -177,7 +177,7 @@ def sheet_of(source: Source, layout: Layout | None = None) -> Sheet:
         rows = frame.to_dict("records")
     else:
         rows = list(source)
-    return table_of("the table", [_line(f"row {number}", row) for number, row in enumerate(rows, start=1)])
+    return sheet_of_lines("the table", [_line(f"row {number}", row) for number, row in enumerate(rows, start=1)])
 
 
 def _with_index(frame: Any) -> Any:
@@ -203,11 +203,11 @@ def read_sheet(path: Path, layout: Layout | None = None) -> Sheet:
                     "write the number without it"
                 )
         line.cells.update({name: cell.replace(",", ".") for name, cell in line.cells.items() if COMMA.fullmatch(cell)})
-    return table_of(str(path), lines, read.guesses, read.columns)
+    return sheet_of_lines(str(path), lines, read.guesses, read.columns)
 
 
-def table_of(name: str, lines: Sequence[Line], guesses: Sequence[str] = (), columns: Iterable[str] = ()) -> Sheet:
-    """A table of these lines, of which some lack columns of others; FileError where there are none."""
+def sheet_of_lines(name: str, lines: Sequence[Line], guesses: Sequence[str] = (), columns: Iterable[str] = ()) -> Sheet:
+    """A sheet of these lines, of which some lack columns of others; FileError where there are none."""
     if not lines:
         raise FileError(f"{name} {'has only a header' if columns else 'is empty'}: it needs names of columns, and rows")
     columns = tuple(columns) or tuple(dict.fromkeys(column for line in lines for column in line.cells))

@@ -34,7 +34,7 @@ NEAR = 0.005  # of a size, to which it is printed
 
 @dataclass(frozen=True)
 class Sizes:
-    """How training sizes are printed: with as many decimals as show them and tell them apart, whole ones as records."""
+    """Print of training sizes: as many decimals as show them and tell them apart; whole ones are records."""
 
     decimals: int
 
@@ -200,7 +200,10 @@ def curve(
 
 
 def _scores_of(found: Runs, repeats: bool) -> dict[tuple[str, float], dict[str, float]]:
-    """By method and size the score of every seed; `repeats` number rows, as seeds that no two methods share."""
+    """Scores of every seed by method and size; `repeats` number rows, as seeds that no two methods share.
+
+    CommandError for a second score of one method, size and seed; FileError for a size that is not above 0.
+    """
     column, lines = found.scores[0], found.sheet.lines
     names = [line.text(found.method) if found.method else column for line in lines]
     runs: dict[tuple[str, float], dict[str, float]] = {}
@@ -270,7 +273,7 @@ def _decimals(fits: Fits, scale: Scale) -> int:
 
 
 def _ahead(fits: Fits, ordered: Sequence[str], shown: Sizes) -> Iterator[str]:
-    """Who is ahead, at the sizes measured and in the forecast, of the best method and each other one, by rank."""
+    """Sentences on the best method and each other one, by rank: who leads at measured sizes and in the forecast."""
     groups: dict[Any, list[tuple[Verdict, str]]] = {}  # those that one sentence is about
     for verdict in sorted(verdicts(fits), key=lambda one: max(map(ordered.index, (one.first, one.second)))):
         if ordered[0] in (verdict.first, verdict.second):

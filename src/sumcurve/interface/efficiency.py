@@ -16,7 +16,7 @@ from sumcurve.curves.results_file import (
     results_of,
 )
 from sumcurve.files.layout import Layout
-from sumcurve.files.sheet import Sheet, Source, sheet_of, table_of
+from sumcurve.files.sheet import Sheet, Source, sheet_of, sheet_of_lines
 from sumcurve.interface.runs import Runs, called, runs_of
 from sumcurve.machine.parameters import checked
 from sumcurve.tables.result import Result
@@ -104,7 +104,7 @@ def _of_runs(runs: Runs) -> tuple[Sheet, tuple[str, ...]]:
         cells = {"corpus": "all", "method": "all", "split": str(1 + sizes.index(line.number(runs.size)))}
         cells |= {role: line.cells[name] for role, (name,) in found.items()}
         lines.append(replace(line, cells=cells | {name: line.cells[name] for name in runs.scores}))
-    return table_of(runs.sheet.name, lines, runs.sheet.taken({**found, "scores": runs.scores})), runs.scores
+    return sheet_of_lines(runs.sheet.name, lines, runs.sheet.taken({**found, "scores": runs.scores})), runs.scores
 
 
 def _sentences(results: Results) -> Iterator[str]:

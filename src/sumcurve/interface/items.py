@@ -379,7 +379,7 @@ def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns:
 
 
 def _lists(sheet: Sheet) -> tuple[dict[str, dict[str, float]], list[str]]:
-    """By place the mean of each list of numbers, and the keys whose lists are pairs, as a log-likelihood and words."""
+    """Means of lists of numbers, by place and key; the keys whose lists are pairs, as a log-likelihood and words."""
     values: dict[str, dict[str, list[Any]]] = {}
     for line in sheet.lines:
         for key, written in line.written.items():

@@ -13,7 +13,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sumcurve.files.layout import Layout
-from sumcurve.files.sheet import ITEM, METRIC, RECORDS, SEED, SYSTEM, Line, Sheet, Source, decimal, sheet_of, table_of
+from sumcurve.files.sheet import (
+    ITEM,
+    METRIC,
+    RECORDS,
+    SEED,
+    SYSTEM,
+    Line,
+    Sheet,
+    Source,
+    decimal,
+    sheet_of,
+    sheet_of_lines,
+)
 from sumcurve.interface.items import KEYS, LOSS, RESULTS, names_of_chart, plain_name
 from sumcurve.machine.arguments import CommandError
 from sumcurve.machine.counts import counted
@@ -120,7 +132,7 @@ def _sheet(source: Source | Sequence[str | Path], layout: Layout | None) -> Shee
         of = {} if called(sheet, METHOD) else of
         lines += [replace(line, cells={**line.cells, **of}) for line in sheet.lines]
     guesses = dict.fromkeys(guess for sheet in sheets for guess in sheet.guesses)
-    return table_of(sheets[0].name if len(sheets) == 1 else FILES, lines, [*guesses])
+    return sheet_of_lines(sheets[0].name if len(sheets) == 1 else FILES, lines, [*guesses])
 
 
 def _of_results(sheet: Sheet) -> Sheet:
@@ -134,7 +146,7 @@ def _of_results(sheet: Sheet) -> Sheet:
         for column, named in found.items()
         if "_stderr" not in column
     }
-    return table_of(sheet.name, [Line(sheet.lines[0].place, cells)], sheet.guesses)
+    return sheet_of_lines(sheet.name, [Line(sheet.lines[0].place, cells)], sheet.guesses)
 
 
 def _rows(sheet: Sheet, size: str | None, scores: Sequence[str]) -> tuple[Sheet, str | None]:
@@ -166,11 +178,11 @@ def _rows(sheet: Sheet, size: str | None, scores: Sequence[str]) -> tuple[Sheet,
             f"WARNING: sizes are column {at}: if it counts the updates of one training, its course is shown, which is "
             "no learning curve over sizes"
         )
-    return _by_name(table_of(sheet.name, lines, guesses), "method", at), at
+    return _by_name(sheet_of_lines(sheet.name, lines, guesses), "method", at), at
 
 
 def _by_name(sheet: Sheet, column: str, size: str | None) -> Sheet:
-    """With columns of methods, and of sizes and seeds where there is none, by the names of runs."""
+    """Add columns of methods, and of sizes and seeds where there is none, by the names of runs."""
     seed = called(sheet, SEEDS)
     lines = []
     for line in sheet.lines:
@@ -191,11 +203,11 @@ def _by_name(sheet: Sheet, column: str, size: str | None) -> Sheet:
     said = f"Methods, by column {column} without size and seed: {', '.join(methods)} (--method)."
     sizes = dict.fromkeys(line.cells["size"] for line in lines if size is None and "size" in line.cells)
     said += f" Sizes, by the same: {', '.join(sizes)} (--size)." if sizes else ""
-    return table_of(sheet.name, lines, [*sheet.guesses, said])
+    return sheet_of_lines(sheet.name, lines, [*sheet.guesses, said])
 
 
 def _finished(sheet: Sheet) -> Sheet:
-    """Without the runs whose state says that they are not finished."""
+    """Leave out the runs whose state says that they are not finished."""
     state = called(sheet, STATE)
     kept = [line for line in sheet.lines if not state or line.cells[state].casefold() not in UNFINISHED]
     if len(kept) in (0, len(sheet.lines)):
@@ -232,7 +244,7 @@ def _numbers(sheet: Sheet, without: Iterable[str]) -> list[str]:
 
 
 def _likeliest(numbers: Sequence[str], several: bool) -> list[str]:
-    """Those called as scores are, of the likeliest kind that is there; else all numbers but losses, if any."""
+    """Columns called as scores are, of the likeliest kind that is there; else all numbers but losses, if any."""
     gains = [name for name in numbers if not LOSS.search(name.lower())]
     kinds = [[name for name in gains if kind.fullmatch(plain_name(name))] for kind in SCORES[2 * several :]]
     return next(filter(None, [*kinds, gains]), [*numbers])

@@ -1,4 +1,4 @@
-"""What a sign is to words in every script: one rule for ROUGE's modes `unicode` and `characters` and for the tokenizer
+"""Role of a sign in words, in every script: one rule for ROUGE's modes `unicode` and `characters` and for the tokenizer
 `unicode` of corpora. A word is a letter or number (categories L and N) and the letters, numbers and marks behind it.
 """
 

@@ -74,7 +74,7 @@ class Layout(Settings):
     delimiter: Annotated[str | None, StringConstraints(min_length=1, max_length=1), IF_GIVEN] = None
     """Sign between the cells of a table; null: as line 1 has it."""
     quoting: Annotated[Literal["quotes", "none"] | None, IF_GIVEN] = None
-    """What bounds cells that hold delimiters or line breaks; null: quotes, where they fit."""
+    """Bounds of cells that hold delimiters or line breaks; null: quotes, where they fit."""
     no_heads: bool = False
     """Line 1 of a table is a record, and its columns are called 1, 2, …"""
     rows: Annotated[str | None, IF_GIVEN] = None

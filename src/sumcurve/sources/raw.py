@@ -196,7 +196,10 @@ def messages_of(value: Any) -> list[tuple[str, str]]:
 
 
 def exchange(row: Mapping[str, Any], name: str) -> tuple[str, str]:
-    """What the user says before the assistant's first answer, and that answer; other roles and later turns are left."""
+    """Words of the user before the assistant's first answer, and that answer; other roles and later turns are left.
+
+    Refused for a row without the field, and for a chat without an answer.
+    """
     said: list[str] = []
     for role, text in messages_of(row.get(name)):
         if role == "user":

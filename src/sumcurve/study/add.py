@@ -154,7 +154,7 @@ def first_rows(content: Content) -> list[object]:
 
 
 def rows_in(content: Content) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
-    """All rows that are objects, with the part that their file states."""
+    """Rows that are objects, each with the part that its file states."""
     for shard in content.shards:
         for row in content.source.rows(shard.path, None):
             if isinstance(row, Mapping):

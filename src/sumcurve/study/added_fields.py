@@ -167,7 +167,7 @@ def is_chat(rows: Sequence[Row], column: str) -> bool:
 
 
 def of_chat(column: str, rows: Sequence[Row]) -> str:
-    """What is read of a chat, and how much is not."""
+    """Line on what is read of a chat, and how much is not."""
     said = [Counter(role for role, _ in messages_of(row.get(column))) for row in rows]
     more, system = sum(of["assistant"] > 1 for of in said), sum(of["system"] > 0 for of in said)
     left = [f"later turns of {more} of the first {len(rows)} chats"] if more else []
@@ -227,7 +227,7 @@ def read_lists(found: Found, rows: Sequence[Row], stated: str | None, raw: Itera
 
 
 def kind_of(target: str, raw: Iterable[Parted], fields: Mapping[str, Any]) -> tuple[str, str]:
-    """What lists of a column are, `sentences` or `alternatives`, and the sign of it.
+    """Kind of a column's lists, `sentences` or `alternatives`, and the sign of it.
 
     Alternatives: one in each training record and several in most others; elements that are lists, or mostly of several
     sentences; or a column named in the plural.

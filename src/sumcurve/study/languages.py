@@ -54,7 +54,7 @@ class Language:
 
     @property
     def reason(self) -> str:
-        """What was measured, and what follows, in a line."""
+        """Line on what was measured, and what follows."""
         if self.is_english:
             return f"{self.name}, English function words: the defaults, which are for English"
         words = "characters with their marks" if self.mode == "characters" else "words with their marks"

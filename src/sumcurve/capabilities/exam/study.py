@@ -103,7 +103,7 @@ class Entries:
         return {why: absent for why, absent in names.items() if absent}
 
     def _chosen(self, trained: bool) -> dict[str, str]:
-        """By system the output that the validation takes, made or not: the plan alone chooses it.
+        """Outputs that the validation takes, by system, made or not: the plan alone chooses them.
 
         Of a trained method it is the one of the largest size with the first seed.
         """
