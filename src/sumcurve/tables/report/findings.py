@@ -24,6 +24,7 @@ SHOWN = 7  # sentences on a first page
 NAMED = 4  # methods that a sentence names
 BETTER, WORSE, EQUAL, NOT_TESTED = "better", "worse", "no significant difference", "not tested"  # of a test
 AGAINST = "Against"  # how the head of a finding on baselines begins
+LOWERED = 0.001  # of a reward, the last digit that is printed
 FINAL_STAGE = "Final training stage"  # the head of a finding, as is the next
 NOT_READING = "No significant source sensitivity (†)"  # the head of a finding
 UNSEEN = "groups, such as packages, unseen in training"
@@ -489,11 +490,11 @@ def _phases(corpus: Corpus, titles: Titles) -> Said | None:
 
 
 def _reward(corpus: Corpus, titles: Titles) -> Said | None:
-    """State where reinforcement learning ended with a lower reward, to three digits, than it began with."""
+    """State where reinforcement learning ended with a reward that is lower by LOWERED at least than its first."""
     lowered = {
         row["method"]: f"{titles[row['method']]} from {row['reward_at_start']:.3f} to {row['reward_at_end']:.3f}"
         for row in corpus.rows("phases")
-        if row.get("reward_at_start") is not None and round(row["reward_at_end"], 3) < round(row["reward_at_start"], 3)
+        if row.get("reward_at_start") is not None and row["reward_at_start"] - row["reward_at_end"] >= LOWERED
     }
     if not lowered:
         return None
