@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product, takewhile
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -111,6 +112,22 @@ def names_of_chart(columns: Iterable[str]) -> dict[str, tuple[str, str]]:
     return found if len(found) > len(own) / 2 and len(found) >= len(own) - 2 else {}
 
 
+def names_of_grid(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """System and metric by column where columns are all pairs of these (`bart_rouge1`, `out.bart.bleu`); else none."""
+    parts = [column.split(".") for column in columns]
+    shared = len([*takewhile(lambda part: len({*part}) == 1, zip(*parts, strict=False))])
+    names = {column: ".".join(part[shared:]) for column, part in zip(columns, parts, strict=True)}
+    for sign, split in product("._- /", (str.partition, str.rpartition)):
+        for turn in (slice(None, None, 2), slice(None, None, -2)):
+            pairs = {column: split(name, sign)[turn] for column, name in names.items()}
+            systems, metrics = ({pair[place] for pair in pairs.values()} for place in (0, 1))
+            is_grid = len(systems) * len(metrics) == len({*pairs.values()}) == len(columns)
+            is_pair = is_grid and len(systems) > 1 < len(metrics) and not any(map(METRIC.fullmatch, systems))
+            if is_pair and (sign == "." or any(map(METRIC.fullmatch, metrics))):
+                return pairs  # type: ignore[return-value]
+    return {}
+
+
 def read_items(sources: Any, columns: Columns, layout: Layout | None = None) -> Items:
     """The scores of a table or file, of several files, or of a mapping from systems to files or lists of numbers.
 
@@ -172,9 +189,16 @@ def _of_system(name: str, source: Any, columns: Columns, layout: Layout | None) 
 
 
 def _long(sheet: Sheet, columns: Columns, system: str | None, name: str) -> Items:
-    """A row for every item of every system; without a column of systems all are of the one named."""
+    """A row for every item of every system; without a column of systems all are of the one named.
+
+    Without a column of items, too, the rows are the items, in their order.
+    """
     if system is not None:
         system = sheet.column(system, SYSTEM, "system", "--system")
+    if system is None and columns.item is None and not sheet.called((*ITEM, INDEX, *TEXTS)):
+        said = "Items: rows in their order, as no column names them (--item)."
+        numbered = [replace(line, cells={**line.cells, "item": str(n)}) for n, line in enumerate(sheet.lines, start=1)]
+        sheet = replace(sheet, columns=("item", *sheet.columns), lines=numbered, guesses=[*sheet.guesses, said])
     item = _item(sheet, columns)
     keys = _keys(sheet, columns, item, system)
     metrics = _metrics(sheet, columns.metrics, (item, system, *keys.values()))
@@ -199,7 +223,8 @@ def _wide(sheet: Sheet, columns: Columns) -> Items:
         )
     if not columns.metrics:
         _check_systems(sheet, systems)
-    named = {column: chart.get(column, (column, "score")) for column in systems}
+    grid = names_of_grid(systems)
+    named = {column: grid.get(column) or chart.get(column, (column, "score")) for column in systems}
     scores = [
         _score(line, line.text(item), name, {metric: column}, keys)
         for line in sheet.lines
@@ -211,12 +236,13 @@ def _wide(sheet: Sheet, columns: Columns) -> Items:
             f"WARNING: items are column {item} of a chart: where these are sizes or steps, the test says nothing of "
             "other test items; sumcurve curve continues curves over sizes"
         )
-    elif like := [name for name in systems if METRIC.fullmatch(plain_name(name))]:
+    elif not grid and (like := [name for name in systems if METRIC.fullmatch(plain_name(name))]):
         warnings.append(
             f"WARNING: {', '.join(like)}: called as metrics are, and taken for systems: where rows are of several "
             "systems, name their column (--system)"
         )
-    taken = sheet.taken({"item": [item], **_roles(keys), "a system each": systems})
+    what = "a system and a metric each" if grid else "a system each"
+    taken = sheet.taken({"item": [item], **_roles(keys), what: systems})
     return Items(scores, taken, warnings=warnings)
 
 

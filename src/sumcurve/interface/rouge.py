@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import ValidationError
-from tqdm import tqdm
 
 from sumcurve.files.layout import Layout
 from sumcurve.files.models import said
@@ -30,7 +29,6 @@ from sumcurve.tables.table import Column, Table, Value, probability, span
 if TYPE_CHECKING:
     import pandas as pd
 
-CHUNK = 16_384  # items scored between two moves of the progress bar
 PARTS = ("precision", "recall", "f")
 POINTS = 100  # scores are shares in files, percent ("points") on paper
 LEVEL = 0.05
@@ -195,7 +193,7 @@ def outcome_of(scorer: RougeEngine, systems: Sequence[Texts], references: Texts,
 
     CommandError where no reference has a word, which says where they stand.
     """
-    scores = [scored(scorer, system.texts, references.items, str(system.path)) for system in systems]
+    scores = [scorer.score(system.texts, references.items) for system in systems]
     if scores[0].empty_references.all():
         raise CommandError(
             f"{references.path}: none of its {len(references):,} items has a reference with a word in mode "
@@ -207,18 +205,6 @@ def outcome_of(scorer: RougeEngine, systems: Sequence[Texts], references: Texts,
     names = [_named(system, name) for system, name in zip(systems, short, strict=True)]
     ids = [[name or number for number, name in enumerate(system.ids, start=1)] for system in systems]
     return Outcome(scorer.signature_for(references.items), names, ids, scores, ends, families)
-
-
-def scored(scorer: RougeEngine, texts: Sequence[Text], references: Sequence[References], name: str) -> RougeScores:
-    """Scores of all items, in pieces so that a terminal shows the progress."""
-    pieces = []
-    with tqdm(total=len(texts), desc=name, unit="item", disable=None, leave=False) as bar:
-        for start in range(0, len(texts), CHUNK):
-            stop = min(start + CHUNK, len(texts))
-            pieces.append(scorer.score(texts[start:stop], references[start:stop]))
-            bar.update(stop - start)
-
-    return RougeScores.of(pieces)
 
 
 def intervals(scored: RougeScores, settings: Bootstrap) -> dict[str, Ends]:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import altair as alt
 
 TABLES = Path("results/tables")  # of a checkout, below which a study is found by its name
-KEYS = ("corpus", "method", "role", "percent", "records", "seeds")  # columns of table scores that are no metrics
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,20 +61,8 @@ class Tables:
 
     @property
     def scores(self) -> pd.DataFrame:
-        """Mean scores, a row for every system, size and metric, with `mean`, `low` and `high` (95 %).
-
-        Table scores_long where the study has it, else made of table scores, which has a column for every metric.
-        """
-        if "scores_long" in self.names:
-            return self.table("scores_long")
-        wide = self.table("scores")
-        keys = [name for name in KEYS if name in wide]
-        rows = []
-        for metric in self.metrics:
-            ends = {"mean": metric, "low": f"{metric}_low", "high": f"{metric}_high"}
-            known = wide[wide[metric].notna()]
-            rows.append(known[keys].assign(metric=metric, **{name: known[column] for name, column in ends.items()}))
-        return pd.concat(rows, ignore_index=True).sort_values([*keys[:2]], kind="stable", ignore_index=True)
+        """Mean scores, a row for every system, size and metric, with `mean`, `low` and `high` (95 %)."""
+        return self.table("scores_long")
 
     @cached_property
     def metrics(self) -> list[str]:

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -59,18 +59,6 @@ class RougeScores:
     reference_units: dict[str, NDArray[np.int64]]
     empty: NDArray[np.bool_]  # the candidate has no token
     empty_references: NDArray[np.bool_]  # no reference of the item has a token
-
-    @classmethod
-    def of(cls, pieces: Sequence["RougeScores"]) -> "RougeScores":
-        """The scores of all items of several pieces, in their order."""
-        joined: dict[str, Any] = {}
-        for part in fields(cls):
-            values = [getattr(piece, part.name) for piece in pieces]
-            if isinstance(values[0], dict):
-                joined[part.name] = {name: np.concatenate([value[name] for value in values]) for name in values[0]}
-            else:
-                joined[part.name] = np.concatenate(values)
-        return cls(**joined)
 
 
 class RougeEngine:

@@ -32,8 +32,16 @@ from sumcurve.machine.parameters import plain
 from sumcurve.machine.spelling import alike
 
 KEYS = {  # of an object, by role
-    "candidate": ("candidate", "prediction", "summary"),
-    "reference": ("reference", "references", "target"),
+    "candidate": (
+        "candidate",
+        "prediction",
+        "predictions",
+        "hypothesis",
+        "generated_summary",
+        "generated_text",
+        "summary",
+    ),
+    "reference": ("reference", "references", "target", "reference_summary", "ground_truth", "gold"),
 }
 SCORES = "`sumcurve compare` and `sumcurve correlate` take scores"
 OPTIONS = {"candidate": "--column", "reference": "--reference-column"}  # of `sumcurve rouge`, by role
@@ -124,6 +132,8 @@ def texts_of(
         for other in others:
             further = in_order_of(texts, other)
             texts.items = [[*ours, *theirs] for ours, theirs in zip(texts.items, further.items, strict=True)]
+        if others:
+            texts.guesses.append(f"References of an item: one of each of {len(files)} files.")
         return texts
     values = [given] if isinstance(given, str) else plain(given)
     is_several = [role == "reference" and isinstance(value, list | tuple) for value in values]

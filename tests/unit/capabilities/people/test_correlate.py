@@ -14,6 +14,7 @@ from published_formats import tac
 from sumcurve.__main__ import parser
 from sumcurve.capabilities.people.correlate import read_scores, shared
 from sumcurve.machine.arguments import CommandError
+from sumcurve.store.errors import CorpusError
 
 ROWS = [(system, item) for system in ("a", "b", "c", "d") for item in ("x", "y", "z")]
 
@@ -302,7 +303,7 @@ def test_a_system_that_tac_has_and_the_metric_has_not_is_named(licensed: Path, t
         run_on(*told)
     run_on(*told, "--common")
     assert "5 systems, 6 items" in capsys.readouterr().out
-    with pytest.raises(CommandError, match=r"metrics\.csv"):
+    with pytest.raises(CorpusError, match=r"metrics\.csv"):
         run_on("--aesop", metrics, "--scores", metrics)
 
 
