@@ -361,31 +361,28 @@ def _task(path: Path) -> str:
 
 def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns: Columns) -> Items:
     """Items of one system in samples of lm-evaluation-harness; of several tasks an item has its task's name."""
-    filters = list(dict.fromkeys(line.cells.get("filter", "") for line in sheet.lines))
+    filters = {line.cells.get("filter", "") for line in sheet.lines}
     id_column = sheet.column(columns.item, ("doc_id",), "item", "--item")
     keys = _keys(sheet, columns, id_column, None)
     rows: dict[str, Score] = {}
     lists, pairs = _lists(sheet)
     for line in sheet.lines:
         cells = line.cells | {key: repr(mean) for key, mean in lists.get(line.place, {}).items()}
-        own = cells.get("filter", "")
-        declared = cells.get("metrics", "").split(",") if cells.get("metrics") else [*cells]
+        declared = cells["metrics"].split(",") if cells.get("metrics") else [*cells]
         plain = [key for key in declared if key not in {*HARNESS, *HASHES} and "." not in key]
-        scored = {key: key for key in plain if finite(cells.get(key)) is not None}
-        if len(filters) > 1:
-            scored = {f"{key},{own}": key for key in scored}
+        by_filter = f",{cells.get('filter', '')}" if len(filters) > 1 else ""
+        scored = {f"{key}{by_filter}": key for key in plain if finite(cells.get(key)) is not None}
         if columns.metrics:
             scored = {key: column for key, column in scored.items() if {key, column} & {*columns.metrics}}
-        item = line.text(id_column)
-        item = f"{_task(path)}/{item}" if several and path else item
+        item = f"{_task(path)}/{line.text(id_column)}" if several and path else line.text(id_column)
         score = _score(replace(line, cells=cells), item, name, scored, keys)
-        if item in rows and {*score.values} & {*rows[item].values}:
+        earlier = rows.setdefault(item, score)
+        if earlier is not score and {*score.values} & {*earlier.values}:
             raise CommandError(
-                f"{line.place}: {item} comes a second time, after {rows[item].place}: keep one, or where they are of "
+                f"{line.place}: {item} comes a second time, after {earlier.place}: keep one, or where they are of "
                 "several filters, name these in a key `filter`"
             )
-        values = {**(rows[item].values if item in rows else {}), **score.values}
-        rows[item] = Score(**{**vars(score), "values": values})
+        rows[item] = replace(score, values={**earlier.values, **score.values})
     paired = f"pairs, which only all items together have a score of: {', '.join(pairs)}" if pairs else ""
     if not any(score.values for score in rows.values()):
         numbers = {key for line in sheet.lines for key, value in line.cells.items() if finite(value) is not None}

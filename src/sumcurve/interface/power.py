@@ -107,7 +107,18 @@ def power(
         if value and not sd_seed:
             raise CommandError(f"{name}: without noise of seeds it changes nothing; give sd_seed, or leave {name} out")
     noise, aim = Noise(sd_items, sd_seed, design_effect, paired, systems), Aim(effect, power, level)
-    _check_finite(noise, aim, items, seeds)
+    for name, value, most in (
+        ("items", items, MOST_ITEMS),
+        ("seeds", seeds, MOST_SEEDS),
+        ("systems", systems, MOST_SYSTEMS),
+    ):
+        if value and value > most:
+            raise CommandError(f"--{name} {shown(value)}: no study has more than {most:,}; give a smaller number")
+    if effect > MOST_SDS * sd_items or not math.isfinite(power_of(noise, aim, items or MOST_ITEMS, seeds or 2)):
+        raise CommandError(
+            f"--effect {effect:g} with --design-effect {design_effect:g} and an items' SD of {sd_items:.4g}: no finite "
+            "power; give the difference in points, and a design effect of 1 for independent items, above 1 in groups"
+        )
     rows = _answers(noise, aim, items, seeds)
     if noise.systems > 2:
         alone = [row | {"question": "alone", "answer": f"alone: {row['answer']}"} for row in rows]
@@ -174,24 +185,6 @@ def _sentences(noise: Noise, aim: Aim, rows: list[dict[str, Any]]) -> list[str]:
     if not noise.sd_seed:
         lines.append("No noise of seeds was given: this is about two trained models, not about their methods.")
     return lines
-
-
-def _check_finite(noise: Noise, aim: Aim, items: int | None, seeds: int | None) -> None:
-    """Raise CommandError for numbers beyond which the power cannot be computed."""
-    bounds = (("items", items, MOST_ITEMS), ("seeds", seeds, MOST_SEEDS), ("systems", noise.systems, MOST_SYSTEMS))
-    for name, value, most in bounds:
-        if value and value > most:
-            raise CommandError(f"--{name} {shown(value)}: no study has more than {most:,}; give a smaller number")
-    if aim.effect > MOST_SDS * noise.sd_items:
-        raise CommandError(
-            f"--effect {aim.effect:g}: more than {MOST_SDS:,} times the items' SD of {noise.sd_items:.4g}; give the "
-            "difference in points"
-        )
-    if not math.isfinite(power_of(noise, aim, items or MOST_ITEMS, seeds or 2)):
-        raise CommandError(
-            f"--design-effect {noise.design_effect:g} gives no finite power with --effect {aim.effect:g}; it is 1 for "
-            "independent items, above 1 in groups"
-        )
 
 
 def _answers(noise: Noise, aim: Aim, items: int | None, seeds: int | None) -> list[dict[str, Any]]:

@@ -164,13 +164,14 @@ def rouge(
         )
     if compare_column and compare is None:
         raise CommandError(f"--compare-column {compare_column}: no --compare, whose column it is; add it")
+    targets: Any = references
     if isinstance(candidates, str) and not paths and not files_of(references):
-        references = [references]  # type: ignore[list-item]  # of one item
+        targets = [references]  # of one item
     wanted: list[tuple[Any, str, str | None]] = [(given, "candidates", column) for given in paths or [candidates]]
     if compare is not None:
         wanted.append((compare, "compare", compare_column or column))
     files = [
-        texts_of(references, "reference", "references", reference_column, item, layout),
+        texts_of(targets, "reference", "references", reference_column, item, layout),
         *(texts_of(given, "candidate", name, key, item, layout) for given, name, key in wanted),
     ]
     files[0] = in_blocks(files[0], len(files[1]))

@@ -1,6 +1,5 @@
 """A study's finished tables as data frames."""
 
-import difflib
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +10,7 @@ import pandas as pd
 
 from sumcurve.machine.arguments import CommandError
 from sumcurve.machine.parameters import checked
+from sumcurve.machine.spelling import there_are
 from sumcurve.store import manifest
 from sumcurve.store.records import read_jsonl
 from sumcurve.tables.report.facts import corpora_of, read_tables
@@ -43,9 +43,7 @@ class Tables:
     def table(self, name: str) -> pd.DataFrame:
         """A table as its CSV has it; a CommandError lists the names."""
         if name not in self.names:
-            near = difflib.get_close_matches(name, self.names, 1)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
-            raise CommandError(f"{self.folder}: no table {name!r}{meant} There are: {', '.join(self.names)}")
+            raise CommandError(f"{self.folder}: no table {name!r}; {there_are(name, self.names)}")
         return pd.read_csv(self.folder / f"{name}.csv")
 
     def __getattr__(self, name: str) -> pd.DataFrame:

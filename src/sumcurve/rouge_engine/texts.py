@@ -144,7 +144,7 @@ def texts_of(
 def in_blocks(references: Texts, many: int) -> Texts:
     """References of which blank lines part the `many` items, a line a reference, where they are so; else as given."""
     blocks = [[*block] for is_text, block in groupby(references.items, lambda item: item != [[]]) if is_text]
-    if not references.is_plain or len(references) == many or len(blocks) != many:
+    if not references.is_plain or len(references) == many or not len(blocks) == many > 1:
         return references
     said = f"Blank lines of {references.path} part its items, whose lines are a reference each."
     items = [[line[0] for line in block] for block in blocks]

@@ -258,6 +258,27 @@ def test_of_several_references_the_best_counts_and_the_signature_counts_them(sum
     assert json.loads(out.read_text())["rouge1"]["precision"] == 1
 
 
+def test_annotators_have_a_file_each_or_a_line_each_of_a_block(sumcurve, tmp_path) -> None:
+    """As of machine translation and ASSET, and of E2E; equal to lists of references, and to the best of each."""
+    first, second, ours = ["a b c", "d e", "f"], ["a x", "d f g", "h f"], ["a b x", "d f", "f f"]
+    for name, texts in (("1", first), ("2", second), ("c", ours)):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
+    (tmp_path / "b.txt").write_text("\n".join(f"{one}\n{two}\n" for one, two in zip(first, second, strict=True)))
+    files, blocks = (tmp_path / f"{name}.txt" for name in "1b")
+    words = ["--candidates", tmp_path / "c.txt", "--metrics", "rouge1"]
+    scorer = RougeScorer(["rouge1"])
+    pairs = zip(first, second, ours, strict=True)
+    best = [max(scorer.score(one, text)["rouge1"].fmeasure for one in targets) for *targets, text in pairs]
+    for given in (["--references", files, "--references", tmp_path / "2.txt"], ["--references", blocks]):
+        out = tmp_path / "items.csv"
+        printed = sumcurve("rouge", *given, *words, "--per-item", out)
+        assert "refs:2" in printed
+        assert [float(row["rouge1_f"]) for row in csv.DictReader(out.open())] == best
+    (tmp_path / "short.txt").write_text("a\n")
+    with pytest.raises(CommandError, match=r"1\.txt has 3 items, \S+short\.txt 1"):
+        sumcurve("rouge", "--references", files, "--references", tmp_path / "short.txt", *words)
+
+
 def test_another_mode_counts_its_own_tokens(sumcurve, tmp_path) -> None:
     r, c, out = tmp_path / "r.txt", tmp_path / "c.txt", tmp_path / "out.json"
     r.write_text("上海天气\n")

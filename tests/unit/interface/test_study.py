@@ -1,7 +1,6 @@
 """A study's tables as data frames: of the recorded ones, and of an invented folder."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -12,20 +11,6 @@ from sumcurve.machine.arguments import CommandError
 from sumcurve.store import manifest
 
 RECORDED = Path(__file__).parents[3] / "results" / "tables" / "docstrings"
-
-
-def test_tidy_scores_are_those_of_the_wide_table(tmp_path) -> None:
-    """Where a study has no table of them they are made of table scores."""
-    older = tmp_path / "docstrings"
-    older.mkdir()
-    shutil.copy(RECORDED / "scores.csv", older)
-    keys = ["corpus", "method", "percent", "records", "metric"]
-    long = sc.load(RECORDED).scores.query("part == 'study' and search != 'paper'")
-    made = sc.load(older).scores
-    both = long.merge(made, on=keys, how="inner")
-    assert len(both) == len(made) > 300
-    for name in ("mean", "low", "high"):
-        pd.testing.assert_series_equal(both[f"{name}_x"], both[f"{name}_y"], check_names=False, atol=1e-4)
 
 
 def test_tables_findings_and_figures_of_a_study() -> None:
