@@ -68,24 +68,18 @@ export PYTHONPATH := $(CURDIR)/src
 
 .PHONY: env fairseq-env study demo smoke add plan status test lint docs record pull help
 
-# Snakemake verifies all that is there before its first job.
+# Snakemake's line, which is printed: it takes back what a pull brought, verifies all that is there, and makes the rest.
 study: env
 	@mkdir -p "$$HOME_FOLDER/scratch" "$$HOME_FOLDER/logs"
 	if [ -n "$$SET" ]; then NAMED=$$(python -m sumcurve override "$$SET" --study "$$NAMED"); fi
-	python -m sumcurve pin --study "$$NAMED"  # first: names rest on the content
-	python -m sumcurve unstore "$$HOME_FOLDER/results" --study "$$NAMED"  # what a pull brought
-	watched=(python -m sumcurve watch --study "$$NAMED" --results "$$HOME_FOLDER/results" --)
-	"$${watched[@]}" $(SNAKEMAKE) $(CONFIG)
-	# Not in git: where the tables were pulled they are made once more, to the same bytes, and the pages with them.
-	pages="$$HOME_FOLDER/results/tables/$$NAMED/pages"
-	if [ ! -d "$$pages" ]; then "$${watched[@]}" $(SNAKEMAKE) $(CONFIG) --forcerun compare; fi
-	python -m sumcurve metrics "$$HOME_FOLDER/results" --study "$$NAMED"
+	echo $(SNAKEMAKE) $(CONFIG)
+	python -m sumcurve watch --study "$$NAMED" --results "$$HOME_FOLDER/results" -- $(SNAKEMAKE) $(CONFIG)
 	report="$$HOME_FOLDER/scratch/report.html"
 	rm -f "$$report"
 	snakemake --report "$$report" $(CONFIG) > "$$HOME_FOLDER/logs/report.log" 2>&1 || \
 	    { cat "$$HOME_FOLDER/logs/report.log" >&2; exit 1; }
 	mv "$$report" "$$HOME_FOLDER/results/tables/$$NAMED/report.html"
-	echo "Report: $$pages/report.html"
+	echo "Report: $$HOME_FOLDER/results/tables/$$NAMED/pages/report.html"
 
 demo: env
 	@$(MAKE) --no-print-directory study STUDY=demo
