@@ -161,6 +161,13 @@ $(COMPLETE): $(wildcard envs/*.txt) pyproject.toml
 	    { echo "no $(PYTHON) on this machine: sumcurve needs Python 3.11 to 3.13 (make PYTHON=/path/to/python3.12 …)" >&2; exit 1; }
 	test -f envs/lock-$$minor.txt || \
 	    { echo "$(PYTHON) is Python $$minor: sumcurve needs 3.11 to 3.13 (make PYTHON=/path/to/python3.12 …)" >&2; exit 1; }
+	case "$$(uname -m)" in
+	x86_64) ! [ -r /proc/cpuinfo ] || grep -qw avx2 /proc/cpuinfo || sums="its CPU has no AVX2" ;;
+	*) sums="it is $$(uname -m), where nobody has run this" ;;
+	esac
+	if [ -n "$${sums-}" ]; then
+	    echo "this machine is not for the studies here: $$sums, and their sums need an x86-64 CPU with AVX2. Studies with 'sums: native' and the tools may run" >&2
+	fi
 	new="$(ENVIRONMENT)-$$(date +%Y%m%d-%H%M%S)"
 	echo "environment: $$new, Python $$minor"
 	"$(PYTHON)" -m venv "$$new"
@@ -170,7 +177,11 @@ $(COMPLETE): $(wildcard envs/*.txt) pyproject.toml
 	links=$${PIP_FIND_LINKS:-$$(python -m pip config get global.find-links 2> /dev/null || true)}
 	export UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(echo $$links | tr ' ' ',')}"
 	uv pip install --quiet --compile-bytecode --no-deps --require-hashes -r envs/lock-$$minor.txt
-	uv pip install --quiet --compile-bytecode -r envs/torch.txt
+	if [ -z "$$UV_FIND_LINKS" ]; then export UV_TORCH_BACKEND="$${UV_TORCH_BACKEND:-auto}"; fi  # the card's build, or the CPU's
+	if ! uv pip install --quiet --compile-bytecode -r envs/torch.txt; then
+	    echo "torch's own index, https://download.pytorch.org, did not answer: PyPI's build instead" >&2
+	    env -u UV_TORCH_BACKEND uv pip install --quiet --compile-bytecode -r envs/torch.txt
+	fi
 	uv pip install --quiet --no-deps --no-build-isolation --editable .
 	python -m sumcurve config --schema  # what editors and people read of the settings, from their descriptions
 	touch "$$new/.complete"
