@@ -167,7 +167,8 @@ def rouge(
     targets: Any = references
     if isinstance(candidates, str) and not paths and not files_of(references):
         targets = [references]  # of one item
-    wanted: list[tuple[Any, str, str | None]] = [(given, "candidates", column) for given in paths or [candidates]]
+    ours: Sequence[Any] = paths or [candidates]
+    wanted: list[tuple[Any, str, str | None]] = [(given, "candidates", column) for given in ours]
     if compare is not None:
         wanted.append((compare, "compare", compare_column or column))
     files = [

@@ -198,8 +198,8 @@ def _by_name(sheet: Sheet, column: str, size: str | None) -> Sheet:
         lines.append(replace(line, cells={**line.cells, **given, "method": name}))
     methods = dict.fromkeys(line.cells["method"] for line in lines)
     names = {line.cells[column] for line in sheet.lines}
-    given = {(line.cells["method"], line.cells.get("size")) for line in lines}
-    is_size = size is not None or len(given) >= 2 * len(methods)  # else numbers count runs, as in misty-dawn-12
+    points = {(line.cells["method"], line.cells.get("size")) for line in lines}
+    is_size = size is not None or len(points) >= 2 * len(methods)  # else numbers count runs, as in misty-dawn-12
     if (
         len(methods) == len(lines)
         or not is_size

@@ -30,7 +30,7 @@ def test_tables_findings_and_figures_of_a_study() -> None:
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        (lambda study: study.table("comparison"), "did you mean 'comparisons'"),
+        (lambda study: study.table("comparison"), "did you mean comparisons"),
         (lambda study: study.plot("rogue1"), "no metric 'rogue1'"),
         (lambda study: study.plot(corpus="x"), "no corpus 'x'"),
         (lambda study: sc.load("no-study"), "no folder with a study's tables"),
@@ -39,7 +39,7 @@ def test_tables_findings_and_figures_of_a_study() -> None:
 def test_what_a_study_lacks_is_named(wanted, message) -> None:
     with pytest.raises(CommandError, match=message):
         wanted(sc.load(RECORDED))
-    with pytest.raises(AttributeError, match="did you mean 'comparisons'"):
+    with pytest.raises(AttributeError, match="did you mean comparisons"):
         sc.load(RECORDED).comparison  # noqa: B018
 
 

@@ -143,6 +143,7 @@ def _contradiction(row: Row, claim: Claim) -> str:
     applies = claim in rule.claims and (row.row not in OF_PEOPLE or claim in rules.people.get(row.part, ()))
     is_shown = row.row in PERTURBATIONS and float(row.part or rules.dose) != rules.dose
     is_sure = row.p is not None and row.p < rules.level
+    allowed: tuple[str, ...] = ("undecided",)
     if row.value is None:  # of a metric that does not vary, or without texts
         allowed = ("failed", "undecided", "not applicable") if applies else ("not applicable",)
     elif not applies or is_shown:
@@ -150,8 +151,6 @@ def _contradiction(row: Row, claim: Claim) -> str:
     elif is_sure or row.row == "repeats":
         above = row.value <= row.threshold if row.row == "repeats" else row.value > row.threshold
         allowed = ("passed",) if above else ("failed",)
-    else:
-        allowed = ("undecided",)
     is_told = row.verdict != "not applicable" or not applies or row.why
     beside = f"value {row.value}, p {row.p} at threshold {row.threshold:g} give {' or '.join(allowed)}"
     return "" if row.verdict in allowed and is_told else f"{row.verdict}, but {beside}"
