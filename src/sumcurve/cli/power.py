@@ -33,6 +33,7 @@ def _add_options(power: argparse.ArgumentParser) -> None:
         "--per-item",
         type=Path,
         nargs="+",
+        default=(),
         metavar="CSV",
         help="scores of two systems on the same items: one file of both, or one of each",
     )
@@ -42,6 +43,7 @@ def _add_options(power: argparse.ArgumentParser) -> None:
         "--seed-scores",
         nargs="+",
         type=_numbers,
+        default=(),
         metavar="S,S,...",
         help="mean scores in points, one list of seeds for each system, such as 31.2,31.5,30.9",
     )
