@@ -253,6 +253,9 @@ def _item(sheet: Sheet, columns: Columns) -> str:
             f"{sheet.name}: texts, no scores: sumcurve rouge --references FILE --candidates FILE "
             "--per-item scores.csv scores them, for sumcurve compare scores.csv"
         )
+    is_older = columns.item is None and {"item", "id", "empty"} <= {*sheet.columns}  # of rouge --per-item: row numbers
+    if is_older and all(line.cells["id"] for line in sheet.lines):
+        return "id"
     return sheet.column(columns.item, (*ITEM, INDEX), "item", "--item")
 
 

@@ -395,3 +395,12 @@ def test_files_without_a_column_of_items_are_joined_by_their_rows(tmp_path) -> N
     frames[0][:5].to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(CommandError, match=r"item '6' has no score of 'a"):
         sc.compare([tmp_path / "a.csv", tmp_path / "b.csv"])
+
+
+def test_items_of_an_older_file_of_rouge_are_its_ids(tmp_path) -> None:
+    """Its column `item` counts rows, of which two files may have other orders."""
+    for name, ids in (("a", "xyzw"), ("b", "wzyx")):
+        rows = [f"candidates,{n},{one},0,{'xyzw'.index(one) / 4}\n" for n, one in enumerate(ids, start=1)]
+        (tmp_path / f"{name}.csv").write_text("system,item,id,empty,rouge1_f\n" + "".join(rows))
+    found = sc.compare({name: tmp_path / f"{name}.csv" for name in "ab"}).to_pandas("pairs")
+    assert (found.ties[0], found.difference[0]) == (4, 0)
