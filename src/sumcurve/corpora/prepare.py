@@ -13,7 +13,8 @@ groups.
 Groups that the study holds out whole (`split.unseen`) are drawn for no other part. They are the part unseen, in the
 order of the keyed hash of the records' ids, without records that repeat an earlier record of the raw content.
 
-Ready parts, as those of a published corpus, are taken as they are. A published test part is not filtered: none of its
+Ready parts, as those of a published corpus, are taken as they are; a third that two lack is `drawn` from train. A
+published test part is not filtered: none of its
 records is dropped as a duplicate, for a limit or for its language, but only rows that are no record, that have the id
 of an earlier record, or that are beyond the size that a study sets for the part. Records that test holds, too, are
 dropped from valid, those that test or valid hold from train, and duplicates inside train. With `split.shared_groups`
@@ -119,7 +120,7 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
         if shared is not None:
             statistics["shared"] = shared
         if settings.split.shared_groups:
-            statistics["groups"] = groups_of(connection, content.ready is not None)
+            statistics["groups"] = groups_of(connection)
         with writing(corpus.dropped_path) as stream:
             stream.writelines(map(line_of, dropped_rows(connection)))
         statistics["parts"] = write_parts(connection, corpus, UNSEEN in kept, place / "spool")

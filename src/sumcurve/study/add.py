@@ -43,8 +43,8 @@ from sumcurve.sources.source import Inside
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.members import is_visible
 from sumcurve.store.records import write_text
-from sumcurve.study.added_fields import Found, found_in
-from sumcurve.study.added_parts import Candidate, Digests, parts_drawn, ready_files, repeats, test_notes
+from sumcurve.study.added_fields import Found, found_in, has_objects
+from sumcurve.study.added_parts import Candidate, Digests, lacking, parts_drawn, ready_files, repeats, test_notes
 from sumcurve.study.doors import CAPABILITIES, SOURCES, Raw
 from sumcurve.study.languages import Language, language_of
 from sumcurve.study.plan import Plan
@@ -180,8 +180,16 @@ def fields_in(content: Content, arguments: argparse.Namespace, name: str) -> Fou
     stated = {key: getattr(arguments, key) for key in (*FIELDS, "chat", "target_list")}
     found = found_in(content.path, rows, stated, rows_in(content), content.ready is None)
     fields = found.fields
+    listed = [
+        f"{column} holds lists of objects: texts are made of them by `jq -c '(arrays[], objects) | .{column}[]? |= "
+        f'([.[] | strings] | join(": "))\' {shlex.quote(str(content.path))} > texts.jsonl`'
+        for column in found.examples
+        if (found.asked or column in (fields.get("source"), fields.get("target"))) and has_objects(rows, column)
+    ]
+    if listed and not found.asked:
+        raise PlanError(f"{content.path}: {'; '.join(listed)}")
     if found.asked or (arguments.name is None and not arguments.corpus.startswith(HUB)):
-        raise PlanError(asked_for(content.path, found, arguments, name))
+        raise PlanError("; ".join([asked_for(content.path, found, arguments, name), *listed]))
     if "source" in fields and fields["source"] == fields["target"]:
         raise PlanError(
             f"{content.path}: source and target are one field, {fields['source']}: say --source or --target"
@@ -230,7 +238,9 @@ def check_lengths(path: Path, fields: Mapping[str, Any], lengths: Lengths) -> No
         )
 
 
-def check_records(path: Path, fields: Mapping[str, Any], counts: DataProfile, ready: Any) -> None:
+def check_records(
+    path: Path, fields: Mapping[str, Any], counts: DataProfile, parts: Mapping[str, Sequence[Candidate]]
+) -> None:
     """Raise PlanError where the records make no study: too few, of too few groups, or none of a part that is ready."""
     count, drops = counts.parts.total(), not_usable(counts)
     check_lengths(path, fields, counts.lengths)
@@ -239,13 +249,14 @@ def check_records(path: Path, fields: Mapping[str, Any], counts: DataProfile, re
             f"{path} has {counted(count, 'usable record')}, and a study needs at least {LEAST_RECORDS}"
             + (f"; not usable: {drops}" if drops else "")
         )
-    if ready is None and counts.groups + counts.ungrouped < len(PARTS):
+    empty = [part for part in PARTS if not parts[part]]
+    if empty and not (counts.parts.keys() - {None}):
         raise PlanError(
             f"{path}: its {count} records are of {counted(counts.groups, 'group')} (field "
             f"{fields.get('group', 'group')}), and a group is never divided among {', '.join(PARTS)}: name another "
             "field by --group, take the field out, or make the parts yourself"
         )
-    if ready is not None and (empty := [part for part in PARTS if not counts.parts[part]]):
+    if empty:
         raise PlanError(
             f"{path}: its parts are ready, but no usable record is of {' or '.join(empty)} (not usable: "
             f"{drops or 'none'}): add some, or take the parts out of the data to have them drawn"
@@ -372,25 +383,34 @@ def sizes_of(count: int) -> dict[str, int]:
     return {"valid": min(count // 20, 500), "test": min(count // 10, 1000)}
 
 
-def parts_of(counts: DataProfile, ready: Any) -> dict[str, list[Candidate]]:
-    """The records of each part: as stated in the records, or as they would be drawn."""
-    if ready:
-        return {part: [row for row in counts.left if row.split == part] for part in PARTS}
-    return parts_drawn(counts.left, **sizes_of(len(counts.left)))
+def parts_of(counts: DataProfile, ready: Any) -> tuple[dict[str, list[Candidate]], str | None]:
+    """The records of each part, as stated in the records or as drawn; and the part that alone is drawn, if any."""
+    if not ready:
+        return parts_drawn(counts.left, **sizes_of(len(counts.left))), None
+    parts = {part: [row for row in counts.left if row.split == part] for part in PARTS}
+    stated = ready if isinstance(ready, Mapping) else {part for part in PARTS if parts[part]}
+    if drawn := lacking([part for part in PARTS if part not in stated]):
+        sizes = {"valid": 0, "test": 0, drawn: max(1, sizes_of(len(parts["train"]))[drawn])}
+        from_train = parts_drawn(parts["train"], **sizes)
+        parts |= {part: from_train[part] for part in ("train", drawn)}
+    return parts, drawn
 
 
 def corpus_of(
-    called: str, counts: DataProfile, raw: Mapping[str, Any], ready: Any, sizes: Sequence[int] | None
+    called: str,
+    counts: DataProfile,
+    raw: Mapping[str, Any],
+    split: Mapping[str, Any],
+    sizes: Sequence[int] | None,
+    published: Mapping[str, int],
 ) -> dict[str, Any]:
     """The corpus's block of the study; without `sizes`, numbers of records, it has percents."""
     lengths, count = counts.lengths, counts.parts.total()
     titles = quantile(lengths.target_sentences, 0.95) == 1
     most = min(quantile(lengths.target, 0.99), MOST_TARGET_TOKENS)
-    split: dict[str, Any] = {"ready": ready} if ready else sizes_of(count)
-    published = {part: len(rows) for part, rows in parts_of(counts, ready).items()}
     corpus: dict[str, Any] = {"title": f"{count} records of {called}.", "raw": dict(raw)}
     corpus |= {"prepare": counts.language.prepare} if counts.language.prepare else {}
-    if not ready:  # nothing is left out of parts that others have made
+    if "ready" not in split:  # nothing is left out of parts that others have made
         corpus["prepare"] = counts.language.prepare | {
             "min_source_tokens": quantile(lengths.source, 0.01),
             "max_source_tokens": quantile(lengths.source, 0.99),
@@ -398,8 +418,8 @@ def corpus_of(
             "max_target_tokens": quantile(lengths.target, 0.99),
         }
     corpus |= {
-        "split": split,
-        "published": published,
+        "split": dict(split),
+        "published": dict(published),
         **({"sizes": [*sizes]} if sizes else {"percents": percents(published["train"])}),
         "target": "titles" if titles else "summaries",
         "source_tokens": min(quantile(lengths.source, 0.9), MOST_SOURCE_TOKENS),
@@ -551,10 +571,11 @@ def add(
     if kind not in SOURCES:
         raise PlanError(f"--format {kind!r}: there are {', '.join(SOURCES)}")
     files = {part: getattr(arguments, part) for part in PARTS}
-    if any(files.values()) and not all(files.values()):
-        raise PlanError("say all of --train, --valid and --test, or none")
+    if any(files.values()) and (missing := [part for part in PARTS if not files[part]]) and not lacking(missing):
+        raise PlanError("say --train with --valid, --test or both, or none of them")
+    files = {part: pattern for part, pattern in files.items() if pattern}
     alone = not hub and Path(arguments.corpus).is_file()
-    ready: Any = files if all(files.values()) else None if alone else ready_below(origin, kind, note)
+    ready: Any = files or (None if alone else ready_below(origin, kind, note))
     only = tuple(origin.raw.get("only", ()))
     layout = {name: value for name, value in given(arguments, Layout).items() if value}
     content = Content(path, SOURCES[kind].by_layout(layout), None, ready, only=only)
@@ -581,7 +602,11 @@ def add(
         found.notes.append(f"references: {counted(counts.references, 'record')} of {counts.parts.total()} have several")
     count = counts.parts.total()
     drops = not_usable(counts)
-    check_records(path, fields, counts, ready)
+    parts, drawn = parts_of(counts, ready)
+    check_records(path, fields, counts, parts)
+    published = {part: len(rows) for part, rows in parts.items()}
+    split: dict[str, Any] = {"ready": ready} if ready else sizes_of(count)
+    split |= {"drawn": drawn, drawn: published[drawn]} if drawn else {}
     raw = dict(origin.raw)
     if isinstance(ready, Mapping):
         raw.pop("only", None)  # its patterns name the files
@@ -597,12 +622,12 @@ def add(
         raw["fields"] = fields
     if content.gather:
         raw["gather"] = content.gather
-    corpus = corpus_of(origin.called, counts, raw, ready, arguments.sizes)
+    corpus = corpus_of(origin.called, counts, raw, split, arguments.sizes, published)
     long = quantile(counts.lengths.source_sentences, 0.95)
     added = {
         key: addition
         for capability in CAPABILITIES.values()
-        for key, addition in capability.added(corpus["published"]["test"], long).items()
+        for key, addition in capability.added(published["test"], long).items()
     }
     corpus |= {key: addition.value for key, addition in added.items()}
     methods = methods_of(arguments, config, note)
@@ -624,18 +649,21 @@ def add(
         study.unlink()
         raise
     names = _named(fields)
-    parts = "drawn" if ready is None else "ready: " + ", ".join(f"{counts.parts[part]} {part}" for part in PARTS)
+    origins = "drawn"
+    if ready:
+        origins = "ready: " + ", ".join(f"{counts.parts[part]} {part}" for part in PARTS if part != drawn)
+        origins += f"; of the training part {published[drawn]} are drawn for {drawn}" if drawn else ""
     if drops:
         note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
     groups = f"{counted(counts.groups, 'group')}, never divided" if counts.groups else "no groups"
-    note(f"{arguments.corpus}: {count} records ({kind}); fields {names}; {groups}; parts {parts}")
+    note(f"{arguments.corpus}: {count} records ({kind}); fields {names}; {groups}; parts {origins}")
     if kind == "csv":
         for shard in content.shards:
             for warning in (*guesses_in(shard.path, Layout(**layout)), *quote_notes(shard.path, Layout(**layout))):
                 note(warning)
     for line in found.notes + length_notes(counts.lengths, corpus):
         note(line)
-    for warning in test_notes(parts_of(counts, ready)["test"], bool(ready)):
+    for warning in test_notes(parts["test"], bool(ready) and drawn != "test"):
         note(warning)
     note(f"language: {counts.language.reason}")
     shares = ", ".join(f"{size:,}" for size in corpus.get("sizes") or corpus["percents"])

@@ -90,6 +90,7 @@ def found_in(
     if alike and "target" not in fields:
         targets = [alike[0], *(column for column in targets if column not in alike)]
     targets = targets or fitting("references")[:1]
+    targets = [column for column in targets if plain(column) == "target"] or targets  # a title beside it is another
     sources = [fields["source"]] if "source" in fields else fitting("source")
     chat = fields.get("chat") or (None if sources and targets else next((n for n in there if is_chat(rows, n)), None))
     if chat is not None:
@@ -164,6 +165,12 @@ def is_chat(rows: Sequence[Row], column: str) -> bool:
     """Tell whether most values of a column are messages of a user and an assistant."""
     roles = [{role for role, _ in messages_of(row.get(column))} for row in rows]
     return 2 * sum({"user", "assistant"} <= of for of in roles) > len(rows)
+
+
+def has_objects(rows: Sequence[Row], column: str) -> bool:
+    """Tell whether a column holds lists of objects, as turns of a meeting, where they are no chat."""
+    lists = [value for row in rows if isinstance(value := row.get(column), list) and value]
+    return any(isinstance(value[0], Mapping) for value in lists) and not is_chat(rows, column)
 
 
 def of_chat(column: str, rows: Sequence[Row]) -> str:

@@ -125,7 +125,7 @@ JSON_LINES = [
     (lines(ROWS), "--name smoke", "smoke.yaml is there already"),
     (lines(ROWS), "--format nonsense", "there are jsonl, csv, parquet"),
     (lines(ROWS), "--form huge", "no form 'huge'"),
-    (lines(ROWS), "--train a*", "say all of --train, --valid and --test"),
+    (lines(ROWS), "--train a*", "say --train with --valid, --test or both"),
     (lines({**row, "split": "train"} for row in ROWS), "", "no usable record is of valid or test"),
     (
         lines([*ROWS[:20], {"id": "x", "source": "", "target": "a"}]),
@@ -154,9 +154,9 @@ TABLES = [
     ),
     (
         "mine.csv",
-        table({"source": 30, "target": 6, "title": 4}),
+        table({"source": 30, "summary": 6, "title": 4}),
         "",
-        r"which field is the target \(target or title\)\? say --target",
+        r"which field is the target \(summary or title\)\? say --target",
     ),
     (
         "mine.csv",
