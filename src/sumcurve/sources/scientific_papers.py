@@ -11,15 +11,14 @@ Copies as Parquet (ccdv/arxiv-summarization) have no sentences: name them by `fo
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from sumcurve.sources import jsonl
-from sumcurve.sources.lines import lines_of_member
+from sumcurve.sources.lines import archived, lines_of_member
 from sumcurve.sources.raw import MISSING_KEY, WRONG_TYPE, Refused
 from sumcurve.sources.source import Inside, Rows, Source
 from sumcurve.store.errors import CorpusError
-from sumcurve.store.members import is_visible, limits_of_text, zip_members
 
 PARTS = {"train.txt": "train", "val.txt": "valid", "test.txt": "test"}
 SENTENCE = re.compile(r"^\s*<S>\s*|\s*</S>\s*$", re.IGNORECASE)
@@ -38,17 +37,10 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         for row in jsonl.rows(path, None):
             yield paper(row, PARTS[name])
         return
-    with zip_members(path, limits_of_text(path)) as archive:
-        members = [name for name in archive if is_visible(name) and PurePosixPath(name).name in PARTS]
-        names_inside = [PurePosixPath(member).name for member in members]
-        if sorted(names_inside) != sorted(PARTS):
-            raise CorpusError(
-                f"{path} has {', '.join(members) or 'no part'} where {', '.join(PARTS)} belong: is it the archive that "
-                "the study names?"
-            )
-        for member, name in zip(members, names_inside, strict=True):
-            yield Inside(member, PARTS[name])
-            for row in jsonl.rows_of(lines_of_member(archive[member])):
+    with archived(path, PARTS) as members:
+        for name, member in members.items():
+            yield Inside(member.name, PARTS[name])
+            for row in jsonl.rows_of(lines_of_member(member)):
                 yield paper(row, PARTS[name])
 
 

@@ -103,7 +103,7 @@ def test_what_decides_how_content_is_read_decides_the_name(home) -> None:
         (OF_GIT, {}, "`git` takes no `files` and no `sha256`"),
         ({"path": "a.jsonl", "tree": "0" * 40}, {}, "`commit`, `below` and `tree` are for `git`"),
         ({"path": "a.jsonl"}, {"valid": 3}, r"give the sizes `valid` and `test`, or say by `ready`"),
-        ({"path": "a.jsonl"}, {"ready": {"train": "a", "valid": "b"}}, r"ready.*test: Field required"),
+        ({"path": "a.jsonl"}, {"ready": {"train": "a", "valid": "b"}}, "`drawn` names the part that `ready` lacks"),
         ({"path": "a"}, {"ready": {"train": "../a", "valid": "b", "test": "c"}}, r"'\.\./a' names no file"),
     ],
 )
