@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sumcurve.corpora.tokenizers import Tokenizer, tokenizer
 from sumcurve.settings.corpus import Prepare
-from sumcurve.sources.cleaning import StepRefused, cleaner
+from sumcurve.sources.cleaning import clean
 from sumcurve.sources.raw import EMPTY_REFERENCE, EMPTY_SOURCE, EMPTY_TARGET, RawRecord, RawText, Refused
 from sumcurve.store.records import Record, Text
 
@@ -35,14 +35,7 @@ def tokenized(raw: RawRecord, settings: Prepare, steps: list[str] | None = None)
 
     `steps` receives the effects of cleaning on the record, as `STEP changed`, `STEP left` and `STEP dropped`.
     """
-    steps = [] if steps is None else steps
-    try:
-        cleaned = cleaner(settings.clean, settings.language)(raw, keep=published(raw))
-    except StepRefused as refused:
-        steps.append(f"{refused.step} dropped")
-        raise
-    steps += [f"{name} changed" for name in cleaned.changed] + [f"{name} left" for name in cleaned.left]
-    raw = cleaned.record
+    raw = clean(raw, settings.clean, settings.language, published(raw), steps)
     words = tokenizer(settings.tokenizer)
     text = Text(
         raw.id,

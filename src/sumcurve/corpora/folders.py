@@ -109,13 +109,9 @@ class FractionSpecification(Sized):
 def fraction(specification: FractionSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write word counts and statistics of a percentage of a corpus, or of a number of its records."""
     from sumcurve.corpora.fraction import write_fraction
-    from sumcurve.corpora.sizes import write_records
 
     train, seed = Corpus(inputs[specification["corpus"]]).part("train"), specification.get("seed", 1)
-    if "percent" in specification:
-        write_fraction(train, specification["percent"], seed, stage.folder)
-    else:
-        write_records(train, specification["records"], seed, stage.folder)
+    write_fraction(train, seed, stage.folder, specification.get("percent"), specification.get("records"))
 
 
 class AnnotateSpecification(TypedDict):

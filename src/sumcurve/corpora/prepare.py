@@ -52,7 +52,7 @@ from sumcurve.corpora.parts import SHARED_GROUP, SHARED_ID, holds_out, keyed, re
 from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.settings.corpus import Preparation
-from sumcurve.sources.cleaning import cleaner
+from sumcurve.sources.cleaning import LANGUAGE
 from sumcurve.sources.content import Content
 from sumcurve.sources.raw import Dropped, Place, RawRecord, Refused, excerpt
 from sumcurve.store.errors import CorpusError
@@ -113,7 +113,7 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
         }
         if read != statistics["kept"] + sum(counts.values()):
             raise CorpusError(f"{content.path}: {statistics} do not add up; report this bug")
-        if steps := cleaner(settings.prepare.clean, settings.prepare.language).names:
+        if steps := [*settings.prepare.clean, *([LANGUAGE] if settings.prepare.language else [])]:
             statistics["cleaning"] = cleaning_of(connection, steps)
         if content.ready is not None:
             statistics["ready"] = {part: {"kept": kept[part], "dropped": by_reason(counts, part)} for part in PARTS}

@@ -45,7 +45,8 @@ def archived(path: Path, names: Collection[str]) -> Iterator[dict[str, Member]]:
         if sorted(map(name_of, found)) != sorted(names):
             there = ", ".join(member.name for member in found) or "nothing"
             raise CorpusError(
-                f"{path} has {there} where {', '.join(names)} belong, each once: is it the study's archive?"
+                f"{path} has {there} where {', '.join(names)} belong, each once: is it the archive "
+                "that the study names?"
             )
         yield {name_of(member): member for member in found}
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from sumcurve.sources import jsonl
 from sumcurve.sources.lines import archived, lines_of_member
-from sumcurve.sources.raw import MISSING_KEY, WRONG_TYPE, Refused
+from sumcurve.sources.raw import Refused, is_strings
 from sumcurve.sources.source import Inside, Rows, Source
 from sumcurve.store.errors import CorpusError
 
@@ -45,26 +45,18 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 
 
 def paper(row: Mapping[str, Any] | Refused | Inside, split: str) -> Mapping[str, Any] | Refused | Inside:
-    """The record of a row, or the reason why it is none."""
+    """The row with its sentences as they are read, and its part; what is no list of sentences is refused later."""
     if not isinstance(row, Mapping):
         return row
-    for name in ("article_id", "article_text", "abstract_text"):
-        if name not in row:
-            return Refused(MISSING_KEY, name)
-    article, abstract = row["article_text"], row["abstract_text"]
-    for name, value in (("article_text", article), ("abstract_text", abstract)):
-        if not isinstance(value, list) or not all(isinstance(sentence, str) for sentence in value):
-            return Refused(WRONG_TYPE, f"{name}: {value!r}, must be a list of sentences")
-    return {
-        "id": row["article_id"],
-        "source": [sentence for sentence in article if sentence.strip()],
-        "target": [sentence for marked in abstract if (sentence := SENTENCE.sub("", marked)).strip()],
-        "split": split,
-    }
+    texts = {name: of for name in ("article_text", "abstract_text") if is_strings(of := row.get(name))}
+    if "abstract_text" in texts:
+        texts["abstract_text"] = [SENTENCE.sub("", sentence) for sentence in texts["abstract_text"]]
+    return {**row, **{name: [one for one in of if one.strip()] for name, of in texts.items()}, "split": split}
 
 
 SOURCE = Source(
     suffixes=[".zip", ".txt", ".txt.gz", ".txt.zst"],
     unit="line",
     rows=rows,
+    fields={"id": "article_id", "source": "article_text", "target": "abstract_text", "split": "split"},
 )

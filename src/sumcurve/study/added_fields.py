@@ -12,7 +12,7 @@ from sumcurve.files.fields import ID, MORE_SOURCES, MORE_TARGETS, REFERENCES, SO
 from sumcurve.machine.counts import counted
 from sumcurve.machine.spelling import there_are
 from sumcurve.settings.config import PlanError
-from sumcurve.sources.raw import FIELDS, SPLITS, has_text, messages_of
+from sumcurve.sources.raw import FIELDS, SPLITS, has_text, is_strings, messages_of
 
 NAMES = {
     "id": ID,
@@ -273,10 +273,6 @@ def words_of(rows: Iterable[Row], name: str) -> int:
     """The median of the words that a field's values have, where it has any; numbers and objects have none."""
     texts = [" ".join(value) if is_strings(value) else value for row in rows if (value := row.get(name))]
     return median_low([len(text.split()) if isinstance(text, str) else 0 for text in texts]) if texts else 0
-
-
-def is_strings(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def longer_fields(rows: Sequence[Row], source: str, others: Iterable[str]) -> list[str]:

@@ -13,9 +13,8 @@ from typing import Any, Protocol
 import torch
 from safetensors.torch import load_file, save
 
-from sumcurve.corpora.fraction import read_words
+from sumcurve.corpora.fraction import drawn_positions, read_words
 from sumcurve.corpora.lines import Drawn, Lines
-from sumcurve.corpora.sizes import drawn_positions
 from sumcurve.corpora.store import Corpus, read_salient
 from sumcurve.models.examples import Spans
 from sumcurve.models.vocabulary import Vocabulary
