@@ -169,16 +169,14 @@ class Raw(Settings):
             raise ValueError("`format`, `fields`, `files` and `min` are for a `path`, a `hub` or `git`")
         if made and self.sha256 is None:
             raise ValueError("give the `sha256` of what is made on this machine: the error of a wrong one prints it")
-        if self.hub is not None and not (self.revision and self.files):
-            raise ValueError("`hub` needs a `revision` and `files`")
-        if self.hub is None and self.revision is not None:
-            raise ValueError("`revision` is for a `hub`")
-        if self.git is not None and not (self.commit and self.tree):
-            raise ValueError("`git` needs a `commit` and a `tree`, which `git rev-parse COMMIT:FOLDER` prints")
+        for origin, needed, more in (("hub", ("revision", "files"), ()), ("git", ("commit", "tree"), ("below",))):
+            if getattr(self, origin) is not None and not all(getattr(self, key) for key in needed):
+                raise ValueError(f"`{origin}` needs a `{needed[0]}` and `{needed[1]}` (docs/reference/corpora.md)")
+            strange = [key for key in (*needed, *more) if key != "files" and getattr(self, key)]
+            if getattr(self, origin) is None and strange:
+                raise ValueError(f"`{strange[0]}` is for a `{origin}`")
         if self.git is not None and (self.files or self.sha256):
             raise ValueError("`git` takes no `files` and no `sha256`: its `tree` pins every file")
-        if self.git is None and (self.commit or self.below or self.tree):
-            raise ValueError("`commit`, `below` and `tree` are for `git`")
         if ".." in (self.below or "").split("/"):
             raise ValueError(f"below {self.below!r} names no folder in the repository")
         for name in (*(self.files or ()), *(self.only or ())):

@@ -10,7 +10,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from glob import escape
 from itertools import islice
 from math import ceil
@@ -34,11 +34,11 @@ from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Prepare
 from sumcurve.sources import format_of
 from sumcurve.sources.content import Content, patterns, text_digest
-from sumcurve.sources.csv import guesses_in, rows_in_one
+from sumcurve.sources.csv import layout_notes
 from sumcurve.sources.lines import as_corpus_error, read_lines
 from sumcurve.sources.parallel import side_of, summaries_of
 from sumcurve.sources.pinned import File
-from sumcurve.sources.raw import FIELDS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
+from sumcurve.sources.raw import FIELDS, Dropped, Place, RawRecord, Refused
 from sumcurve.sources.source import Inside
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.members import is_visible
@@ -50,11 +50,6 @@ from sumcurve.study.languages import Language, language_of
 from sumcurve.study.plan import Plan
 from sumcurve.study.planning.checks import NAME
 
-KINDS = {  # of fields' values
-    **dict.fromkeys(("id", "group", "split"), "a string"),
-    **dict.fromkeys(("source", "target"), "a string or a list of strings"),
-    "references": "a list of targets",
-}
 OF_DATA = re.compile(r"\.(json|jsonl|ndjson|csv|tsv|parquet|pq|zip)\b")  # endings of files that are no lone texts
 FLAGS = (
     *("format", "delimiter", "quoting", "no_heads", "rows", "below", "models", "sizes", "form", *FIELDS, "chat"),
@@ -74,16 +69,6 @@ LEAST_GATHERED = 0.05  # of a part's rows, that repeat a source with another tar
 
 
 @dataclass(frozen=True)
-class Lengths:
-    """Lengths of a sample of records, in tokens and sentences."""
-
-    source: list[int] = field(default_factory=list)
-    target: list[int] = field(default_factory=list)
-    source_sentences: list[int] = field(default_factory=list)
-    target_sentences: list[int] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
 class DataProfile:
     """Profile of the content from one pass over all of it."""
 
@@ -92,8 +77,7 @@ class DataProfile:
     dropped: Counter[str]
     bad: str  # the first row that is not usable: its place, and why; empty where all are
     groups: int
-    ungrouped: int
-    lengths: Lengths
+    lengths: dict[str, list[int]]  # of a sample, in tokens and sentences
     repeats: int  # rows whose source another row of their part has
     others: Counter[str | None]  # those among them that have another target, by part
     references: int  # records that have several summaries
@@ -224,27 +208,20 @@ def asked_for(path: Path, found: Found, arguments: argparse.Namespace, name: str
     return f"{path}: {'; '.join(asks)}: type `{' '.join(words)}`; there are: {columns}"
 
 
-def check_lengths(path: Path, fields: Mapping[str, Any], lengths: Lengths) -> None:
-    """Raise PlanError where sources are shorter than targets, as where columns are swapped."""
-    if not lengths.source:
-        return
-    source, target = quantile(lengths.source, 0.5), quantile(lengths.target, 0.5)
-    if source < target:
+def check_records(
+    path: Path, fields: Mapping[str, Any], counts: DataProfile, parts: Mapping[str, Sequence[Candidate]]
+) -> None:
+    """Raise PlanError where the records make no study: too few, of too few groups, or none of a part that is ready."""
+    count, drops = counts.parts.total(), not_usable(counts)
+    source, target = (quantile(counts.lengths[name] or [0], 0.5) for name in ("source", "target"))
+    if source < target:  # as where columns are swapped
         names = [fields.get("chat") or fields.get(name) or name for name in ("source", "target")]
         raise PlanError(
             f"{path}: the median source (field {names[0]}) has {counted(source, 'token')}, and the median target "
             f"(field {names[1]}) {target}: are they swapped, or is another field meant? say "
             "--source FIELD and --target FIELD"
         )
-
-
-def check_records(
-    path: Path, fields: Mapping[str, Any], counts: DataProfile, parts: Mapping[str, Sequence[Candidate]]
-) -> None:
-    """Raise PlanError where the records make no study: too few, of too few groups, or none of a part that is ready."""
-    count, drops = counts.parts.total(), not_usable(counts)
-    check_lengths(path, fields, counts.lengths)
-    if count < LEAST_RECORDS or not counts.lengths.source:
+    if count < LEAST_RECORDS or not source:
         raise PlanError(
             f"{path} has {counted(count, 'usable record')}, and a study needs at least {LEAST_RECORDS}"
             + (f"; not usable: {drops}" if drops else "")
@@ -277,18 +254,6 @@ def _check_encoding(path: Path) -> None:
     raise PlanError(f"{problem}: write it as UTF-8" + ("" if is_packed(path) else f", such as by `{program}`"))
 
 
-def quote_notes(path: Path, layout: Layout) -> list[str]:
-    """A warning of quotes that are left open in a table."""
-    if not (rows := rows_in_one(path, layout)):
-        return []
-    (begin, lines), others = rows[0], f"; so do {counted(len(rows) - 1, 'other row')}" if len(rows) > 1 else ""
-    return [
-        f"WARNING: {path}:{begin}: one row has {lines} lines from here, and they look like rows themselves{others}: is "
-        "a quote left open, and are they several records? Then double the quotes inside cells; where these are texts "
-        "of several lines, all is well"
-    ]
-
-
 def seen(content: Content) -> DataProfile:
     """Read the content once. Lengths are of a seeded sample; all else is of all rows."""
     draw = random.Random(1)
@@ -300,18 +265,22 @@ def seen(content: Content) -> DataProfile:
     places: dict[tuple[str | None, str], Place] = {}  # of ids
     targets: dict[tuple[str | None, bytes], bytes] = {}  # of sources, the first
     again, others, several = 0, Counter[str | None](), set[Place]()
+
+    def drop(place: Place, reason: str, value: str) -> None:
+        nonlocal bad
+        dropped[reason] += 1
+        bad = bad or f"{place}: {reason}: {value}"
+
     for raw in content.records():
         if isinstance(raw, Dropped):
-            dropped[raw.reason] += 1
-            bad = bad or _bad(raw.place, raw.reason, raw.value)
+            drop(raw.place, raw.reason, raw.value)
             continue
         digests = text_digest(raw.source), text_digest(raw.target)
         if (target := targets.setdefault((raw.split, digests[0]), digests[1])) is not digests[1]:
             again += 1
             others[raw.split] += target != digests[1]
         if (first := places.setdefault((raw.split, raw.id), raw.place)) is not raw.place:
-            dropped[DUPLICATE_ID] += 1
-            bad = bad or _bad(raw.place, DUPLICATE_ID, f"{raw.id} first at {first}")
+            drop(raw.place, DUPLICATE_ID, f"{raw.id} first at {first}")
             continue
         parts[raw.split] += 1
         several |= {raw.place} if raw.references else set()
@@ -326,38 +295,29 @@ def seen(content: Content) -> DataProfile:
         if owner is None:
             left.append(row)
         else:
-            dropped[reason] += 1
-            bad = bad or _bad(row.place, reason, f"as {owner.place}")
+            drop(row.place, reason, f"as {owner.place}")
     references = sum(row.place in several for row in left)
     groups = {row.group for row in left} - {None}
-    ungrouped = sum(row.group is None for row in left)
-    lengths, language = Lengths(), language_of(sample)
+    language = language_of(sample)
+    lengths: dict[str, list[int]] = {f"{name}{of}": [] for name in ("source", "target") for of in ("", "_sentences")}
     for raw in sample:
         try:
             record, _ = tokenized(raw, Prepare(**language.prepare))
         except Refused as refused:
-            dropped[refused.reason] += 1
-            bad = bad or _bad(raw.place, refused.reason, refused.value)
+            drop(raw.place, refused.reason, refused.value)
             continue
-        lengths.source.append(len(record.source_tokens))
-        lengths.target.append(sum(sentence.count(" ") + 1 for sentence in record.target))
-        lengths.source_sentences.append(len(record.source))
-        lengths.target_sentences.append(len(record.target))
+        lengths["source"].append(len(record.source_tokens))
+        lengths["target"].append(sum(sentence.count(" ") + 1 for sentence in record.target))
+        lengths["source_sentences"].append(len(record.source))
+        lengths["target_sentences"].append(len(record.target))
     kept = Counter(row.split for row in left)
-    return DataProfile(kept, left, dropped, bad, len(groups), ungrouped, lengths, again, others, references, language)
+    return DataProfile(kept, left, dropped, bad, len(groups), lengths, again, others, references, language)
 
 
 def gathers(counts: DataProfile) -> bool:
     """Tell whether rows that repeat a source are further references: most have another target, in a part one in 20."""
     many = any(number >= LEAST_GATHERED * (counts.parts[part] + number) for part, number in counts.others.items())
     return many and 2 * counts.others.total() > counts.repeats
-
-
-def _bad(place: Place, reason: str, value: str) -> str:
-    """Description of a row that is not usable, with the field's type where the value is too long to be shown."""
-    name = value.split(":")[0]
-    kind = f" ({name} must be {KINDS[name]})" if reason == WRONG_TYPE and value.endswith("…") and name in KINDS else ""
-    return f"{place}: {reason}: {value}{kind}"
 
 
 def _named(fields: Mapping[str, Any]) -> str:
@@ -406,26 +366,26 @@ def corpus_of(
 ) -> dict[str, Any]:
     """The corpus's block of the study; without `sizes`, numbers of records, it has percents."""
     lengths, count = counts.lengths, counts.parts.total()
-    titles = quantile(lengths.target_sentences, 0.95) == 1
-    most = min(quantile(lengths.target, 0.99), MOST_TARGET_TOKENS)
+    titles = quantile(lengths["target_sentences"], 0.95) == 1
+    most = min(quantile(lengths["target"], 0.99), MOST_TARGET_TOKENS)
     corpus: dict[str, Any] = {"title": f"{count} records of {called}.", "raw": dict(raw)}
     corpus |= {"prepare": counts.language.prepare} if counts.language.prepare else {}
     if "ready" not in split:  # nothing is left out of parts that others have made
         corpus["prepare"] = counts.language.prepare | {
-            "min_source_tokens": quantile(lengths.source, 0.01),
-            "max_source_tokens": quantile(lengths.source, 0.99),
-            "min_target_tokens": quantile(lengths.target, 0.01),
-            "max_target_tokens": quantile(lengths.target, 0.99),
+            "min_source_tokens": quantile(lengths["source"], 0.01),
+            "max_source_tokens": quantile(lengths["source"], 0.99),
+            "min_target_tokens": quantile(lengths["target"], 0.01),
+            "max_target_tokens": quantile(lengths["target"], 0.99),
         }
     corpus |= {
         "split": dict(split),
         "published": dict(published),
         **({"sizes": [*sizes]} if sizes else {"percents": percents(published["train"])}),
         "target": "titles" if titles else "summaries",
-        "source_tokens": min(quantile(lengths.source, 0.9), MOST_SOURCE_TOKENS),
+        "source_tokens": min(quantile(lengths["source"], 0.9), MOST_SOURCE_TOKENS),
         "target_tokens": most,
-        "search": {"beam": 4, "min_tokens": min(quantile(lengths.target, 0.05), most // 2), "max_tokens": most},
-        "lead_sentences": quantile(lengths.target_sentences, 0.5),
+        "search": {"beam": 4, "min_tokens": min(quantile(lengths["target"], 0.05), most // 2), "max_tokens": most},
+        "lead_sentences": quantile(lengths["target_sentences"], 0.5),
     }
     return corpus
 
@@ -441,11 +401,11 @@ COMMENTS = {  # of keys of the core
 }
 
 
-def length_notes(lengths: Lengths, corpus: Mapping[str, Any]) -> list[str]:
+def length_notes(lengths: Mapping[str, Sequence[int]], corpus: Mapping[str, Any]) -> list[str]:
     """Warnings of targets that are cut, of more than one in 100, and of sources, of more than one in ten."""
     notes = []
     for name, share in (("target", 0.01), ("source", 0.1)):
-        found, limit = getattr(lengths, name), corpus[f"{name}_tokens"]
+        found, limit = lengths[name], corpus[f"{name}_tokens"]
         longer = sum(length > limit for length in found)
         if longer > share * len(found):
             remedy = f"raise {name}_tokens" + (" and search.max_tokens" if name == "target" else "")
@@ -581,8 +541,8 @@ def add(
     content = Content(path, SOURCES[kind].by_layout(layout), None, ready, only=only)
     found = fields_in(content, arguments, name)
     fields = found.fields
-    if ready is None and fields.get("split", "split" if not fields else None):
-        ready = "records" if _says_parts(content, fields) else None
+    if ready is None and (fields.get("split") if fields else "split") in found.examples:
+        ready = "records"
     gather = None if arguments.gather in (None, "none") else arguments.gather
     content = replace(content, fields=fields or None, ready=ready, gather=gather)
     counts = seen(content)
@@ -616,14 +576,10 @@ def add(
         hub and {format_of(file, SOURCES) for file in raw["files"]} == {kind}
     ):
         raw["format"] = kind
-    if layout:
-        raw["layout"] = layout
-    if fields:
-        raw["fields"] = fields
-    if content.gather:
-        raw["gather"] = content.gather
+    further = {"layout": layout, "fields": fields, "gather": content.gather}
+    raw |= {key: value for key, value in further.items() if value}
     corpus = corpus_of(origin.called, counts, raw, split, arguments.sizes, published)
-    long = quantile(counts.lengths.source_sentences, 0.95)
+    long = quantile(counts.lengths["source_sentences"], 0.95)
     added = {
         key: addition
         for capability in CAPABILITIES.values()
@@ -648,7 +604,6 @@ def add(
     except PlanError:
         study.unlink()
         raise
-    names = _named(fields)
     origins = "drawn"
     if ready:
         origins = "ready: " + ", ".join(f"{counts.parts[part]} {part}" for part in PARTS if part != drawn)
@@ -656,11 +611,11 @@ def add(
     if drops:
         note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
     groups = f"{counted(counts.groups, 'group')}, never divided" if counts.groups else "no groups"
-    note(f"{arguments.corpus}: {count} records ({kind}); fields {names}; {groups}; parts {origins}")
+    note(f"{arguments.corpus}: {count} records ({kind}); fields {_named(fields)}; {groups}; parts {origins}")
     if kind == "csv":
         for shard in content.shards:
-            for warning in (*guesses_in(shard.path, Layout(**layout)), *quote_notes(shard.path, Layout(**layout))):
-                note(warning)
+            for line in layout_notes(shard.path, Layout(**layout)):
+                note(line)
     for line in found.notes + length_notes(counts.lengths, corpus):
         note(line)
     for warning in test_notes(parts["test"], bool(ready) and drawn != "test"):
@@ -692,8 +647,3 @@ def free_name(config: Path, name: str) -> str:
     """The name, with a number behind it where a study has it."""
     names = (name, *(f"{name}_{number}" for number in range(2, 1000)))
     return next(free for free in names if not (config / "studies" / f"{free}.yaml").exists())
-
-
-def _says_parts(content: Content, fields: Mapping[str, Any]) -> bool:
-    name = fields.get("split") or "split"
-    return any(row.get(name) for _, row in islice(rows_in(content), FIRST_ROWS))
