@@ -25,8 +25,6 @@ from sumcurve.corpora.parts import (
     composed,
     id_of,
     keyed,
-    no_such_group,
-    too_few,
     unit_of,
 )
 from sumcurve.corpora.store import PARTS, UNSEEN
@@ -334,7 +332,10 @@ def place_units(connection: "DuckDBPyConnection", content: Content, split: Split
     unseen = dict(run("SELECT unseen, count(*) FROM units GROUP BY ALL").fetchall())
     for place, name in enumerate(split.unseen or ()):
         if place not in unseen:
-            raise CorpusError(no_such_group(content.path, name))
+            raise CorpusError(
+                f"{content.path}: no record that passes the filters is of a group that is or begins with {name!r}: "
+                "correct split.unseen in the study file"
+            )
     drawn = PRECEDENCE[:2] if content.ready is None else [split.drawn]
     test, valid = (getattr(split, part) or 0 if part in drawn else 0 for part in PRECEDENCE[:2])
     is_open = f"(first >> {OF_SPLIT}) IN (0, {SPLITS.index('train')})"
@@ -360,9 +361,13 @@ def place_units(connection: "DuckDBPyConnection", content: Content, split: Split
     counts = dict(run("SELECT part, count(*) FROM placed WHERE place = 0 GROUP BY part").fetchall())
     parts, sizes = {part: counts.get(part, 0) for part in PRECEDENCE}, sizes_of(split)
     if any(parts[part] < (sizes[part] or 1) for part in PRECEDENCE):
-        dropped = by_reason(dropped_by(connection))
+        have, wanted = (
+            ", ".join(f"{name}: {of[name] or none}" for name in PRECEDENCE) for of, none in ((parts, 0), (sizes, "all"))
+        )
         raise CorpusError(
-            too_few(content.path, sum(parts.values()), parts, sizes, dropped, drawn=content.ready is None)
+            f"{content.path}: after filtering {sum(parts.values())} records are left ({have}), the study asks for "
+            f"{wanted}; dropped were {by_reason(dropped_by(connection))}: lower the sizes in split, loosen prepare, or "
+            "give more records, of more and smaller groups, since none is divided"
         )
 
 

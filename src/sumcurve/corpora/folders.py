@@ -1,11 +1,12 @@
 """Folders of corpora, their fractions and their annotations."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from sumcurve.corpora.store import Corpus
+from sumcurve.corpora.store import UNSEEN, Corpus
 from sumcurve.settings.corpus import Preparation
 from sumcurve.sources.source import Source
 from sumcurve.store.kind import Kind
@@ -90,10 +91,13 @@ class UnseenSpecification(TypedDict):
 
 
 def unseen(specification: UnseenSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write the held-out groups of a corpus as a corpus of their own."""
-    from sumcurve.corpora.unseen import write_unseen
-
-    write_unseen(Corpus(inputs[specification["corpus"]]), stage.folder)
+    """Write the held-out groups of a corpus as the test part of a corpus of their own; no model is trained on it."""
+    corpus, alone = Corpus(inputs[specification["corpus"]]), Corpus(stage.folder)
+    shutil.copyfile(corpus.part(UNSEEN).path, alone.part("test").path)
+    shutil.copyfile(corpus.part(UNSEEN).text_path, alone.part("test").text_path)
+    measured = corpus.statistics["parts"][UNSEEN]
+    counts = {"read": measured["records"], "kept": measured["records"], "dropped": {}, "composed": False}
+    write_json(alone.statistics_path, {**counts, "parts": {"test": measured}})
 
 
 class Sized(TypedDict):

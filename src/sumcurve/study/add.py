@@ -321,10 +321,8 @@ def gathers(counts: DataProfile) -> bool:
 
 
 def _named(fields: Mapping[str, Any]) -> str:
-    shown = {
-        ours: theirs if isinstance(theirs, str) else " + ".join(theirs) for ours, theirs in fields.items() if theirs
-    }
-    return ", ".join(f"{ours}: {theirs}" for ours, theirs in shown.items()) or "by our names"
+    shown = {ours: [of] if isinstance(of, str) else of for ours, of in fields.items() if of}
+    return ", ".join(f"{ours}: {' + '.join(of)}" for ours, of in shown.items()) or "by our names"
 
 
 def not_usable(counts: DataProfile) -> str:
@@ -372,10 +370,9 @@ def corpus_of(
     corpus |= {"prepare": counts.language.prepare} if counts.language.prepare else {}
     if "ready" not in split:  # nothing is left out of parts that others have made
         corpus["prepare"] = counts.language.prepare | {
-            "min_source_tokens": quantile(lengths["source"], 0.01),
-            "max_source_tokens": quantile(lengths["source"], 0.99),
-            "min_target_tokens": quantile(lengths["target"], 0.01),
-            "max_target_tokens": quantile(lengths["target"], 0.99),
+            f"{of}_{name}_tokens": quantile(lengths[name], share)
+            for name in ("source", "target")
+            for of, share in (("min", 0.01), ("max", 0.99))
         }
     corpus |= {
         "split": dict(split),
@@ -494,15 +491,10 @@ def methods_of(arguments: argparse.Namespace, config: Path, note: Callable[[str]
         return ["abs", "pcov", "trans"]
     from sumcurve.fetch.resolve import hub_name, write_model
 
-    methods = []
-    for name in arguments.models:
-        if "/" in name:
-            path = write_model(config, hub_name(name))[0]
-            note(f"{name}: {path}")
-            methods.append(path.stem)
-        else:
-            methods.append(name)
-    return methods
+    written = {name: write_model(config, hub_name(name))[0] for name in arguments.models if "/" in name}
+    for name, path in written.items():
+        note(f"{name}: {path}")
+    return [written[name].stem if name in written else name for name in arguments.models]
 
 
 def add(
