@@ -26,13 +26,12 @@ records and hashes lie in files, which DuckDB compares and sorts out of core (`d
 """
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from sumcurve.corpora.decisions import (
     DUPLICATE_ID,
@@ -56,7 +55,7 @@ from sumcurve.sources.cleaning import LANGUAGE
 from sumcurve.sources.content import Content
 from sumcurve.sources.raw import Dropped, Place, RawRecord, Refused, excerpt
 from sumcurve.store.errors import CorpusError
-from sumcurve.store.records import Record, Text, write_json
+from sumcurve.store.records import Record, Text, line_of, write_json, write_jsonl, writing
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -72,12 +71,6 @@ ROWS |= {"file": "string", "number": "int64", "kind": "string", "several": "bool
 ROWS |= {"name": "string", "group": "string", "reason": "string", "value": "string", "steps": "strings"}
 RECORDS = {"row": "int64", "begin": "int64", "record": "int64", "text": "int64"}  # bytes in the file `spool`
 KEYS = {"key": "uint64", "row": "int64", "source": "uuid", "start": "int64", "size": "int64"}
-
-_as_json = json.JSONEncoder(ensure_ascii=False).encode  # the form of json.dumps, which makes an encoder every time
-
-
-def line_of(value: Any) -> bytes:
-    return _as_json(value).encode() + b"\n"
 
 
 def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, Any]:
@@ -121,8 +114,7 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
             statistics["shared"] = shared
         if settings.split.shared_groups:
             statistics["groups"] = groups_of(connection)
-        with writing(corpus.dropped_path) as stream:
-            stream.writelines(map(line_of, dropped_rows(connection)))
+        write_jsonl(corpus.dropped_path, dropped_rows(connection))
         statistics["parts"] = write_parts(connection, corpus, UNSEEN in kept, place / "spool")
     write_json(corpus.statistics_path, statistics)
     return statistics
@@ -135,17 +127,6 @@ def engine(folder: Path) -> Iterator["DuckDBPyConnection"]:
 
     with duckdb.connect(f"{folder}/prepare.duckdb", config=ENGINE | {"temp_directory": str(folder)}) as connection:
         yield connection
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that appears at the end of the block, complete."""
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("wb") as stream:
-        yield stream
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(partial, path)
 
 
 # --- reading
