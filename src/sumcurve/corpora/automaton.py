@@ -7,9 +7,7 @@ supports characters, sets, groups, alternatives, repetitions, one character of l
 A state is an ordered list of threads, as in RE2's matching without captures (Cox 2010): a thread after one that has
 matched is cut off. States are made when a text first needs them.
 
-Speed with the rules of `ptb` on one core: 35.6 million characters a second. `re` takes 119 times as long, tokenizers'
-`Split` 148 times, `regex` 613 times, and google-re2, without lookahead and without the number of the rule that
-matched, 40 times.
+With the rules of `ptb` one core reads 35.6 million characters a second, 119 times as many as `re`.
 """
 
 # Python's own parser of regular expressions has no public name.

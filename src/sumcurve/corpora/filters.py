@@ -17,17 +17,13 @@ FEW_WORDS = "fewer alphabetic tokens than least_alphabetic_share"
 LETTER = re.compile(r"[^\W\d_]")
 
 
-def published(raw: RawRecord) -> bool:
-    """Tell whether the record is of a test part that came with the corpus: none that can be used is dropped."""
-    return raw.split == "test"
-
-
 def tokenized(raw: RawRecord, settings: Prepare, steps: list[str] | None = None) -> tuple[Record, Text]:
     """The prepared record and its text; raises Refused with the first step or filter that it does not pass.
 
     `steps` receives the effects of cleaning on the record, as `STEP changed`, `STEP left` and `STEP dropped`.
     """
-    raw = clean(raw, settings.clean, settings.language, published(raw), steps)
+    is_published = raw.split == "test"  # of a test part that came with the corpus nothing usable is dropped
+    raw = clean(raw, settings.clean, settings.language, is_published, steps)
     words = tokenizer(settings.tokenizer)
     text = Text(
         raw.id,
@@ -44,7 +40,7 @@ def tokenized(raw: RawRecord, settings: Prepare, steps: list[str] | None = None)
     if not all(references):
         raise Refused(EMPTY_REFERENCE, "no token")
     record = Record(raw.id, source, target, references, raw.group)
-    if not published(raw):
+    if not is_published:
         check_limits(record, settings)
     return record, text
 

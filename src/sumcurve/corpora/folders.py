@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from sumcurve.corpora.store import UNSEEN, Corpus
+from sumcurve.settings.content import FormAndFields
 from sumcurve.settings.corpus import Preparation
 from sumcurve.sources.source import Source
 from sumcurve.store.kind import Kind
@@ -17,14 +18,8 @@ if TYPE_CHECKING:
     from sumcurve.sources.content import Content
 
 
-class CorpusSpecification(TypedDict):
+class CorpusSpecification(FormAndFields):
     raw: str  # sha256 of the raw content
-    form: NotRequired[str]  # of sources; without it JSON lines
-    fields: NotRequired[Block]  # their names; without it ours
-    least: NotRequired[dict[str, int]]  # of further fields; without it all rows are read
-    only: NotRequired[list[str]]  # patterns of a folder's files; without it all of the format
-    gather: NotRequired[str]  # what rows of one record share; without it each is one
-    layout: NotRequired[Block]  # of tables and JSON; without it what their bytes show
     compose: Block | None
     prepare: Block
     split: Block

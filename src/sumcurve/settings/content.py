@@ -82,16 +82,14 @@ class Layout(Settings):
 
 
 class FormAndFields(TypedDict, total=False):
-    """Format of raw content: its name, what its fields are called, which rows are left out for a number; a part of
-    the corpus's specification.
-    """
+    """Form of raw content, a part of a corpus's specification. A key that is not there stands for what is usual."""
 
-    form: str
-    fields: dict[str, Any]
-    least: dict[str, int]
-    only: list[str]
-    gather: str
-    layout: dict[str, Any]
+    form: str  # of sources; JSON lines
+    fields: dict[str, Any]  # their names; ours
+    least: dict[str, int]  # of further fields; all rows are read
+    only: list[str]  # patterns of a folder's files; all of the format
+    gather: str  # what rows of one record share; each is one
+    layout: dict[str, Any]  # of tables and JSON; what their bytes show
 
 
 class Raw(Settings):

@@ -38,13 +38,9 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]
 
 def entities(text: str) -> str:
     """Decode HTML's character references (`&amp;`, `&#8217;`), also those that were escaped twice (`&amp;quot;`)."""
-    if "&" not in text:
-        return text
-    return _ENTITY.sub(_unescaped, _ENTITY.sub(_unescaped, text))
-
-
-def _unescaped(entity: re.Match[str]) -> str:
-    return html.unescape(entity[0])
+    for _ in range(2):
+        text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+    return text
 
 
 # Not <s>, </s> and <t>, which corpora put around sentences, and nothing that is no element of HTML: <unk>, a < b.
@@ -127,14 +123,7 @@ def controls(text: str) -> str:
 
 def spaces(text: str) -> str:
     """Every run of blanks, tabs and Unicode's spaces is one blank, and none stands at an end of a line."""
-    return "\n".join(map(_spaced, text.split("\n")))
-
-
-def _spaced(line: str) -> str:
-    """Normalise blanks of a line. Most have nothing to change, and a check is faster: only the blank is printable."""
-    if line.isprintable() and "  " not in line and line[:1] != " " and line[-1:] != " ":
-        return line
-    return " ".join(line.split())
+    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
 
 
 # --- text that is not the author's

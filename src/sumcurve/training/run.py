@@ -169,7 +169,7 @@ class NewRun:
         """The part of the corpus that validation's records are of, and their positions in it."""
         if self.form.training.valid_share:
             return "train", self.held_out
-        return "valid", range(len(Corpus(self.corpus).part("valid").first(self.form.training.valid_records)))
+        return "valid", range(min(len(Corpus(self.corpus).part("valid")), self.form.training.valid_records))
 
     @cached_property
     def valid(self) -> list[Record]:

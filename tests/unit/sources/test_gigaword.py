@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from sumcurve.sources import SOURCES, raw
-from sumcurve.sources import gigaword as source
 from sumcurve.sources.content import Content
 from sumcurve.sources.raw import Dropped, RawRecord
 from sumcurve.store.errors import CorpusError
@@ -159,16 +158,3 @@ def test_an_archive_with_a_file_in_two_folders_is_refused_with_both(tmp_path, na
         archive.writestr(f"old/{name}", "another line\n" * 5)
     with pytest.raises(CorpusError, match=rf"org_data/{name}, .*old/{name} where .* belong, each once"):
         records(path)
-
-
-@pytest.mark.parametrize("zipped", [True, False])
-@pytest.mark.parametrize("lines", [40, 41])
-def test_a_validation_part_that_is_passed_off_as_training_is_refused(tmp_path, monkeypatch, lines, zipped) -> None:
-    assert source.VALIDATION_LINES == 189_651
-    monkeypatch.setattr(source, "VALIDATION_LINES", 40)
-    path = laid(tmp_path, gigaword((lines, 40, 3)), zipped)
-    if lines == 40:
-        with pytest.raises(CorpusError, match=r"189,651 training pairs.*version 1\.0\.0"):
-            records(path)
-    else:
-        assert len(told(records(path))) == 84
