@@ -158,7 +158,11 @@ class Rules:
             direction, inner = value
             if direction != 1:
                 raise ValueError("a pattern may not look behind")
-            branches = [list(branch) for branch in inner[0][1][1]] if _is_branch(inner) else [list(inner)]
+            branches = (
+                [list(branch) for branch in inner[0][1][1]]
+                if [kind for kind, _ in inner] == [op.BRANCH]
+                else [list(inner)]
+            )
             sets, end = set(), False
             for branch in branches:
                 if len(branch) != 1:
@@ -241,10 +245,6 @@ class Rules:
         after = self._state(threads) if threads else _DEAD  # may make the tables longer
         self._next[state, kind] = after
         self._rule_of[state, kind] = matched
-
-
-def _is_branch(inner: Any) -> bool:
-    return len(inner) == 1 and inner[0][0] is op.BRANCH
 
 
 def _items(kind: Any, value: Any) -> tuple[Any, ...]:

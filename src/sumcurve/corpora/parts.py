@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from sumcurve.settings.corpus import Compose
-from sumcurve.store.records import Record, Text
+from sumcurve.store.records import Record
 
 T = TypeVar("T")
 
@@ -59,21 +59,13 @@ def record_of(rows: Sequence[dict[str, Any]]) -> Record:
     if len(rows) == 1:
         return Record(**rows[0])
     group = rows[0].get("group")
-    return Record(
-        id=id_of([row["id"] for row in rows], group),
-        source=[sentence for row in rows for sentence in row["source"]],
-        target=[sentence for row in rows for sentence in row["target"]],
-        group=group,
-    )
+    return Record(id_of([row["id"] for row in rows], group), *in_one(rows), group=group)
 
 
-def text_of(name: str, rows: Sequence[dict[str, Any]]) -> Text:
-    """The text of a composed record, as `record_of` composes the tokens."""
-    return Text(
-        id=name,
-        source=[sentence for row in rows for sentence in row["source"]],
-        target=[sentence for row in rows for sentence in row["target"]],
-    )
+def in_one(rows: Sequence[dict[str, Any]]) -> tuple[list[str], list[str]]:
+    """The sentences of the sources, and those of the targets, of rows that are composed."""
+    source, target = ([sentence for row in rows for sentence in row[name]] for name in ("source", "target"))
+    return source, target
 
 
 def holds_out(group: str | None, names: Sequence[str]) -> str | None:

@@ -47,7 +47,7 @@ from sumcurve.corpora.decisions import (
 )
 from sumcurve.corpora.duplicates import keys_of, shingles_of
 from sumcurve.corpora.filters import digest_of, tokenized
-from sumcurve.corpora.parts import SHARED_GROUP, SHARED_ID, holds_out, keyed, record_of, text_of, unit_of
+from sumcurve.corpora.parts import SHARED_GROUP, SHARED_ID, holds_out, in_one, keyed, record_of, unit_of
 from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.settings.corpus import Preparation
@@ -261,7 +261,7 @@ def write_parts(
             record = record_of([json.loads(line) for line, _ in of_unit])
             lines = of_unit[0]
             if len(of_unit) > 1:
-                text = text_of(record.id, [json.loads(line) for _, line in of_unit])
+                text = Text(record.id, *in_one([json.loads(line) for _, line in of_unit]))
                 lines = line_of(record.as_dict()), line_of(text.as_dict())
             statistics[name].add(record)
             for stream, line in zip(files[name], lines, strict=True):

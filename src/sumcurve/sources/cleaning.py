@@ -208,18 +208,11 @@ def unknown_words(text: str) -> str:
 
 
 STEPS: dict[str, Step] = {  # by the names that a study has for them
-    "encoding": encoding,
-    "entities": entities,
-    "markup": markup,
-    "nfc": nfc,
-    "nfkc": nfkc,
-    "controls": controls,
-    "spaces": spaces,
-    "wayback": wayback,
-    "boilerplate": boilerplate,
-    "blank_stops": blank_stops,
-    "full_stops": full_stops,
-    "unknown_words": unknown_words,
+    step.__name__: step
+    for step in (
+        *(encoding, entities, markup, nfc, nfkc, controls, spaces),
+        *(wayback, boilerplate, blank_stops, full_stops, unknown_words),
+    )
 }
 # Versions of steps whose code has changed their output: a version stands in names of corpora where it is above 1.
 VERSIONS = {"boilerplate": 2, "encoding": 2, "markup": 2, "wayback": 2}

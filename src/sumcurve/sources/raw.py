@@ -9,7 +9,7 @@ row that cannot be used is not skipped but reported as `Dropped`; a file that ca
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from sumcurve.files.content import LONG_LINE as LONG_LINE
 from sumcurve.files.errors import Refused as Refused
@@ -167,7 +167,7 @@ def has_text(value: Any) -> bool:
     return bool(value.strip() if isinstance(value, str) else value)
 
 
-def is_strings(value: Any) -> bool:
+def is_strings(value: Any) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 

@@ -246,12 +246,10 @@ def _check_encoding(path: Path) -> None:
     encoding = encoding_of(lines)
     if encoding.name.startswith("utf-8") or 0 < len(encoding.bad) * MOST_BAD <= len(lines):
         return
-    name = encoding.name.upper()
-    problem = f"{path}:1: this is {name}"
-    if encoding.bad:
-        problem = f"{path}:{encoding.bad[0]}: this is not UTF-8, as {len(encoding.bad)} of {len(lines)} lines"
-    program = f"iconv -f {name} -t UTF-8 {path} > utf8{path.suffix}"
-    raise PlanError(f"{problem}: write it as UTF-8" + ("" if is_packed(path) else f", such as by `{program}`"))
+    name, bad = encoding.name.upper(), encoding.bad
+    problem = f"{bad[0]}: this is not UTF-8, as {len(bad)} of {len(lines)} lines" if bad else f"1: this is {name}"
+    program = "" if is_packed(path) else f", such as by `iconv -f {name} -t UTF-8 {path} > utf8{path.suffix}`"
+    raise PlanError(f"{path}:{problem}: write it as UTF-8{program}")
 
 
 def seen(content: Content) -> DataProfile:
