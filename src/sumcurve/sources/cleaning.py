@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sumcurve.sources.language import identifier
 from sumcurve.sources.raw import RawRecord, RawText, Refused
@@ -224,7 +223,11 @@ OTHER_LANGUAGE = "another language"
 
 
 def clean(
-    record: RawRecord, steps: Sequence[str], language: str | None = None, keep: bool = False, effects: Any = None
+    record: RawRecord,
+    steps: Sequence[str],
+    language: str | None = None,
+    keep: bool = False,
+    effects: list[str] | None = None,
 ) -> RawRecord:
     """The record with its texts cleaned; a sentence that a step empties is removed.
 
