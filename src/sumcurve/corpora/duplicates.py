@@ -110,7 +110,8 @@ def similar(first: NDArray[np.uint64], second: NDArray[np.uint64], threshold: fl
         common += is_common
         here += is_common or is_first
         there += not is_first
-    return common / (len(first) + len(second) - common) >= threshold
+    union = len(first) + len(second) - common
+    return union == 0 or common / union >= threshold
 
 
 @njit(cache=True, nogil=True)

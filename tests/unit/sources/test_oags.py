@@ -70,7 +70,7 @@ def test_every_line_is_a_record_or_is_counted_by_its_reason(tmp_path) -> None:
     ("members", "message"),
     [
         ({"oags.csv": b"x"}, r"oags\.zip has no member \.txt, \.jsonl, \.json"),
-        ({"part_0_0.txt.gz": b"x"}, r"has no member .*: unpack what is packed in it"),
+        ({"part_0_0.txt": b"{}", "part_0_1.txt.gz": b"x"}, r"part_0_1\.txt\.gz is packed once more: unpack it"),
         ({"../part_0_0.txt": b"{}"}, "would be unpacked outside"),
     ],
 )
