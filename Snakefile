@@ -4,6 +4,7 @@ import os
 import sys
 from collections import Counter
 from contextlib import chdir
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -18,9 +19,11 @@ os.environ.update(PYTHONPATH=SOURCE)
 
 from sumcurve.cli.studies import measured_costs
 from sumcurve.machine.spelling import there_are
-from sumcurve.machine.devices import PER_RUN, DeviceError, per_run
-from sumcurve.watch.driver import DriverError, begin, require_accounting
+from sumcurve.machine.ending import end_children_first
+from sumcurve.machine.devices import PER_RUN, DeviceError, per_run, pool
+from sumcurve.watch.driver import DriverError, begin
 from sumcurve.watch.estimate import estimate, headline, most_seconds
+from sumcurve.watch.slurm import require_accounting, require_retriable, watch_queue
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study.needs import doubled, light, memory_mb, minutes
 from sumcurve.study.plan import Plan, PlanError
@@ -67,7 +70,7 @@ for key in config.keys() - {"study"}:
 try:
     with chdir(workflow.basedir):
         PLAN = Plan.read(Path("config"), config["study"])
-    GPUS_PER_RUN, _ = per_run(os.environ)
+    GPUS_PER_RUN, SHARES = per_run(os.environ)
 except (PlanError, DeviceError, OSError) as error:
     raise WorkflowError(str(error)) from None
 STUDY = PLAN.study
@@ -76,12 +79,10 @@ WRITTEN = WrittenPlan.of(PLAN)
 PLAN_FILE = WRITTEN.path(Path(HOME))
 RESULTS = str(Path(HOME) / "results")
 LOGS = str(Path(HOME) / "logs")
-MOST_SECONDS = {}  # of a job, by the key of a folder that it makes
 if workflow.is_main_process:
     with chdir(workflow.basedir):
         BASIS, RECORDED, _ = measured_costs()
         ESTIMATED = estimate(PLAN, Path(RESULTS), BASIS, None, RECORDED)
-        MOST_SECONDS = most_seconds(PLAN, Path(RESULTS), BASIS, RECORDED)
     print(
         f"sumcurve: {headline(PLAN, ESTIMATED, os.cpu_count() or 1)}", file=sys.stderr
     )
