@@ -68,24 +68,18 @@ export PYTHONPATH := $(CURDIR)/src
 
 .PHONY: env fairseq-env study demo smoke add plan status test lint docs record pull help
 
-# Snakemake verifies all that is there before its first job.
+# Snakemake's line, which is printed: it takes back what a pull brought, verifies all that is there, and makes the rest.
 study: env
 	@mkdir -p "$$HOME_FOLDER/scratch" "$$HOME_FOLDER/logs"
 	if [ -n "$$SET" ]; then NAMED=$$(python -m sumcurve override "$$SET" --study "$$NAMED"); fi
-	python -m sumcurve pin --study "$$NAMED"  # first: names rest on the content
-	python -m sumcurve unstore "$$HOME_FOLDER/results" --study "$$NAMED"  # what a pull brought
-	watched=(python -m sumcurve watch --study "$$NAMED" --results "$$HOME_FOLDER/results" --)
-	"$${watched[@]}" $(SNAKEMAKE) $(CONFIG)
-	# Not in git: where the tables were pulled they are made once more, to the same bytes, and the pages with them.
-	pages="$$HOME_FOLDER/results/tables/$$NAMED/pages"
-	if [ ! -d "$$pages" ]; then "$${watched[@]}" $(SNAKEMAKE) $(CONFIG) --forcerun compare; fi
-	python -m sumcurve metrics "$$HOME_FOLDER/results" --study "$$NAMED"
+	echo $(SNAKEMAKE) $(CONFIG)
+	python -m sumcurve watch --study "$$NAMED" --results "$$HOME_FOLDER/results" -- $(SNAKEMAKE) $(CONFIG)
 	report="$$HOME_FOLDER/scratch/report.html"
 	rm -f "$$report"
 	snakemake --report "$$report" $(CONFIG) > "$$HOME_FOLDER/logs/report.log" 2>&1 || \
 	    { cat "$$HOME_FOLDER/logs/report.log" >&2; exit 1; }
 	mv "$$report" "$$HOME_FOLDER/results/tables/$$NAMED/report.html"
-	echo "Report: $$pages/report.html"
+	echo "Report: $$HOME_FOLDER/results/tables/$$NAMED/pages/report.html"
 
 demo: env
 	@$(MAKE) --no-print-directory study STUDY=demo
@@ -167,6 +161,13 @@ $(COMPLETE): $(wildcard envs/*.txt) pyproject.toml
 	    { echo "no $(PYTHON) on this machine: sumcurve needs Python 3.11 to 3.13 (make PYTHON=/path/to/python3.12 …)" >&2; exit 1; }
 	test -f envs/lock-$$minor.txt || \
 	    { echo "$(PYTHON) is Python $$minor: sumcurve needs 3.11 to 3.13 (make PYTHON=/path/to/python3.12 …)" >&2; exit 1; }
+	case "$$(uname -m)" in
+	x86_64) ! [ -r /proc/cpuinfo ] || grep -qw avx2 /proc/cpuinfo || sums="its CPU has no AVX2" ;;
+	*) sums="it is $$(uname -m), where nobody has run this" ;;
+	esac
+	if [ -n "$${sums-}" ]; then
+	    echo "this machine is not for the studies here: $$sums, and their sums need an x86-64 CPU with AVX2. Studies with 'sums: native' and the tools may run" >&2
+	fi
 	new="$(ENVIRONMENT)-$$(date +%Y%m%d-%H%M%S)"
 	echo "environment: $$new, Python $$minor"
 	"$(PYTHON)" -m venv "$$new"
@@ -176,7 +177,11 @@ $(COMPLETE): $(wildcard envs/*.txt) pyproject.toml
 	links=$${PIP_FIND_LINKS:-$$(python -m pip config get global.find-links 2> /dev/null || true)}
 	export UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(echo $$links | tr ' ' ',')}"
 	uv pip install --quiet --compile-bytecode --no-deps --require-hashes -r envs/lock-$$minor.txt
-	uv pip install --quiet --compile-bytecode -r envs/torch.txt
+	if [ -z "$$UV_FIND_LINKS" ]; then export UV_TORCH_BACKEND="$${UV_TORCH_BACKEND:-auto}"; fi  # the card's build, or the CPU's
+	if ! uv pip install --quiet --compile-bytecode -r envs/torch.txt; then
+	    echo "torch's own index, https://download.pytorch.org, did not answer: PyPI's build instead" >&2
+	    env -u UV_TORCH_BACKEND uv pip install --quiet --compile-bytecode -r envs/torch.txt
+	fi
 	uv pip install --quiet --no-deps --no-build-isolation --editable .
 	python -m sumcurve config --schema  # what editors and people read of the settings, from their descriptions
 	touch "$$new/.complete"

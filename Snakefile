@@ -17,18 +17,21 @@ SOURCE = str(Path(workflow.basedir) / "src")
 sys.path.insert(0, SOURCE)
 os.environ.update(PYTHONPATH=SOURCE)
 
+from sumcurve.cli.messages import ERRORS
+from sumcurve.cli.raw import pin
 from sumcurve.cli.studies import measured_costs
-from sumcurve.machine.spelling import there_are
-from sumcurve.machine.ending import end_children_first
 from sumcurve.machine.devices import PER_RUN, DeviceError, per_run, pool
-from sumcurve.watch.driver import DriverError, begin
-from sumcurve.watch.estimate import estimate, headline, most_seconds
-from sumcurve.watch.slurm import require_accounting, require_retriable, watch_queue
+from sumcurve.machine.ending import end_children_first
+from sumcurve.machine.spelling import there_are
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study.needs import doubled, light, memory_mb, minutes
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.plan import Plan
 from sumcurve.study.kinds import KINDS, STEPS
 from sumcurve.study.written import WrittenPlan
+from sumcurve.watch.archives import take_back
+from sumcurve.watch.driver import DriverError, begin, say
+from sumcurve.watch.estimate import estimate, headline, most_seconds
+from sumcurve.watch.slurm import require_accounting, require_retriable, watch_queue
 
 CONFIG_KEYS = ("study", "home", "at_limit", "gpus_per_run", "light_steps")
 AWAY = not Path(workflow.basedir).samefile(Path.cwd())
@@ -67,11 +70,16 @@ for key in config.keys() - {"study"}:
     raise WorkflowError(
         f"--config {key}=…: no key of this workflow; {there_are(key, CONFIG_KEYS)}"
     )
+MAKES = workflow.is_main_process and not workflow.dryrun
 try:
     with chdir(workflow.basedir):
+        if MAKES:  # first: names of folders rest on the content that is pinned
+            pin(config["study"])
         PLAN = Plan.read(Path("config"), config["study"])
     GPUS_PER_RUN, SHARES = per_run(os.environ)
-except (PlanError, DeviceError, OSError) as error:
+    if MAKES:  # what a pull brought
+        take_back(PLAN, Path(HOME) / "results", say)
+except (OSError, *ERRORS) as error:
     raise WorkflowError(str(error)) from None
 STUDY = PLAN.study
 WRITTEN = WrittenPlan.of(PLAN)
@@ -83,14 +91,9 @@ if workflow.is_main_process:
     with chdir(workflow.basedir):
         BASIS, RECORDED, _ = measured_costs()
         ESTIMATED = estimate(PLAN, Path(RESULTS), BASIS, None, RECORDED)
-    print(
-        f"sumcurve: {headline(PLAN, ESTIMATED, os.cpu_count() or 1)}", file=sys.stderr
-    )
+    say(headline(PLAN, ESTIMATED, os.cpu_count() or 1))
     if workflow.dryrun:
-        print(
-            "sumcurve: `--quiet rules` counts the jobs of a dry run and lists none",
-            file=sys.stderr,
-        )
+        say("`--quiet rules` counts the jobs of a dry run and lists none")
 
 
 wildcard_constraints:
@@ -107,6 +110,7 @@ localrules:
     all,
     fetch,
     fetch_file,
+    metrics,
 
 
 if LIGHT_HERE:
@@ -114,6 +118,7 @@ if LIGHT_HERE:
 
 
 rule all:
+    """The study: all of its folders, tables, report and metrics."""
     default_target: True
     input:
         verified,

@@ -1,6 +1,6 @@
-# With network, where Snakemake runs: nothing that computes fetches anything. A pretrained model, files of the hub, a folder
-# of a git repository (with git, unless a copy lies beside it), or the folder of an origin that a capability brings.
+# With network, where Snakemake runs: nothing that computes fetches anything.
 rule fetch:
+    """Fetch a pretrained model, files of the hub, a folder of a git repository, or a folder of another origin."""
     output:
         directory(str(Path(HOME) / "data/raw/{origin}-{name}")),
     log:
@@ -14,8 +14,8 @@ rule fetch:
         "python -m sumcurve fetch {output:q} --log {log:q}"
 
 
-# The same of an origin that is one file, as docstrings of packages.
 rule fetch_file:
+    """Fetch the records of an origin that is one file, as docstrings of packages."""
     output:
         update(str(Path(HOME) / "data/raw/{origin}-{name}.jsonl")),
     log:

@@ -52,7 +52,15 @@ def inputs_of(key):
 
 def places(folder):
     """Where the files lie that a folder is made from, those of the checkout and those below the study's home."""
-    return [str(CHECKOUT / file.at(Path(HOME))) for file in folder.files]
+    paths = [CHECKOUT / file.at(Path(HOME)) for file in folder.files]
+    for file, path in zip(folder.files, paths):
+        if not (file.harvested or path.exists() or is_made(folder.key)):
+            raise WorkflowError(file.problem(Path(HOME), STUDY))
+    return [str(path) for path in paths]
+
+
+def is_made(key):
+    return os.path.exists(f"{RESULTS}/{key}/manifest.json")
 
 
 def made_from(step):
@@ -99,10 +107,7 @@ OF_CORPORA = {name for _, by, name in PLAN.together if by == "scorer"}
 
 def last(keys):
     """The last of these folders that is missing, or the last of them."""
-    absent = [
-        key for key in keys if not os.path.exists(f"{RESULTS}/{key}/manifest.json")
-    ]
-    return (absent or keys)[-1]
+    return ([key for key in keys if not is_made(key)] or keys)[-1]
 
 
 # Sets of folders that one process makes, by the folder that stands for each: its job makes what is missing and verifies
@@ -145,8 +150,7 @@ def needs(kind, rule=None):
 
 def prepared():
     """How many corpora are finished: the plan has bounds of what is made from them."""
-    corpora = PLAN.named("corpora", "corpus")
-    return sum(os.path.exists(f"{RESULTS}/{one.key}/manifest.json") for one in corpora)
+    return sum(is_made(one.key) for one in PLAN.named("corpora", "corpus"))
 
 
 @cache

@@ -25,9 +25,12 @@ for KIND, ROW in KINDS.items():
         shell:
             "python -m sumcurve make --plan {params.plan:q} {params.arguments} {output:q} --log {log:q}"
 
+    workflow.get_rule(KIND).docstring = ROW.about
+
 
 # All outputs of a corpus, where the scorer asks for it: what it reads of the corpus is read once.
 use rule score as score_corpus with:
+    """Write the per-item values of all outputs of a corpus under one scorer."""
     wildcard_constraints:
         name=named_by(OF_CORPORA),
     resources:
@@ -42,3 +45,5 @@ for STEP in STEPS[:-1]:
             STEP
         input:
             manifests(STEP),
+
+    workflow.get_rule(STEP).docstring = f"All folders of results/{STEP}."

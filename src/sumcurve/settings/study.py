@@ -56,10 +56,12 @@ class Bootstrap(Settings):
 
 
 class PhasesTable(Settings):
-    """Effect of a final training stage: methods of several are trained with these seeds at the largest percent, too."""
+    """Effect of a final training stage, at the largest size of methods of several."""
 
-    seeds: Annotated[list[Seed], Field(min_length=1), Once]
-    """Seeds of these trainings."""
+    seeds: Annotated[list[Seed], Once] = []
+    """Seeds beside the study's own that these methods are trained with."""
+    controls: Boolean = True
+    """Whether a control is trained for each: as many updates of the final stage with the loss of the stage before."""
 
 
 Systems = dict[str, dict[str, Any] | None]
@@ -92,8 +94,8 @@ class StudySettings(Settings):
     """Every training is repeated with each; a seed draws its own records."""
     threads: Positive = 1
     """Threads of one training; they change floating-point sums, and are part of its name."""
-    phases: PhasesTable | None = None
-    """Seeds of table `phases`, on final training stages; null: the study's own."""
+    phases: PhasesTable = PhasesTable()
+    """Trainings of table `phases`, on final training stages."""
     sums: Sums = "portable"
     """The same bytes on all CPUs with AVX2 (portable; compiled: faster), or this CPU's own kernels (native)."""
     systems: Annotated[Systems, AfterValidator(_with_references), Field(validate_default=True)] = {}

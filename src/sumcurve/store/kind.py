@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 Version = int | str
@@ -50,6 +51,12 @@ class Kind:
     tabled: bool = False
     committed: tuple[str, ...] = ()
     leads_file: bool = False
+
+    @property
+    def about(self) -> str:
+        """What its builder does, in a line."""
+        builder = self.builder.func if isinstance(self.builder, partial) else self.builder
+        return str(builder.__doc__).partition("\n")[0]
 
     def version_of(self, specification: Mapping[str, Any]) -> Version:
         """The version of the code that makes a folder of this specification."""

@@ -11,10 +11,9 @@ from typing import TextIO
 from sumcurve.machine import locks
 from sumcurve.store import resume
 from sumcurve.store.manifest import MANIFEST
-from sumcurve.store.members import ArchiveError
 from sumcurve.study.languages import require_fitting
 from sumcurve.study.plan import Plan, PlanError
-from sumcurve.watch import archives, verify
+from sumcurve.watch import verify
 
 WAIT_SECONDS = 5.0
 DRIVERS = "drivers.lock"  # in Snakemake's own folder: those that take part hold it
@@ -109,28 +108,11 @@ def mend_clocks(plan: Plan, results: Path, now: float) -> list[Path]:
     return mended
 
 
-def require_taken_back(plan: Plan, results: Path) -> None:
-    """Raise DriverError where the study's store has folders that `results` lacks: they would be made anew."""
-    root = archives.place(plan.study, results.parent)
-    try:
-        stored = archives.stored(root)
-    except ArchiveError as error:
-        raise DriverError(str(error)) from None
-    waiting = [key for key in plan.folders if key in stored and not (results / key / MANIFEST).is_file()]
-    if waiting:
-        raise DriverError(
-            f"{root} has {len(waiting)} folders that {results} lacks, {waiting[0]} first: `sumcurve unstore "
-            f"--study {plan.study}` takes them back; to make one anew, delete its archive"
-        )
-
-
 def begin(plan: Plan, results: Path, state: Path) -> TextIO:
     """Join, and verify all folders of the study; ManifestError names the damaged ones.
 
-    A driver that is alone waits for the jobs of dead ones first. DriverError where the study's store has more than lies
-    here.
+    A driver that is alone waits for the jobs of dead ones first.
     """
-    require_taken_back(plan, results)
     joined, alone = join(state)
     if alone:
         wait_for_orphans(plan, results)

@@ -51,10 +51,10 @@ class Training:
     score: str = ""
     best: str = ""
 
-    @property
-    def share(self) -> float:
-        """Share of updates that are done of the present phase; below 1, since another phase may follow."""
-        return min(self.update / self.stop, 0.95) if self.stop else 0.0
+    def share(self, phases: Sequence[str]) -> float:
+        """Share that is done of a training of these phases, each of which counts alike; below 1, as it is not ended."""
+        begun = phases.index(self.phase) if self.phase in phases else 0
+        return (begun + (min(self.update / self.stop, 0.95) if self.stop else 0.0)) / max(1, len(phases))
 
     def __str__(self) -> str:
         best = f" (best {self.best})" if self.best else ""
@@ -134,6 +134,7 @@ class Progress:
     done: set[str] = field(default_factory=set)
     at_work: list[str] = field(default_factory=list)
     trainings: dict[str, Training] = field(default_factory=dict)  # of those at work, by key
+    shares: dict[str, float] = field(default_factory=dict)  # that are done of them, which a later best update leaves
     last: str | None = None  # of the trainings that ended, the latest
     stopping: bool = False  # on request
     prices: Mapping[str, float] = field(default_factory=dict)
@@ -161,6 +162,10 @@ class Progress:
         self.at_work = [key for key, folder in self.plan.folders.items() if folder.name in names]
         logs = ((key, training_in(self.log(key))) for key in self.at_work if key.startswith("runs/"))
         self.trainings = {key: training for key, training in logs if training}
+        for key, training in self.trainings.items():
+            settings = self.plan.folder(key).specification.get("training", {})
+            share = training.share([phase["name"] for phase in settings.get("phases", ())])
+            self.shares[key] = max(share, self.shares.get(key, 0.0))
         ended = sorted((key for key in new if key.startswith("runs/")), key=self._ended_at)
         self.last = ended[-1] if ended else self.last
         return ended
@@ -184,7 +189,7 @@ class Progress:
     def worked(self) -> float:
         """Seconds of work that are done, with the share of trainings that are at work."""
         finished = sum(self.prices.get(key, 0.0) for key in self.done)
-        return finished + sum(self.prices.get(key, 0.0) * training.share for key, training in self.trainings.items())
+        return finished + sum(self.prices.get(key, 0.0) * self.shares[key] for key in self.trainings)
 
     def left(self, now: float) -> tuple[float, float] | None:
         """Seconds until all is done, and an upper bound on them; None where hours are not known.

@@ -92,6 +92,7 @@ ROWS = [
     (S, "seeds", [1, 2], "judge more score tables", ""),
     (S, "threads", 2, "reader tables train train_program untrained", ""),
     (S, "phases", {"seeds": [1, 2]}, "more score tables", ""),
+    (S, "phases", {"controls": False}, "tables train", ""),
     (S, "sums", "native", "judge reader tables train untrained", ""),
     (S, "systems.theirs.settings", {"RATE": 2}, "tables train_program", "theirs"),
     (S, "systems.theirs.trials", [{"RATE": 1}], "", ""),

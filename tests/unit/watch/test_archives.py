@@ -15,7 +15,7 @@ from sumcurve.store.manifest import ManifestError
 from sumcurve.store.members import ArchiveError
 from sumcurve.study.kinds import STEPS
 from sumcurve.study.plan import Plan
-from sumcurve.watch import archives, driver
+from sumcurve.watch import archives
 from sumcurve.watch.archives import place, store, take_back
 
 ROOT = Path(__file__).parents[3]
@@ -288,12 +288,3 @@ def test_a_harvested_file_is_stored_and_comes_back_where_it_is_the_one_that_the_
     (home / file).unlink()
     with pytest.raises(ArchiveError, match="has another sha256 than the study states"):
         take_back(plan, home / "results", say)
-
-
-def test_a_driver_makes_nothing_anew_that_the_store_has(plan, results):
-    driver.require_taken_back(plan, results)
-    lose(plan, results, plan.named("runs")[0].key)
-    with pytest.raises(driver.DriverError, match="`sumcurve unstore --study smoke` takes them back"):
-        driver.require_taken_back(plan, results)
-    take_back(plan, results, say)
-    driver.require_taken_back(plan, results)

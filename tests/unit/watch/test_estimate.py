@@ -59,7 +59,7 @@ def invented(slopes=(("abs", 0.5), ("pcov", 0.5)), of_update=0.1, noise=0.02, co
 
 @pytest.fixture(scope="module")
 def plan():
-    return Plan.read(ROOT / "config", "docstrings")
+    return Plan.read(ROOT / "config", "docstrings-full")
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +193,7 @@ def test_a_size_of_more_records_than_a_finished_corpus_has_is_refused(planned, m
 
 def test_jobs_of_a_cluster_are_those_that_snakemake_would_submit(plan, planned):
     """A set that one process makes is one; sets of a reader of questions are no steps of seconds."""
-    said = "\n".join(planned("docstrings", assumed=6000)[2])
+    said = "\n".join(planned("docstrings-full", assumed=6000)[2])
     alone = set(plan.folders) - {key for keys in plan.together.values() for key in keys}
     jobs = [plan.folder(key).kind for key in alone]
     jobs += ["corpus" if by == "scorer" else plan.folder(keys[0]).kind for (_, by, _), keys in plan.together.items()]
@@ -257,7 +257,7 @@ def test_a_training_with_two_gpus_holds_both_and_half_as_many_run_at_once(planne
 
 def test_folders_of_a_capability_cost_by_the_items_that_they_read(planned, monkeypatch):
     """A reader by its corpus's training records, proofs by the parts they name, judged contrasts by their runs."""
-    plan, whole, _ = planned("docstrings", assumed=6000)
+    plan, whole, _ = planned("docstrings-full", assumed=6000)
     per_item = {name: capability.item_seconds for name, capability in CAPABILITIES.items()}
     items = plan.test_items["docstrings"]
     reader = costs.START + 6000 * per_item["apes"]

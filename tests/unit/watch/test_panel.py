@@ -63,9 +63,10 @@ def test_the_panel_says_what_folders_locks_and_logs_do(plan: Plan, tmp_path: Pat
     assert (
         rows["study"] == f"smoke   trainings 1 of {trainings}, outputs 0 of {outputs}, folders 1 of {len(plan.folders)}"
     )
-    # Four of eight hours, with half of the training at work; three in this run's half hour, so that four take 40 min.
-    assert rows["time"] == "50 % of the hours, 30 min gone, about 40 min left"
-    assert progress.worked == 4 * 3600
+    # Three of eight hours, with half of the first of two stages of the training at work; two of them in this run's half
+    # hour, so that five take 75 min.
+    assert rows["time"] == "38 % of the hours, 30 min gone, about 75 min left"
+    assert progress.worked == 3 * 3600
     training = plan.folder(at_work).specification
     text = progress.text(2800.0)
     assert f"training    {training['method']}" in text
@@ -89,6 +90,29 @@ def test_percent_is_of_hours_and_grows_with_what_ends(plan: Plan, tmp_path: Path
     assert (
         Progress(plan, tmp_path / "results", lambda: ({}, {})).times(0.0) == ""
     )  # no study was recorded: hours are not known
+
+
+def test_percent_never_falls_when_a_better_update_puts_an_end_off_or_a_stage_begins(plan: Plan, tmp_path: Path) -> None:
+    staged = next(
+        folder.key for folder in plan.named("runs", "train") if len(folder.specification["training"]["phases"]) > 1
+    )
+    first, last = (phase["name"] for phase in plan.folder(staged).specification["training"]["phases"])
+    progress, seen = progress_of(plan, tmp_path, {staged: 1.0}), []
+    log = tmp_path / "logs" / f"{staged}.log"
+    log.parent.mkdir(parents=True)
+    with lock(tmp_path, plan.folder(staged).name):
+        for phase, update, end in (
+            (first, 40, 80),
+            (first, 60, 200),
+            (first, 180, 200),
+            (last, 0, 100),
+            (last, 99, 100),
+        ):
+            log.write_text(f"name: {phase} update {update}/{end} (if patience runs out), valid nll 4.0\n")
+            progress.look()
+            seen.append(progress.worked)
+    assert seen == sorted(seen)
+    assert seen[-1] > seen[2] > seen[0] > 0
 
 
 def test_hours_of_a_corpus_that_is_not_prepared_are_not_known_and_then_they_are(plan: Plan, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def contrasts(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def apes():
-    return Plan.read(ROOT / "config", "docstrings")
+    return Plan.read(ROOT / "config", "docstrings-full")
 
 
 def test_contrasts_of_a_method_are_about_what_it_finds_and_those_of_words_about_these(contrasts):

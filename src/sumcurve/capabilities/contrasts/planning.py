@@ -86,7 +86,7 @@ def plan_judged(plan: PlannedStudy, corpus: PlannedCorpus) -> None:
 
 
 def judged_runs(plan: PlannedStudy, corpus: str) -> dict[str, tuple[str, ...]]:
-    """Runs of a corpus that give log-probabilities, by method: of all sizes and seeds."""
+    """Runs of a corpus that give log-probabilities, by method: of all seeds, at the sizes that its settings name."""
     runs: dict[str, dict[str, None]] = {}
     for row in plan.rows:
         if row.corpus == corpus and _is_asked(plan, row):
@@ -97,6 +97,10 @@ def judged_runs(plan: PlannedStudy, corpus: str) -> dict[str, tuple[str, ...]]:
 def _is_asked(plan: PlannedStudy, row: Scored) -> bool:
     """Tell whether a row is of one of the study's runs that give log-probabilities, and of no second search of it."""
     if row.run is None or row.part != "study" or row.search == "paper":
+        return False
+    settings = plan.corpora[row.corpus]
+    keys = contrasts_of(settings)
+    if keys is not None and keys.sizes == "largest" and row.size not in (None, settings.sizes_of(row.method)[-1]):
         return False
     return row.method not in plan.systems or plan.systems[row.method][1].gives_logp
 

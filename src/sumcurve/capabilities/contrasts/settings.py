@@ -1,6 +1,6 @@
 """Settings of contrasts."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -23,6 +23,8 @@ class Contrasts(Settings):
     """Number of first tokens of a target that rules may break. Never more than the corpus's `target_tokens`."""
     seed: Seed = 1
     """Seed of the draws."""
+    sizes: Annotated[Literal["all", "largest"], Field(exclude=True)] = "all"
+    """Trainings that are asked: of all sizes, or of each method's largest alone."""
     people: Annotated[tuple[Judgements, ...], Field(exclude=True)] = ()
     """Judgements by people of contrasts that a system failed to dodge, one for each set of sheets; none: nobody has
     judged.

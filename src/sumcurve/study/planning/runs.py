@@ -51,9 +51,9 @@ def _plan_phases(plan: PlannedStudy, corpus: PlannedCorpus, method: str, form: F
     """Plan the ablation of the method's last phase, at its largest size (see `Scored`)."""
     size, search = corpus.settings.sizes_of(method)[-1], corpus.settings.search
     own = corpus.settings.seeds_of(method, plan.settings.seeds)
-    more = plan.settings.phases.seeds if plan.settings.phases else []
-    control = form.control()
-    for seed in [*own, *(seed for seed in more if seed not in own)]:
+    phases = plan.settings.phases
+    control = form.control() if phases.controls else None
+    for seed in [*own, *(seed for seed in phases.seeds if seed not in own)]:
         stem, run = plan_run(plan, corpus, method, form, size, seed)
         row = corpus.row(method, size, seed, "common", run)
         if seed not in own:
