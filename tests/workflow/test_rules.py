@@ -85,7 +85,7 @@ def test_a_site_s_own_profile_lies_outside_of_the_checkout_and_decides_what_jobs
     home = ("--config", "study=smoke", f"home={tmp_path}/home")
     told = snakemake("-n", "--workflow-profile", tmp_path, *home, "--", "corpora", "runs")
     assert told.returncode == 0, told.stdout + told.stderr
-    said = re.findall(r"^rule (\w+):\n(?:.*\n)*?    resources: (.*)$", told.stdout + told.stderr, flags=re.M)
+    said = re.findall(r"^ *rule (\w+):\n(?:.*\n)*? +resources: (.*)$", told.stdout + told.stderr, flags=re.M)
     asked = {rule: dict(re.findall(r"(\w+)=([^,\s]+)", resources)) for rule, resources in said}
     assert {asked[rule]["slurm_account"] for rule in ("corpus", "train")} == {"physics"}
     assert (asked["corpus"]["slurm_partition"], asked["train"]["slurm_partition"]) == ("ours", "gpu")
@@ -104,6 +104,20 @@ def test_a_run_on_this_machine_has_its_gpus_without_being_told(told, gpus, tmp_p
     run = snakemake("--config", "study=smoke", f"home={tmp_path}/home", "--until", "corpus", "--", "corpora")
     assert run.returncode == 0, run.stdout + run.stderr
     assert re.findall(r"gpu=\D*(\d+)", run.stdout + run.stderr) == [str(gpus)] * bool(gpus)
+
+
+@pytest.mark.long
+def test_time_follows_the_plan_once_a_corpus_is_there_though_the_run_began_without(tmp_path):
+    """Nobody knew its records when the run began, and a fraction's kind would ask for hours."""
+    plan = Plan.read(ROOT / "config", "smoke")
+    (fraction, *_) = (one for one in plan.named("corpora", "fraction") if one.name.startswith("tales"))
+    home = tmp_path / "home"
+    told = snakemake("--config", "study=smoke", f"home={home}", "--", f"{home}/results/{fraction.key}/manifest.json")
+    assert told.returncode == 0, told.stdout + told.stderr
+    asked = re.findall(
+        r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    resources: .*runtime=(\d+)", told.stdout + told.stderr, flags=re.M
+    )
+    assert asked == [(kind, str(needs.LEAST_MINUTES)) for kind in ("corpus", "fraction")]
 
 
 @pytest.mark.long

@@ -296,8 +296,6 @@ def test_the_smoke_study_goes_through_slurm_and_gives_the_local_bytes(checkout_o
             assert [job["Partition"] for job in jobs] == ["gpu"]
         elif folder.kind in (*LIGHT, "decode"):
             assert jobs == []  # seconds: decodings have their training's job, the others none
-        for job in jobs:
-            assert job["TimeLimit"] in ("00:10:00", "00:20:00")  # by the plan, though nothing was prepared at the start
     for name in ("corpora.csv", "scores.csv", "comparisons.csv"):
         ours, local = (one.path / "results" / "tables" / "smoke" / name for one in (checkout, brief))
         assert ours.read_bytes() == local.read_bytes(), name
