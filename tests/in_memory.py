@@ -173,13 +173,14 @@ def placed(units: list[Unit], settings: Preparation, dropped: list[dict]) -> dic
         group = unit[0].record.group or ""
         if any(f"{group}/".startswith(f"{name}/") for name in split.unseen or ()):
             of_parts["unseen"].append(unit)
-        elif unit[0].split is not None:
+        elif unit[0].split is not None and not (split.drawn and unit[0].split == "train"):
             of_parts[unit[0].split].append(unit)
         else:
             whole = keyed(split.key, "group", group_of(unit[0]))
             groups.setdefault(order(unit) if split.shared_groups else whole, []).append(unit)
     for name in sorted(groups):
-        full = len(of_parts["test"]) >= (split.test or 0), len(of_parts["valid"]) >= (split.valid or 0)
+        wanted = {part: (getattr(split, part) or 0) if split.drawn in (None, part) else 0 for part in ("test", "valid")}
+        full = [len(of_parts[part]) >= size for part, size in wanted.items()]
         of_parts["test" if not full[0] else "valid" if not full[1] else "train"] += groups[name]
     for part, of_part in of_parts.items():
         of_part.sort(key=order)

@@ -1,4 +1,4 @@
-"""Files in the published formats of arXiv and PubMed, OAGS and OAG, and TAC 2011: invented texts, known defects."""
+"""Files in the published formats of arXiv and PubMed, OAGS, and TAC 2011: invented texts, known defects."""
 
 import json
 import random
@@ -69,15 +69,6 @@ def parts_of(rows: Iterable[bytes], size: int) -> dict[str, bytes]:
     lines = list(rows)
     cut = [lines[start : start + size] for start in range(0, len(lines), size)]
     return {f"part_{number // 10}_{number % 10}.txt": b"\n".join(part) + b"\n" for number, part in enumerate(cut)}
-
-
-def inverted(text: str) -> dict[str, Any]:
-    """An abstract as Microsoft published it."""
-    words = text.split()
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(words):
-        places.setdefault(word, []).append(place)
-    return {"IndexLength": len(words), "InvertedIndex": places}
 
 
 def tac(topics: int = 2, people: str = "ABCD", systems: int = 3, seed: int = 1) -> dict[str, bytes]:

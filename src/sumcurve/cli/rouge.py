@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sumcurve
-from sumcurve.files.layout import Layout
 from sumcurve.machine.arguments import Once, Verbs, check_written
 from sumcurve.machine.parameters import COMMAS, add_function, given
 from sumcurve.store.records import write_json, write_text
 
 if TYPE_CHECKING:
-    from sumcurve.interface.rouge import Outcome, RougeResult
+    from sumcurve.interface.rouge import Outcome
     from sumcurve.rouge_engine.scorer import RougeScores
-    from sumcurve.rouge_engine.texts import Texts
 
 PARTS = ("precision", "recall", "f")
 COLUMNS = ("column", "compare_column", "reference_column", "item")  # parameters
@@ -56,7 +54,14 @@ def add_parser(verbs: Verbs) -> None:
             command, sumcurve.rouge, ROUGE, metrics=COMMAS, **{name: {"action": Once} for name in COLUMNS}
         ),
     )
-    rouge.add_argument("--references", action=Once, type=Path, required=True, metavar="R")
+    rouge.add_argument(
+        "--references",
+        action="append",
+        type=Path,
+        required=True,
+        metavar="R",
+        help="a file of references; may stand again, where each annotator has one",
+    )
     rouge.add_argument(
         "--candidates",
         action=Once,
@@ -80,49 +85,22 @@ def add_parser(verbs: Verbs) -> None:
 
 def run_rouge(arguments: argparse.Namespace) -> None:
     """Print the scores and write the requested files."""
-    read = (arguments.references, *arguments.candidates, arguments.compare)
-    check_written((arguments.per_item, arguments.json), read)
-    from sumcurve.interface.rouge import NAMES, resampling, rouge_files, scorer_of
-
-    scorer = scorer_of(arguments.metrics, arguments.mode, arguments.stem, arguments.multi, arguments.threads)
-    result, systems = rouge_files(
-        arguments.references,
-        arguments.candidates,
-        arguments.compare,
-        scorer,
-        resampling(arguments.seed, arguments.resamples),
-        arguments.column,
-        arguments.compare_column,
-        arguments.reference_column,
-        arguments.item,
-        Layout(**given(arguments, Layout)),
+    check_written(
+        (arguments.per_item, arguments.json), (*arguments.references, *arguments.candidates, arguments.compare)
     )
+    result = sumcurve.rouge(**given(arguments, sumcurve.rouge))
     outcome = result.outcome
     if arguments.per_item:
-        names = _names(arguments.candidates) if len(arguments.candidates) > 1 else NAMES
-        write_text(arguments.per_item, _per_item(names, systems, result))
+        write_text(arguments.per_item, result.items.to_csv(index=False))
     if arguments.json:
-        write_json(arguments.json, _result(outcome, systems))
+        write_json(arguments.json, _result(outcome))
     print("\n".join(result.sentences) if arguments.quiet else result)
-    if scorer.mode == "rouge-1.5.5" and not arguments.quiet:
+    if arguments.mode == "rouge-1.5.5" and not arguments.quiet:
         for peer, system in enumerate(outcome.scored, start=1):
-            print(*_official(system, scorer.metrics, peer), sep="\n")
+            print(*_official(system, outcome.metrics, peer), sep="\n")
 
 
-def _names(paths: Sequence[Path]) -> list[str]:
-    """Names of systems by their files: without folder and ending, where all of these differ."""
-    stems = [path.name.partition(".")[0] for path in paths]
-    return stems if len({*stems}) == len(stems) else [str(path) for path in paths]
-
-
-def _per_item(names: Sequence[str], systems: Sequence["Texts"], result: "RougeResult") -> str:
-    """CSV with one row per system and item; `item` counts them, `id` is empty where the file has none."""
-    items = result.items.assign(system=[name for name, file in zip(names, systems, strict=False) for _ in file.ids])
-    items.insert(2, "id", [identity or "" for file in systems for identity in file.ids])
-    return items.to_csv(index=False)
-
-
-def _result(outcome: "Outcome", systems: Sequence["Texts"]) -> dict[str, Any]:
+def _result(outcome: "Outcome") -> dict[str, Any]:
     """The JSON's content. Under "comparison" each metric has the second system's means, too.
 
     Where there are more, "comparisons" holds such an entry of each, with its "file".
@@ -144,8 +122,8 @@ def _result(outcome: "Outcome", systems: Sequence["Texts"]) -> dict[str, Any]:
     if len(comparisons) == 1:
         result["comparison"] = comparisons[0]
     elif comparisons:
-        named = zip(systems[1:], comparisons, strict=True)
-        result["comparisons"] = [{"file": str(system.path), **comparison} for system, comparison in named]
+        named = zip(outcome.names[1:], comparisons, strict=True)
+        result["comparisons"] = [{"file": name, **comparison} for name, comparison in named]
     return result
 
 

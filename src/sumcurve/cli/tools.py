@@ -79,8 +79,7 @@ def export(path: Path, folder: Path) -> None:
 
 def records(path: Path, part: str, percent: int | None, seed: int | None, many: int | None = None) -> None:
     """Print the records of a corpus's part: of the training part a fraction, of the test part sources alone."""
-    from sumcurve.corpora.fraction import draw
-    from sumcurve.corpora.sizes import draw_records
+    from sumcurve.corpora.fraction import draw, draw_records
     from sumcurve.corpora.store import rows_of
 
     options = {"--percent": percent, "--records": many, "--seed": seed}

@@ -1,19 +1,16 @@
 """Ordered regular expressions as one automaton, run by compiled code: a text becomes its tokens.
 
 Rules are written in Python's syntax and have the meaning of `re`, as the alternatives of one expression in their
-order (`Rules.expression`): the first that matches wins, repetitions are greedy or lazy as written. The automaton
+order: the first that matches wins, repetitions are greedy or lazy as written. The automaton
 supports characters, sets, groups, alternatives, repetitions, one character of lookahead, and the end of the text.
 
 A state is an ordered list of threads, as in RE2's matching without captures (Cox 2010): a thread after one that has
 matched is cut off. States are made when a text first needs them.
 
-Speed with the rules of `ptb` on one core: 35.6 million characters a second. `re` takes 119 times as long, tokenizers'
-`Split` 148 times, `regex` 613 times, and google-re2, without lookahead and without the number of the rule that
-matched, 40 times.
+With the rules of `ptb` one core reads 35.6 million characters a second, 119 times as many as `re`.
 """
 
 # Python's own parser of regular expressions has no public name.
-import re
 import re._constants as op
 import re._parser as parser
 from collections.abc import Callable, Mapping, Sequence
@@ -82,11 +79,6 @@ class Rules:
             self._letters[ord(letter)] = ord(written)
         self._growth = 3 + max(map(len, texts))
 
-    @property
-    def expression(self) -> str:
-        """All rules as one regular expression, each a group `r` and its number."""
-        return "|".join(f"(?P<r{number}>{rule.pattern})" for number, rule in enumerate(self.rules))
-
     def tokenize(self, text: str) -> str:
         """The tokens with blanks between them; line breaks stay, so that there are as many lines as before.
 
@@ -114,14 +106,6 @@ class Rules:
                 self._add_transition(int(place[3]), int(place[4]))
             else:
                 raise ValueError(f"no rule matches {text[int(place[0]) : int(place[0]) + 20]!r}")
-
-    def beginning_with(self, letter: str) -> list[int]:
-        """The numbers of the rules that match tokens beginning with this letter."""
-        return [
-            number
-            for number, start in enumerate(self._starts)
-            if any(_contains(self._members[self._program[at][1]], letter) for at in self._closure([start]))
-        ]
 
     # --- from patterns to a program
 
@@ -174,7 +158,11 @@ class Rules:
             direction, inner = value
             if direction != 1:
                 raise ValueError("a pattern may not look behind")
-            branches = [list(branch) for branch in inner[0][1][1]] if _is_branch(inner) else [list(inner)]
+            branches = (
+                [list(branch) for branch in inner[0][1][1]]
+                if [kind for kind, _ in inner] == [op.BRANCH]
+                else [list(inner)]
+            )
             sets, end = set(), False
             for branch in branches:
                 if len(branch) != 1:
@@ -257,48 +245,6 @@ class Rules:
         after = self._state(threads) if threads else _DEAD  # may make the tables longer
         self._next[state, kind] = after
         self._rule_of[state, kind] = matched
-
-
-def reference(rules: Rules) -> Callable[[str], str]:
-    """`rules.tokenize` with Python's `re`: the reference for the automaton's tokens and speed.
-
-    At each place the expression has only the rules that can begin with the character there, in their order: one
-    expression of all of them finds the same and takes ten times as long.
-    """
-    letters = str.maketrans(rules.letters)
-    compiled: dict[str, re.Pattern[str]] = {}
-    writing = [(rule.text, rule.back, rule.again) for rule in rules.rules]
-
-    def expression(letter: str) -> re.Pattern[str]:
-        numbers = rules.beginning_with(letter)
-        return re.compile("|".join(f"(?P<r{number}>{rules.rules[number].pattern})" for number in numbers))
-
-    def tokenize(text: str) -> str:
-        lines: list[list[str]] = [[]]
-        place = 0
-        while place < len(text):
-            letter = text[place]
-            if letter not in compiled:
-                compiled[letter] = expression(letter)
-            match = compiled[letter].match(text, place)
-            if match is None or match.lastgroup is None:
-                raise ValueError(f"no rule matches {text[place : place + 20]!r}")
-            written, back, again = writing[int(match.lastgroup[1:])]
-            end = match.end() - back
-            if written is None:
-                lines[-1].append(text[place:end].translate(letters))
-            elif written == "\n":
-                lines.append([])
-            elif written:
-                lines[-1].append(written)
-            place = end - again
-        return "\n".join(map(" ".join, lines))
-
-    return tokenize
-
-
-def _is_branch(inner: Any) -> bool:
-    return len(inner) == 1 and inner[0][0] is op.BRANCH
 
 
 def _items(kind: Any, value: Any) -> tuple[Any, ...]:

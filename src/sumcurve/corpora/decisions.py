@@ -25,8 +25,6 @@ from sumcurve.corpora.parts import (
     composed,
     id_of,
     keyed,
-    no_such_group,
-    too_few,
     unit_of,
 )
 from sumcurve.corpora.store import PARTS, UNSEEN
@@ -325,7 +323,8 @@ def compose(connection: "DuckDBPyConnection", raw_path: Path, settings: Compose,
 def place_units(connection: "DuckDBPyConnection", content: Content, split: Split) -> None:
     """Make `placed`: of ready parts each unit in its own, else whole groups in the order of their keyed hashes.
 
-    Test is filled first, then valid; train has the rest. Where parts may share groups, each unit is placed by itself.
+    Test is filled first, then valid; train has the rest, as of the ready training part that another is drawn from.
+    Where parts may share groups, each unit is placed by itself.
 
     CorpusError where a part has too few records, or no group has the name of one that is held out.
     """
@@ -333,12 +332,17 @@ def place_units(connection: "DuckDBPyConnection", content: Content, split: Split
     unseen = dict(run("SELECT unseen, count(*) FROM units GROUP BY ALL").fetchall())
     for place, name in enumerate(split.unseen or ()):
         if place not in unseen:
-            raise CorpusError(no_such_group(content.path, name))
-    test, valid = split.test or 0, split.valid or 0
+            raise CorpusError(
+                f"{content.path}: no record that passes the filters is of a group that is or begins with {name!r}: "
+                "correct split.unseen in the study file"
+            )
+    drawn = PRECEDENCE[:2] if content.ready is None else [split.drawn]
+    test, valid = (getattr(split, part) or 0 if part in drawn else 0 for part in PRECEDENCE[:2])
+    is_open = f"(first >> {OF_SPLIT}) IN (0, {SPLITS.index('train')})"
     unit = '"order"' if split.shared_groups else "unit"
     run(
         f"""CREATE TEMP TABLE filled AS WITH groups AS (
-            SELECT {unit}, count(*) FILTER (place = 0) AS records FROM units WHERE unseen < 0
+            SELECT {unit}, count(*) FILTER (place = 0) AS records FROM units WHERE unseen < 0 AND {is_open}
             GROUP BY {unit} ORDER BY {unit} LIMIT {test + valid}
         ), counted AS (
             SELECT {unit}, records, sum(records) OVER (ORDER BY {unit}) - records AS before FROM groups
@@ -348,18 +352,22 @@ def place_units(connection: "DuckDBPyConnection", content: Content, split: Split
         SELECT {unit}, CASE WHEN before < {test} THEN 'test' WHEN before - tested.records < {valid} THEN 'valid' END
             AS part FROM counted, tested"""
     )
-    drawn = "coalesce(filled.part, 'train')" if content.ready is None else f"{[*PRECEDENCE]}[first >> {OF_SPLIT}]"
+    part = f"CASE WHEN {is_open} THEN coalesce(filled.part, 'train') ELSE {[*PRECEDENCE]}[first >> {OF_SPLIT}] END"
     run(
         f"""CREATE TABLE placed AS
-        SELECT row, units."order", place, CASE WHEN unseen >= 0 THEN '{UNSEEN}' ELSE {drawn} END AS part
+        SELECT row, units."order", place, CASE WHEN unseen >= 0 THEN '{UNSEEN}' ELSE {part} END AS part
         FROM units LEFT JOIN filled USING ({unit})"""
     )
     counts = dict(run("SELECT part, count(*) FROM placed WHERE place = 0 GROUP BY part").fetchall())
     parts, sizes = {part: counts.get(part, 0) for part in PRECEDENCE}, sizes_of(split)
     if any(parts[part] < (sizes[part] or 1) for part in PRECEDENCE):
-        dropped = by_reason(dropped_by(connection))
+        have, wanted = (
+            ", ".join(f"{name}: {of[name] or none}" for name in PRECEDENCE) for of, none in ((parts, 0), (sizes, "all"))
+        )
         raise CorpusError(
-            too_few(content.path, sum(parts.values()), parts, sizes, dropped, drawn=content.ready is None)
+            f"{content.path}: after filtering {sum(parts.values())} records are left ({have}), the study asks for "
+            f"{wanted}; dropped were {by_reason(dropped_by(connection))}: lower the sizes in split, loosen prepare, or "
+            "give more records, of more and smaller groups, since none is divided"
         )
 
 
@@ -380,13 +388,13 @@ def drop_beyond(connection: "DuckDBPyConnection", split: Split) -> None:
     connection.execute("CREATE TABLE kept AS SELECT * FROM placed ANTI JOIN drops USING (row)")
 
 
-def groups_of(connection: "DuckDBPyConnection", ready: bool) -> dict[str, dict[str, int]]:
+def groups_of(connection: "DuckDBPyConnection") -> dict[str, dict[str, int]]:
     """Count, for valid and test, the `groups` of their records, and how many of these are `in_train`.
 
     Only records that repeat no other count. Records in no part, as those beyond its size, count for train where parts
     are drawn.
     """
-    part = f"{[*PRECEDENCE]}[{SPLIT}]" if ready else "coalesce(part, 'train')"
+    part = f"coalesce(part, {[*PRECEDENCE]}[{SPLIT}], 'train')"
     connection.execute(
         f"""CREATE TEMP TABLE of_groups_in AS
         SELECT {", ".join(f"bool_or({part} = '{name}') AS in_{name}" for name in PRECEDENCE)}

@@ -104,29 +104,13 @@ def _signature(
 @njit(cache=True, nogil=True)
 def similar(first: NDArray[np.uint64], second: NDArray[np.uint64], threshold: float) -> bool:
     """Tell whether the Jaccard similarity of two sorted sets of numbers is at least the threshold."""
-    total, most = len(first) + len(second), min(len(first), len(second))
-    least = min(int(threshold * total / (1 + threshold)), most)  # numbers that they have to share; about, then exactly
-    while least > 0 and (least - 1) / (total - least + 1) >= threshold:
-        least -= 1
-    while least <= most and least / (total - least) < threshold:
-        least += 1
-    if least > most:
-        return False
     common = here = there = 0
-    while common < least:
-        if first[here] < second[there]:
-            here += 1
-            if here - common > len(first) - least:  # too many are in the first alone
-                return False
-        elif first[here] > second[there]:
-            there += 1
-            if there - common > len(second) - least:
-                return False
-        else:
-            common += 1
-            here += 1
-            there += 1
-    return True
+    while here < len(first) and there < len(second):
+        is_common, is_first = first[here] == second[there], first[here] < second[there]
+        common += is_common
+        here += is_common or is_first
+        there += not is_first
+    return common / (len(first) + len(second) - common) >= threshold
 
 
 @njit(cache=True, nogil=True)

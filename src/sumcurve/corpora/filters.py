@@ -6,28 +6,15 @@ from collections.abc import Sequence
 
 from sumcurve.corpora.tokenizers import Tokenizer, tokenizer
 from sumcurve.settings.corpus import Prepare
-from sumcurve.sources.cleaning import StepRefused, cleaner
+from sumcurve.sources.cleaning import clean
 from sumcurve.sources.raw import EMPTY_REFERENCE, EMPTY_SOURCE, EMPTY_TARGET, RawRecord, RawText, Refused
 from sumcurve.store.records import Record, Text
 
 # Reasons for which a readable record is dropped, in the words of recorded corpora: min_ is least_, and max_ is most_.
-SHORT_SOURCE = "source shorter than least_source_tokens"
-LONG_SOURCE = "source longer than most_source_tokens"
-SHORT_TARGET = "target shorter than least_target_tokens"
-LONG_TARGET = "target longer than most_target_tokens"
-FEW_SOURCE_SENTENCES = "source of fewer sentences than least_source_sentences"
-MANY_SOURCE_SENTENCES = "source of more sentences than most_source_sentences"
-FEW_TARGET_SENTENCES = "target of fewer sentences than least_target_sentences"
-MANY_TARGET_SENTENCES = "target of more sentences than most_target_sentences"
 NOT_SHORTER = "target no shorter than its source"
 FEW_WORDS = "fewer alphabetic tokens than least_alphabetic_share"
 
 LETTER = re.compile(r"[^\W\d_]")
-
-
-def published(raw: RawRecord) -> bool:
-    """Tell whether the record is of a test part that came with the corpus: none that can be used is dropped."""
-    return raw.split == "test"
 
 
 def tokenized(raw: RawRecord, settings: Prepare, steps: list[str] | None = None) -> tuple[Record, Text]:
@@ -35,14 +22,8 @@ def tokenized(raw: RawRecord, settings: Prepare, steps: list[str] | None = None)
 
     `steps` receives the effects of cleaning on the record, as `STEP changed`, `STEP left` and `STEP dropped`.
     """
-    steps = [] if steps is None else steps
-    try:
-        cleaned = cleaner(settings.clean, settings.language)(raw, keep=published(raw))
-    except StepRefused as refused:
-        steps.append(f"{refused.step} dropped")
-        raise
-    steps += [f"{name} changed" for name in cleaned.changed] + [f"{name} left" for name in cleaned.left]
-    raw = cleaned.record
+    is_published = raw.split == "test"  # of a test part that came with the corpus nothing usable is dropped
+    raw = clean(raw, settings.clean, settings.language, is_published, steps)
     words = tokenizer(settings.tokenizer)
     text = Text(
         raw.id,
@@ -59,47 +40,36 @@ def tokenized(raw: RawRecord, settings: Prepare, steps: list[str] | None = None)
     if not all(references):
         raise Refused(EMPTY_REFERENCE, "no token")
     record = Record(raw.id, source, target, references, raw.group)
-    if not published(raw):
+    if not is_published:
         check_limits(record, settings)
     return record, text
 
 
 def check_limits(record: Record, settings: Prepare) -> None:
     """Raises Refused with the first limit of the study that the record exceeds."""
-    source, target = record.source, record.target
-    tokens, length = (sum(sentence.count(" ") + 1 for sentence in text) for text in (source, target))
-    if tokens < settings.min_source_tokens:
-        raise Refused(SHORT_SOURCE, tokens)
-    if settings.max_source_tokens is not None and tokens > settings.max_source_tokens:
-        raise Refused(LONG_SOURCE, tokens)
-    if length < settings.min_target_tokens:
-        raise Refused(SHORT_TARGET, length)
-    if settings.max_target_tokens is not None and length > settings.max_target_tokens:
-        raise Refused(LONG_TARGET, length)
+    texts = {"source": record.source, "target": record.target}
+    tokens, length = (sum(sentence.count(" ") + 1 for sentence in text) for text in texts.values())
+    check_size("source", "tokens", tokens, settings)
+    check_size("target", "tokens", length, settings)
     if settings.shorter_target and length >= tokens:
         raise Refused(NOT_SHORTER, f"{length} tokens, the source {tokens}")
-    if len(source) < (settings.min_source_sentences or 0):
-        raise Refused(FEW_SOURCE_SENTENCES, len(source))
-    if settings.max_source_sentences is not None and len(source) > settings.max_source_sentences:
-        raise Refused(MANY_SOURCE_SENTENCES, len(source))
-    if len(target) < (settings.min_target_sentences or 0):
-        raise Refused(FEW_TARGET_SENTENCES, len(target))
-    if settings.max_target_sentences is not None and len(target) > settings.max_target_sentences:
-        raise Refused(MANY_TARGET_SENTENCES, len(target))
-    if not enough_words(source, tokens, settings.min_alphabetic_share):
+    for name, text in texts.items():
+        check_size(name, "sentences", len(text), settings)
+    if least := settings.min_alphabetic_share:
         share = sum(LETTER.search(token) is not None for token in record.source_tokens) / tokens
-        if share < settings.min_alphabetic_share:
+        if share < least:
             raise Refused(FEW_WORDS, f"{share:.3f}")
 
 
-def enough_words(sentences: Sequence[str], tokens: int, share: float) -> bool:
-    """Tell whether at least this share of the sentences' tokens are words of nothing but letters."""
-    in_words = 0
-    for sentence in sentences:
-        if in_words / tokens >= share:
-            break
-        in_words += sum(map(str.isalpha, sentence.split(" ")))
-    return in_words / tokens >= share
+def check_size(name: str, unit: str, size: int, settings: Prepare) -> None:
+    """Raise Refused for a text, source or target, that has fewer or more tokens or sentences than it may have."""
+    least, most = getattr(settings, f"min_{name}_{unit}"), getattr(settings, f"max_{name}_{unit}")
+    for limit, short, more, is_beyond in (
+        (f"least_{name}_{unit}", "shorter than", "of fewer sentences than", size < (least or 0)),
+        (f"most_{name}_{unit}", "longer than", "of more sentences than", most is not None and size > most),
+    ):
+        if is_beyond:
+            raise Refused(f"{name} {short if unit == 'tokens' else more} {limit}", size)
 
 
 def sentences_of(text: RawText, words: Tokenizer) -> list[str]:

@@ -1,11 +1,13 @@
 """Folders of corpora, their fractions and their annotations."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from sumcurve.corpora.store import Corpus
+from sumcurve.corpora.store import UNSEEN, Corpus
+from sumcurve.settings.content import FormAndFields
 from sumcurve.settings.corpus import Preparation
 from sumcurve.sources.source import Source
 from sumcurve.store.kind import Kind
@@ -16,14 +18,8 @@ if TYPE_CHECKING:
     from sumcurve.sources.content import Content
 
 
-class CorpusSpecification(TypedDict):
+class CorpusSpecification(FormAndFields):
     raw: str  # sha256 of the raw content
-    form: NotRequired[str]  # of sources; without it JSON lines
-    fields: NotRequired[Block]  # their names; without it ours
-    least: NotRequired[dict[str, int]]  # of further fields; without it all rows are read
-    only: NotRequired[list[str]]  # patterns of a folder's files; without it all of the format
-    gather: NotRequired[str]  # what rows of one record share; without it each is one
-    layout: NotRequired[Block]  # of tables and JSON; without it what their bytes show
     compose: Block | None
     prepare: Block
     split: Block
@@ -90,10 +86,13 @@ class UnseenSpecification(TypedDict):
 
 
 def unseen(specification: UnseenSpecification, inputs: Inputs, stage: Stage) -> None:
-    """Write the held-out groups of a corpus as a corpus of their own."""
-    from sumcurve.corpora.unseen import write_unseen
-
-    write_unseen(Corpus(inputs[specification["corpus"]]), stage.folder)
+    """Write the held-out groups of a corpus as the test part of a corpus of their own; no model is trained on it."""
+    corpus, alone = Corpus(inputs[specification["corpus"]]), Corpus(stage.folder)
+    shutil.copyfile(corpus.part(UNSEEN).path, alone.part("test").path)
+    shutil.copyfile(corpus.part(UNSEEN).text_path, alone.part("test").text_path)
+    measured = corpus.statistics["parts"][UNSEEN]
+    counts = {"read": measured["records"], "kept": measured["records"], "dropped": {}, "composed": False}
+    write_json(alone.statistics_path, {**counts, "parts": {"test": measured}})
 
 
 class Sized(TypedDict):
@@ -109,13 +108,9 @@ class FractionSpecification(Sized):
 def fraction(specification: FractionSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write word counts and statistics of a percentage of a corpus, or of a number of its records."""
     from sumcurve.corpora.fraction import write_fraction
-    from sumcurve.corpora.sizes import write_records
 
     train, seed = Corpus(inputs[specification["corpus"]]).part("train"), specification.get("seed", 1)
-    if "percent" in specification:
-        write_fraction(train, specification["percent"], seed, stage.folder)
-    else:
-        write_records(train, specification["records"], seed, stage.folder)
+    write_fraction(train, seed, stage.folder, specification.get("percent"), specification.get("records"))
 
 
 class AnnotateSpecification(TypedDict):

@@ -1,14 +1,12 @@
 """Parts of a corpus: records composed, groups held out, and the others drawn by a keyed hash (see `prepare`)."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 from sumcurve.settings.corpus import Compose
-from sumcurve.sources.content import PRECEDENCE
-from sumcurve.store.records import Record, Text
+from sumcurve.store.records import Record
 
 T = TypeVar("T")
 
@@ -61,51 +59,16 @@ def record_of(rows: Sequence[dict[str, Any]]) -> Record:
     if len(rows) == 1:
         return Record(**rows[0])
     group = rows[0].get("group")
-    return Record(
-        id=id_of([row["id"] for row in rows], group),
-        source=[sentence for row in rows for sentence in row["source"]],
-        target=[sentence for row in rows for sentence in row["target"]],
-        group=group,
-    )
+    return Record(id_of([row["id"] for row in rows], group), *in_one(rows), group=group)
 
 
-def text_of(name: str, rows: Sequence[dict[str, Any]]) -> Text:
-    """The text of a composed record, as `record_of` composes the tokens."""
-    return Text(
-        id=name,
-        source=[sentence for row in rows for sentence in row["source"]],
-        target=[sentence for row in rows for sentence in row["target"]],
-    )
+def in_one(rows: Sequence[dict[str, Any]]) -> tuple[list[str], list[str]]:
+    """The sentences of the sources, and those of the targets, of rows that are composed."""
+    source, target = ([sentence for row in rows for sentence in row[name]] for name in ("source", "target"))
+    return source, target
 
 
 def holds_out(group: str | None, names: Sequence[str]) -> str | None:
     """The held-out name that a group is or begins with; None where it is not held out."""
     group = group or ""
     return next((name for name in names if group == name or group.startswith(f"{name}/")), None)
-
-
-def no_such_group(raw_path: Path, name: str) -> str:
-    return (
-        f"{raw_path}: no record that passes the filters is of a group that is or begins with {name!r}: correct "
-        "split.unseen in the study file"
-    )
-
-
-def too_few(
-    raw_path: Path,
-    left: int,
-    counts: Mapping[str, int],
-    sizes: Mapping[str, int | None],
-    dropped: Mapping[str, int],
-    drawn: bool,
-) -> str:
-    """Explain why a part has fewer records than it should have; in `drawn` parts groups may be the reason."""
-    here = ", ".join(f"{counts[name]} for {name}" for name in PRECEDENCE)
-    wanted = ", ".join(f"{name}: {sizes[name] or 'all'}" for name in PRECEDENCE)
-    first = "give each part its own file (these share records), " if dropped.get(SHARED_SOURCE) else ""
-    if drawn and left >= sum(size or 1 for size in sizes.values()):
-        first = "a group is never divided among parts, and these groups do not fill them: give more and smaller ones, "
-    return (
-        f"{raw_path}: after filtering {left} records are left ({here}), the study asks for {wanted}; dropped were "
-        f"{dict(sorted(dropped.items()))}: {first}lower the sizes in split, loosen prepare, or give more records"
-    )

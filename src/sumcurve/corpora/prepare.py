@@ -13,7 +13,8 @@ groups.
 Groups that the study holds out whole (`split.unseen`) are drawn for no other part. They are the part unseen, in the
 order of the keyed hash of the records' ids, without records that repeat an earlier record of the raw content.
 
-Ready parts, as those of a published corpus, are taken as they are. A published test part is not filtered: none of its
+Ready parts, as those of a published corpus, are taken as they are; a third that two lack is `drawn` from train. A
+published test part is not filtered: none of its
 records is dropped as a duplicate, for a limit or for its language, but only rows that are no record, that have the id
 of an earlier record, or that are beyond the size that a study sets for the part. Records that test holds, too, are
 dropped from valid, those that test or valid hold from train, and duplicates inside train. With `split.shared_groups`
@@ -25,13 +26,12 @@ records and hashes lie in files, which DuckDB compares and sorts out of core (`d
 """
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from sumcurve.corpora.decisions import (
     DUPLICATE_ID,
@@ -47,15 +47,15 @@ from sumcurve.corpora.decisions import (
 )
 from sumcurve.corpora.duplicates import keys_of, shingles_of
 from sumcurve.corpora.filters import digest_of, tokenized
-from sumcurve.corpora.parts import SHARED_GROUP, SHARED_ID, holds_out, keyed, record_of, text_of, unit_of
+from sumcurve.corpora.parts import SHARED_GROUP, SHARED_ID, holds_out, in_one, keyed, record_of, unit_of
 from sumcurve.corpora.statistics import Statistics
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.settings.corpus import Preparation
-from sumcurve.sources.cleaning import cleaner
+from sumcurve.sources.cleaning import LANGUAGE
 from sumcurve.sources.content import Content
 from sumcurve.sources.raw import Dropped, Place, RawRecord, Refused, excerpt
 from sumcurve.store.errors import CorpusError
-from sumcurve.store.records import Record, Text, write_json
+from sumcurve.store.records import Record, Text, line_of, write_json, write_jsonl, writing
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -71,12 +71,6 @@ ROWS |= {"file": "string", "number": "int64", "kind": "string", "several": "bool
 ROWS |= {"name": "string", "group": "string", "reason": "string", "value": "string", "steps": "strings"}
 RECORDS = {"row": "int64", "begin": "int64", "record": "int64", "text": "int64"}  # bytes in the file `spool`
 KEYS = {"key": "uint64", "row": "int64", "source": "uuid", "start": "int64", "size": "int64"}
-
-_as_json = json.JSONEncoder(ensure_ascii=False).encode  # the form of json.dumps, which makes an encoder every time
-
-
-def line_of(value: Any) -> bytes:
-    return _as_json(value).encode() + b"\n"
 
 
 def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, Any]:
@@ -112,16 +106,15 @@ def prepare(content: Content, settings: Preparation, folder: Path) -> dict[str, 
         }
         if read != statistics["kept"] + sum(counts.values()):
             raise CorpusError(f"{content.path}: {statistics} do not add up; report this bug")
-        if steps := cleaner(settings.prepare.clean, settings.prepare.language).names:
+        if steps := [*settings.prepare.clean, *([LANGUAGE] if settings.prepare.language else [])]:
             statistics["cleaning"] = cleaning_of(connection, steps)
         if content.ready is not None:
             statistics["ready"] = {part: {"kept": kept[part], "dropped": by_reason(counts, part)} for part in PARTS}
         if shared is not None:
             statistics["shared"] = shared
         if settings.split.shared_groups:
-            statistics["groups"] = groups_of(connection, content.ready is not None)
-        with writing(corpus.dropped_path) as stream:
-            stream.writelines(map(line_of, dropped_rows(connection)))
+            statistics["groups"] = groups_of(connection)
+        write_jsonl(corpus.dropped_path, dropped_rows(connection))
         statistics["parts"] = write_parts(connection, corpus, UNSEEN in kept, place / "spool")
     write_json(corpus.statistics_path, statistics)
     return statistics
@@ -134,17 +127,6 @@ def engine(folder: Path) -> Iterator["DuckDBPyConnection"]:
 
     with duckdb.connect(f"{folder}/prepare.duckdb", config=ENGINE | {"temp_directory": str(folder)}) as connection:
         yield connection
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that appears at the end of the block, complete."""
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("wb") as stream:
-        yield stream
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(partial, path)
 
 
 # --- reading
@@ -279,7 +261,7 @@ def write_parts(
             record = record_of([json.loads(line) for line, _ in of_unit])
             lines = of_unit[0]
             if len(of_unit) > 1:
-                text = text_of(record.id, [json.loads(line) for _, line in of_unit])
+                text = Text(record.id, *in_one([json.loads(line) for _, line in of_unit]))
                 lines = line_of(record.as_dict()), line_of(text.as_dict())
             statistics[name].add(record)
             for stream, line in zip(files[name], lines, strict=True):

@@ -48,10 +48,6 @@ class Part:
             lines = take(enumerate(stream, start=1), positions, self.path)
         return [parsed(line, self.path, number) for number, line in lines]
 
-    def first(self, count: int) -> list[Record]:
-        """The first `count` records, or all there are if they are fewer."""
-        return [record for _, record in zip(range(count), self, strict=False)]
-
     @property
     def text(self) -> Iterator[Text]:
         """Texts as people wrote them, record by record in the order of the part."""

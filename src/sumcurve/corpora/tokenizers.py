@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from sumcurve.corpora import tokens, unicode
@@ -30,12 +30,14 @@ def tokenizer(name: str) -> Tokenizer:
     return TOKENIZERS[name]
 
 
-def words(sentences: Sequence[str], lower: bool) -> list[str]:
-    return [" ".join(tokens.tokenize(sentence, lower)) for sentence in sentences]
+def of_each(tokens: Callable[[str], Sequence[str]]) -> Callable[[Sequence[str], bool], list[str]]:
+    """The tokens of sentences by those of a sentence."""
+    return lambda sentences, lower: [" ".join(tokens(one.lower() if lower else one)) for one in sentences]
 
 
-def unicode_words(sentences: Sequence[str], lower: bool) -> list[str]:
-    return [" ".join(unicode.tokenize(sentence, lower)) for sentence in sentences]
+words = of_each(partial(tokens.tokenize, lower=False))
+unicode_words = of_each(partial(unicode.tokenize, lower=False))
+blanks = of_each(str.split)  # of text that is tokenised already
 
 
 def ptb_sentences(text: str) -> list[str]:
@@ -51,11 +53,6 @@ def ptb(sentences: Sequence[str], lower: bool) -> list[str]:
         return []
     lines = tokenize("\n".join(" ".join(sentence.split()) for sentence in sentences))
     return (lines.lower() if lower else lines).split("\n")
-
-
-def blanks(sentences: Sequence[str], lower: bool) -> list[str]:
-    """Tokens of text that is tokenised already, divided at white space."""
-    return [" ".join((sentence.lower() if lower else sentence).split()) for sentence in sentences]
 
 
 def own_case(text: str, lowered: str) -> str:
@@ -90,9 +87,8 @@ def chinese_sentences(text: str) -> list[str]:
     return [sentence for line in _CHINESE_ENDS.findall(text) if (sentence := " ".join(line.split()))]
 
 
-def characters(sentences: Sequence[str], lower: bool) -> list[str]:
-    """Every Chinese character as a token, as Hu et al. (2015) read LCSTS; Latin words and numbers whole."""
-    return [" ".join(_CHARACTER.findall(sentence.lower() if lower else sentence)) for sentence in sentences]
+# Every Chinese character as a token, as Hu et al. (2015) read LCSTS; Latin words and numbers whole.
+characters = of_each(_CHARACTER.findall)
 
 
 def jieba_words(sentences: Sequence[str], lower: bool) -> list[str]:

@@ -53,7 +53,6 @@ _PANDAS = "`python -c \"import pandas; pandas.{}('{}').to_csv('rows.csv', index=
 _ARROW = "`python -c \"import pyarrow as a, pyarrow.parquet as p; p.write_table(a.ipc.open_{}('{}').read_all(), "
 _ARROW += "'rows.parquet')\"`"
 _NUMPY = "`python -c \"import numpy; numpy.savetxt('rows.csv', numpy.load('{}'), delimiter=',', fmt='%s')\"`"
-_TEXT = "copy its text into a file of plain text"
 OTHERS: Sequence[tuple[int, tuple[bytes, ...], str, str]] = (
     (0, tuple(b"\x80" + bytes([version]) for version in range(2, 6)), "a pickle of Python, which may run any program",
      "of yours, write it as CSV, such as by " + _PANDAS.format("read_pickle", "{path}")),
@@ -65,21 +64,16 @@ OTHERS: Sequence[tuple[int, tuple[bytes, ...], str, str]] = (
     (0, (b"ARROW1\0\0",), "an Arrow file", "write it as Parquet, such as by " + _ARROW.format("file", "{path}")),
     (0, (b"\xff\xff\xff\xff",), "a stream of Arrow",
      "write it as Parquet, such as by " + _ARROW.format("stream", "{path}")),
-    (0, (b"FEA1",), "a Feather file", "write it as CSV, such as by " + _PANDAS.format("read_feather", "{path}")),
     (0, (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",), "an old document of Office", "save the table as CSV in UTF-8"),
-    (0, (b"{\\rtf",), "a document in RTF", _TEXT),
     (0, (b"7z\xbc\xaf\x27\x1c",), "a 7z archive", "unpack it (`7z x {path}`), and name a file of it"),
-    (0, (b"Rar!\x1a\x07",), "a RAR archive", "unpack it (`unrar x {path}`), and name a file of it"),
     (257, (b"ustar",), "a tar archive", "unpack it (`tar -xf {path}`), and name a file of it"),
     (5, (b"\0\0\0{\"",), "a checkpoint of a model (safetensors)", "name the file of the rows"),
-    (0, (b"\x89PNG", b"\xff\xd8\xff", b"GIF8"), "a picture", "name the file of the rows"),
 )  # fmt: skip
 # Zips of one thing in many members: the end of a member's name by which they are known, a name, and what to do.
 OF_ZIPS = (
     ("xl/workbook.xml", "a workbook of Excel",
      "save the table as CSV in UTF-8, or " + _PANDAS.format("read_excel", "{path}")),
-    ("word/document.xml", "a document of Word", _TEXT),
-    ("content.xml", "a document of OpenOffice", "save the table as CSV in UTF-8"),
+    ("word/document.xml", "a document of Word", "copy its text into a file of plain text"),
     ("data.pkl", "a checkpoint of a model (PyTorch)", "name the file of the rows"),
     (".npy", "arrays of NumPy", "write one as CSV, such as by numpy.savetxt"),
 )  # fmt: skip

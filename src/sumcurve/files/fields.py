@@ -1,5 +1,6 @@
 """Names of fields of texts in common corpora and files, in small letters: the first that is there counts."""
 
+import re
 from collections.abc import Iterable
 
 ID = ("id", "guid")
@@ -17,6 +18,9 @@ MORE_SOURCES, MORE_TARGETS = tuple(_SOURCES.split()), tuple(_TARGETS.split())
 
 
 def called(there: Iterable[object], names: Iterable[str]) -> str | None:
-    """The first of these names that is there, as it is written there, whatever its case; None where there is none."""
-    folded = {str(name).casefold(): str(name) for name in reversed([*there])}
+    """The first of these names that is there, as it is written there; None where there is none.
+
+    Case does not count, and blanks and hyphens are as underscores: `Article ID` is article_id.
+    """
+    folded = {re.sub(r"[\s-]", "_", str(name).strip().casefold()): str(name) for name in reversed([*there])}
     return next((folded[name] for name in names if name in folded), None)

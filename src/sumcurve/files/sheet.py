@@ -20,8 +20,20 @@ from sumcurve.machine.numbers import finite
 from sumcurve.machine.spelling import there_are
 
 # Names of columns that are looked for where a caller names none, whatever their case.
-ITEM = ("item", "id", "_id", "doc_id", "docid", "item_id", "example_id", "question_id")
-SYSTEM = ("system", "model", "method")
+ITEM: Sequence[str] = (
+    "item",
+    "id",
+    "_id",
+    "doc_id",
+    "docid",
+    "item_id",
+    "example_id",
+    "question_id",
+    "sent_id",
+    "sentence_id",
+)
+ITEM = (*ITEM, "segment_id", "seg_id", "sample_id", "instance_id", "article_id", "document_id")
+SYSTEM = ("system", "model", "method", "system_name", "sys_name", "system_id", "model_name", "model_id")
 SEED, GROUP, RECORDS = ("seed",), ("group", "cluster"), ("records",)
 NO_SCORES = {  # never taken for scores
     *("corpus", "method", "split", "records", "train_seconds", "seconds", "seed", "parameters", "percent", "items"),

@@ -90,7 +90,7 @@ def compare(
     system_rows: list[Mapping[str, Any]] = []
     decimals: dict[str, int] = {}
     for name in names:
-        replicates, groups, left_out = _replicates([row for row in rows if name in row.values], name, common)
+        replicates, groups, left_out = replicates_of([row for row in rows if name in row.values], name, common)
         every = np.concatenate([entry.items.ravel() for entry in replicates])
         unit = float(np.ptp(every)) / 100 if 0 < np.ptp(every) < SMALL else 1.0
         kept, cut = common_seeds([replace(entry, items=entry.items / unit) for entry in replicates])
@@ -174,7 +174,7 @@ def _both_fixed(design: Design, pair: tuple[Cell, Cell]) -> bool:
     return all(cell[1] is None for cell in pair) and set(design.kinds) != {"fixed"}
 
 
-def _replicates(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[Replicates], list[str], list[str]]:
+def replicates_of(rows: Sequence[Score], metric: str, common: bool) -> tuple[list[Replicates], list[str], list[str]]:
     """Every system's scores ``[seeds, items]`` in one order of items, each item's group, and notes."""
     by_run: dict[tuple[str, int | None], dict[str, dict[str, Score]]] = {}
     for row in rows:

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product, takewhile
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -111,6 +112,22 @@ def names_of_chart(columns: Iterable[str]) -> dict[str, tuple[str, str]]:
     return found if len(found) > len(own) / 2 and len(found) >= len(own) - 2 else {}
 
 
+def names_of_grid(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """System and metric by column where columns are all pairs of these (`bart_rouge1`, `out.bart.bleu`); else none."""
+    parts = [column.split(".") for column in columns]
+    shared = len([*takewhile(lambda part: len({*part}) == 1, zip(*parts, strict=False))])
+    names = {column: ".".join(part[shared:]) for column, part in zip(columns, parts, strict=True)}
+    for sign, split in product("._- /", (str.partition, str.rpartition)):
+        for turn in (slice(None, None, 2), slice(None, None, -2)):
+            pairs = {column: split(name, sign)[turn] for column, name in names.items()}
+            systems, metrics = ({pair[place] for pair in pairs.values()} for place in (0, 1))
+            is_grid = len(systems) * len(metrics) == len({*pairs.values()}) == len(columns)
+            is_pair = is_grid and len(systems) > 1 < len(metrics) and not any(map(METRIC.fullmatch, systems))
+            if is_pair and (sign == "." or any(map(METRIC.fullmatch, metrics))):
+                return pairs  # type: ignore[return-value]
+    return {}
+
+
 def read_items(sources: Any, columns: Columns, layout: Layout | None = None) -> Items:
     """The scores of a table or file, of several files, or of a mapping from systems to files or lists of numbers.
 
@@ -172,9 +189,16 @@ def _of_system(name: str, source: Any, columns: Columns, layout: Layout | None) 
 
 
 def _long(sheet: Sheet, columns: Columns, system: str | None, name: str) -> Items:
-    """A row for every item of every system; without a column of systems all are of the one named."""
+    """A row for every item of every system; without a column of systems all are of the one named.
+
+    Without a column of items, too, the rows are the items, in their order.
+    """
     if system is not None:
         system = sheet.column(system, SYSTEM, "system", "--system")
+    if system is None and columns.item is None and not sheet.called((*ITEM, INDEX, *TEXTS)):
+        said = "Items: rows in their order, as no column names them (--item)."
+        numbered = [replace(line, cells={**line.cells, "item": str(n)}) for n, line in enumerate(sheet.lines, start=1)]
+        sheet = replace(sheet, columns=("item", *sheet.columns), lines=numbered, guesses=[*sheet.guesses, said])
     item = _item(sheet, columns)
     keys = _keys(sheet, columns, item, system)
     metrics = _metrics(sheet, columns.metrics, (item, system, *keys.values()))
@@ -199,7 +223,8 @@ def _wide(sheet: Sheet, columns: Columns) -> Items:
         )
     if not columns.metrics:
         _check_systems(sheet, systems)
-    named = {column: chart.get(column, (column, "score")) for column in systems}
+    grid = names_of_grid(systems)
+    named = {column: grid.get(column) or chart.get(column, (column, "score")) for column in systems}
     scores = [
         _score(line, line.text(item), name, {metric: column}, keys)
         for line in sheet.lines
@@ -211,12 +236,13 @@ def _wide(sheet: Sheet, columns: Columns) -> Items:
             f"WARNING: items are column {item} of a chart: where these are sizes or steps, the test says nothing of "
             "other test items; sumcurve curve continues curves over sizes"
         )
-    elif like := [name for name in systems if METRIC.fullmatch(plain_name(name))]:
+    elif not grid and (like := [name for name in systems if METRIC.fullmatch(plain_name(name))]):
         warnings.append(
             f"WARNING: {', '.join(like)}: called as metrics are, and taken for systems: where rows are of several "
             "systems, name their column (--system)"
         )
-    taken = sheet.taken({"item": [item], **_roles(keys), "a system each": systems})
+    what = "a system and a metric each" if grid else "a system each"
+    taken = sheet.taken({"item": [item], **_roles(keys), what: systems})
     return Items(scores, taken, warnings=warnings)
 
 
@@ -227,6 +253,9 @@ def _item(sheet: Sheet, columns: Columns) -> str:
             f"{sheet.name}: texts, no scores: sumcurve rouge --references FILE --candidates FILE "
             "--per-item scores.csv scores them, for sumcurve compare scores.csv"
         )
+    is_older = columns.item is None and {"item", "id", "empty"} <= {*sheet.columns}  # of rouge --per-item: row numbers
+    if is_older and all(line.cells["id"] for line in sheet.lines):
+        return "id"
     return sheet.column(columns.item, (*ITEM, INDEX), "item", "--item")
 
 
@@ -335,31 +364,28 @@ def _task(path: Path) -> str:
 
 def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns: Columns) -> Items:
     """Items of one system in samples of lm-evaluation-harness; of several tasks an item has its task's name."""
-    filters = list(dict.fromkeys(line.cells.get("filter", "") for line in sheet.lines))
+    filters = {line.cells.get("filter", "") for line in sheet.lines}
     id_column = sheet.column(columns.item, ("doc_id",), "item", "--item")
     keys = _keys(sheet, columns, id_column, None)
     rows: dict[str, Score] = {}
     lists, pairs = _lists(sheet)
     for line in sheet.lines:
         cells = line.cells | {key: repr(mean) for key, mean in lists.get(line.place, {}).items()}
-        own = cells.get("filter", "")
-        declared = cells.get("metrics", "").split(",") if cells.get("metrics") else [*cells]
+        declared = cells["metrics"].split(",") if cells.get("metrics") else [*cells]
         plain = [key for key in declared if key not in {*HARNESS, *HASHES} and "." not in key]
-        scored = {key: key for key in plain if finite(cells.get(key)) is not None}
-        if len(filters) > 1:
-            scored = {f"{key},{own}": key for key in scored}
+        by_filter = f",{cells.get('filter', '')}" if len(filters) > 1 else ""
+        scored = {f"{key}{by_filter}": key for key in plain if finite(cells.get(key)) is not None}
         if columns.metrics:
             scored = {key: column for key, column in scored.items() if {key, column} & {*columns.metrics}}
-        item = line.text(id_column)
-        item = f"{_task(path)}/{item}" if several and path else item
+        item = f"{_task(path)}/{line.text(id_column)}" if several and path else line.text(id_column)
         score = _score(replace(line, cells=cells), item, name, scored, keys)
-        if item in rows and {*score.values} & {*rows[item].values}:
+        earlier = rows.setdefault(item, score)
+        if earlier is not score and {*score.values} & {*earlier.values}:
             raise CommandError(
-                f"{line.place}: {item} comes a second time, after {rows[item].place}: keep one, or where they are of "
+                f"{line.place}: {item} comes a second time, after {earlier.place}: keep one, or where they are of "
                 "several filters, name these in a key `filter`"
             )
-        values = {**(rows[item].values if item in rows else {}), **score.values}
-        rows[item] = Score(**{**vars(score), "values": values})
+        rows[item] = replace(score, values={**earlier.values, **score.values})
     paired = f"pairs, which only all items together have a score of: {', '.join(pairs)}" if pairs else ""
     if not any(score.values for score in rows.values()):
         numbers = {key for line in sheet.lines for key, value in line.cells.items() if finite(value) is not None}

@@ -1,9 +1,15 @@
 """Power analysis: items and seeds that a difference needs to be significant (`statistics.power`)."""
 
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from sumcurve.files.layout import Layout
+from sumcurve.interface.compare import replicates_of
+from sumcurve.interface.items import Columns, read_items
 from sumcurve.machine.arguments import CommandError, require_whole, shown
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import checked
@@ -16,6 +22,9 @@ from sumcurve.statistics.power import (
     Noise,
     Unreachable,
     items_needed,
+    paired_sd,
+    pooled_sd,
+    sd_of_differences,
     seeds_needed,
     visible_effect,
 )
@@ -24,6 +33,9 @@ from sumcurve.tables.result import Result
 from sumcurve.tables.table import Column, Table
 
 MANY_SDS = 3  # of the items' differences, beyond which no effect of two real systems lies
+METRIC, POINTS = "rouge1", 100  # of the items' scores, which are shares
+METRIC_NAME = re.compile(r"rouge\w+(?<!_f)")  # of which a file of items has a column for each part
+ROUNDING = 1e-12  # share of a score, below which a spread is none
 SEEDS = (2, 3, 5, 10, 20)  # for which the items needed are listed
 
 
@@ -41,7 +53,7 @@ class PowerResult(Result):
 
 @checked
 def power(
-    sd_items: float,
+    sd_items: float | None = None,
     sd_seed: float = 0.0,
     effect: float = 1.0,
     power: float = 0.8,
@@ -52,6 +64,10 @@ def power(
     paired: bool = False,
     systems: int = 2,
     design_effect: float = 1.0,
+    per_item: Sequence[str | Path] = (),
+    metric: str | None = None,
+    seed_scores: Sequence[Sequence[float]] = (),
+    layout: Layout | None = None,
 ) -> PowerResult:
     """Test items, and seeds of each system, that it takes to see a difference between two systems, or their power.
 
@@ -69,16 +85,40 @@ def power(
         paired: the n-th seed shares its records over systems; the seeds' noise is the residual's of systems x seeds
         systems: over which seeds are pooled, and a family has pairs
         design_effect: of groups of items on differences, for which items count for fewer
+        per_item: in place of sd_items, scores of two systems on the same items: a file of both, or one of each
+        metric: column of per_item (default: rouge1)
+        seed_scores: in place of sd_seed, the mean scores of the seeds of each system
+        layout: of per_item
 
     Raises:
         CommandError: for numbers for which there is no power
     """
     require_whole(1, items=items, seeds=seeds, systems=systems)
+    if (sd_items is None) == (not per_item):
+        raise CommandError("the items' noise is lacking, or given twice: give either sd_items or per_item")
+    if metric and not per_item:
+        raise CommandError(f"--metric {metric}: no --per-item, whose column it is; add it")
+    taken: Sequence[str] = ()
+    if sd_items is None:
+        sd_items, taken = _sd_of_items(per_item, metric or METRIC, layout)
+    if seed_scores:
+        sd_seed = _sd_of_seeds(seed_scores, paired)
     for name, value in (("paired", paired), ("seeds", seeds)):
         if value and not sd_seed:
             raise CommandError(f"{name}: without noise of seeds it changes nothing; give sd_seed, or leave {name} out")
     noise, aim = Noise(sd_items, sd_seed, design_effect, paired, systems), Aim(effect, power, level)
-    _check_finite(noise, aim, items, seeds)
+    for name, value, most in (
+        ("items", items, MOST_ITEMS),
+        ("seeds", seeds, MOST_SEEDS),
+        ("systems", systems, MOST_SYSTEMS),
+    ):
+        if value and value > most:
+            raise CommandError(f"--{name} {shown(value)}: no study has more than {most:,}; give a smaller number")
+    if effect > MOST_SDS * sd_items or not math.isfinite(power_of(noise, aim, items or MOST_ITEMS, seeds or 2)):
+        raise CommandError(
+            f"--effect {effect:g} with --design-effect {design_effect:g} and an items' SD of {sd_items:.4g}: no finite "
+            "power; give the difference in points, and a design effect of 1 for independent items, above 1 in groups"
+        )
     rows = _answers(noise, aim, items, seeds)
     if noise.systems > 2:
         alone = [row | {"question": "alone", "answer": f"alone: {row['answer']}"} for row in rows]
@@ -94,7 +134,36 @@ def power(
         Column("answer", None),
     ]
     table = Table("answers", f"For a difference of {effect:g} with power {power:g} at level {level:g}", columns, rows)
-    return PowerResult([*_sentences(noise, aim, rows)], [table], noise, aim, tuple(rows))
+    return PowerResult([*_sentences(noise, aim, rows)], [table], noise, aim, tuple(rows), taken=taken)
+
+
+def _sd_of_items(paths: Sequence[str | Path], metric: str, layout: Layout | None) -> tuple[float, Sequence[str]]:
+    """Standard deviation, in points, of the differences of two systems on the same items, and how these were read."""
+    columns = Columns(metrics=(f"{metric}_f",) if METRIC_NAME.fullmatch(metric) else (metric,))
+    items = read_items({str(path): path for path in paths} if len(paths) > 1 else paths[0], columns, layout)
+    if outside := next((row for row in items.scores for value in row.values.values() if not 0 <= value <= 1), None):
+        raise CommandError(f"{outside.place}: {metric} is a share, 0 to 1: no score of this item is")
+    if len(systems := {row.system for row in items.scores}) > 2:
+        raise CommandError(f"--per-item: {len(systems)} systems ({', '.join(sorted(systems))}): keep the rows of two")
+    (first, second), _, _ = replicates_of(items.scores, columns.metrics[0], common=False)
+    return sd_of_differences(*(POINTS * of.items.mean(axis=0) for of in (first, second))), items.taken
+
+
+def _sd_of_seeds(scores: Sequence[Sequence[float]], paired: bool) -> float:
+    """Noise of the seeds by the mean scores of each system's seeds."""
+    if single := [*filter(lambda of: len(of) < 2, scores)]:
+        raise CommandError(
+            f"seed_scores {single[0]}: one seed says nothing of the spread between seeds; give two scores of each "
+            "system at least, or leave the system out"
+        )
+    sd = (paired_sd if paired else pooled_sd)(scores)
+    if sd <= ROUNDING * max(abs(score) for of in scores for score in of):
+        beside = " but for what all systems share" if paired else ""
+        raise CommandError(
+            f"seed_scores: the seeds of each system score the same{beside}, so that their spread is unknown; give more "
+            "digits or seeds, or leave them out"
+        )
+    return sd
 
 
 def _sentences(noise: Noise, aim: Aim, rows: list[dict[str, Any]]) -> list[str]:
@@ -116,24 +185,6 @@ def _sentences(noise: Noise, aim: Aim, rows: list[dict[str, Any]]) -> list[str]:
     if not noise.sd_seed:
         lines.append("No noise of seeds was given: this is about two trained models, not about their methods.")
     return lines
-
-
-def _check_finite(noise: Noise, aim: Aim, items: int | None, seeds: int | None) -> None:
-    """Raise CommandError for numbers beyond which the power cannot be computed."""
-    bounds = (("items", items, MOST_ITEMS), ("seeds", seeds, MOST_SEEDS), ("systems", noise.systems, MOST_SYSTEMS))
-    for name, value, most in bounds:
-        if value and value > most:
-            raise CommandError(f"--{name} {shown(value)}: no study has more than {most:,}; give a smaller number")
-    if aim.effect > MOST_SDS * noise.sd_items:
-        raise CommandError(
-            f"--effect {aim.effect:g}: more than {MOST_SDS:,} times the items' SD of {noise.sd_items:.4g}; give the "
-            "difference in points"
-        )
-    if not math.isfinite(power_of(noise, aim, items or MOST_ITEMS, seeds or 2)):
-        raise CommandError(
-            f"--design-effect {noise.design_effect:g} gives no finite power with --effect {aim.effect:g}; it is 1 for "
-            "independent items, above 1 in groups"
-        )
 
 
 def _answers(noise: Noise, aim: Aim, items: int | None, seeds: int | None) -> list[dict[str, Any]]:

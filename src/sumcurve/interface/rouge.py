@@ -2,27 +2,24 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import ValidationError
-from tqdm import tqdm
 
-from sumcurve.files.content import FILE_NAME, path_of
 from sumcurve.files.layout import Layout
 from sumcurve.files.models import said
 from sumcurve.machine.arguments import CommandError, UsageError
 from sumcurve.machine.counts import counted
-from sumcurve.machine.parameters import checked, plain
+from sumcurve.machine.parameters import checked
 from sumcurve.machine.spelling import shortened
 from sumcurve.rouge_engine.scorer import METRICS, Multi, References, RougeEngine, RougeScores, Text
 from sumcurve.rouge_engine.scripts import UNREAD, beyond_ascii
 from sumcurve.rouge_engine.stemmers import MissingExceptions
-from sumcurve.rouge_engine.texts import Role, Texts, in_order_of, parted, read_texts
+from sumcurve.rouge_engine.texts import Texts, files_of, in_blocks, in_order_of, texts_of
 from sumcurve.rouge_engine.tokens import Mode, tokenize
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.ungrouped import bca_intervals, holm, sign_flip_p
@@ -32,13 +29,11 @@ from sumcurve.tables.table import Column, Table, Value, probability, span
 if TYPE_CHECKING:
     import pandas as pd
 
-CHUNK = 16_384  # items scored between two moves of the progress bar
 PARTS = ("precision", "recall", "f")
 POINTS = 100  # scores are shares in files, percent ("points") on paper
 LEVEL = 0.05
 FEW = 100  # resamples below which the ends of an interval are a handful of draws
 NOT_SHOWN = "no significant difference"
-NAMES = ("candidates", "compare")  # of the systems
 # Tokens that may be marks: <sent_1>, <|sep|>, </x>, [X_SEP], ##SENT##, {SEP}
 LIKE_MARK = re.compile(
     r"</?\|?[A-Za-z][\w-]{0,15}\|? ?/?>|\[[A-Z][A-Z_]{1,11}\]|\{[A-Z][A-Z_]{1,11}\}|#{1,2}[A-Z]{2,10}#{1,2}"
@@ -72,6 +67,7 @@ class Outcome:
 
     signature: str
     names: list[str]  # of the systems
+    ids: list[list[Any]]  # of each system's items, or their numbers from 1
     scored: list[RougeScores]
     intervals: list[dict[str, Ends]]
     families: list[dict[str, Difference]]
@@ -96,22 +92,21 @@ class RougeResult(Result):
     def items(self) -> "pd.DataFrame":
         """Every item's precision, recall and F as shares, for `compare` and `power`.
 
-        `empty` is 1 for a text without a word.
+        `item` is its id, or its number where the texts have no ids; `empty` is 1 for a text without a word.
         """
         import pandas as pd
 
         frames = []
-        for name, scored in zip(self.outcome.names, self.outcome.scored, strict=True):
+        for name, ids, scored in zip(self.outcome.names, self.outcome.ids, self.outcome.scored, strict=True):
             columns = {f"{metric}_{part}": getattr(scored, part)[metric] for metric in scored.f for part in PARTS}
-            numbers = np.arange(1, len(scored.empty) + 1)
-            frames.append(pd.DataFrame({"system": name, "item": numbers, "empty": scored.empty.astype(int), **columns}))
+            frames.append(pd.DataFrame({"system": name, "item": ids, "empty": scored.empty.astype(int), **columns}))
         return pd.concat(frames, ignore_index=True)
 
 
 @checked
 def rouge(
-    candidates: Path | Text | Sequence[Text],
-    references: Path | References | Sequence[References],
+    candidates: Path | Text | Sequence[Path | Text],
+    references: Path | References | Sequence[Path | References],
     compare: Path | Text | Sequence[Text] | None = None,
     stem: bool = False,
     metrics: Sequence[str] = METRICS,
@@ -131,8 +126,10 @@ def rouge(
 
     Args:
         candidates: a list of texts, one for each item, or one text: a string, with a sentence a line (which rougeLsum
-            reads) or marks such as <q> between them, or a list of sentences; or a file of texts, by path or name
-        references: a text for each item, or a list of texts where an item has several; or a file of them
+            reads) or marks such as <q> between them, or a list of sentences; or a file of texts, by path or name, or
+            a list of files, each of which is tested against the first
+        references: a text for each item, or a list of texts where an item has several; or a file of them, or a list of
+            files, as of annotators, each with a reference of every item
         compare: a second system's texts of the same items, or their file, whose differences are tested (sign flips,
             Holm over metrics)
         stem: with the mode's stemmer (1.5.5: -m)
@@ -152,111 +149,64 @@ def rouge(
     Raises:
         CommandError: for texts that cannot be scored
     """
-    scorer = scorer_of(metrics, mode, stem, multi, threads)
-    settings = resampling(seed, resamples)
-    ours, theirs, second = (path_of(texts) for texts in (candidates, references, compare))
-    if ours and theirs and (second or compare is None):
-        columns = column, compare_column, reference_column, item
-        return rouge_files(theirs, [ours], second, scorer, settings, *columns, layout)[0]
-    is_one = isinstance(candidates, str) and not ours  # item
-
-    def texts_of(given: Any, path: Path | None, role: Role, name: str | None) -> Any:
-        if path:
-            items = read_texts(path, role, name, item, layout).items
-            return items if role == "reference" else [one[0] for one in items]
-        texts = [given] if is_one and (isinstance(given, str) or role == "reference") else plain(given)
-        return _parted(texts, role == "reference")
-
-    targets = texts_of(references, theirs, "reference", reference_column)
-    systems = [texts_of(candidates, ours, "candidate", column)]
-    if compare is not None:
-        systems.append(texts_of(compare, second, "candidate", compare_column or column))
-    _check_lengths(systems, targets)
     try:
-        outcome = outcome_of(scorer, systems, NAMES[: len(systems)], targets, settings)
-    except ValueError as error:
-        raise CommandError(str(error)) from error
-    return result_of(outcome, [*warnings_of(outcome, systems, targets, mode, settings)])
-
-
-def _parted(texts: Any, several: bool = False) -> Any:
-    """Texts of all items as `parted` has each; `several`: an item that is a list is one of texts, not of sentences."""
-    if not isinstance(texts, list | tuple):
-        return texts
-    return [[*map(parted, item)] if several and isinstance(item, list | tuple) else parted(item) for item in texts]
-
-
-def _check_lengths(systems: Sequence[Sequence[Text]], references: Any) -> None:
-    """Raise CommandError unless every system has a text, no file's name, for each item's references."""
-    for texts, name in zip((*systems, references), (*NAMES[: len(systems)], "references"), strict=True):
-        if len(texts) and all(isinstance(text, str) and FILE_NAME.fullmatch(text) for text in texts):
-            raise CommandError(f"{name} are a list of names of files ({texts[0]}, …); give the name of one file alone")
-    for texts, name in zip(systems, NAMES, strict=False):
-        if not len(references) or len(texts) != len(references):
-            raise CommandError(
-                f"{len(texts):,} {name} and {len(references):,} references: give a text of each system for each item; "
-                "several references of an item are a list"
-            )
-
-
-def scorer_of(metrics: Sequence[str], mode: Mode, stem: bool, multi: Multi | None, threads: int | None) -> RougeEngine:
-    """The scorer; CommandError for settings that do not go together."""
-    try:
-        return RougeEngine(metrics, mode, stem, multi, threads)
+        scorer, settings = RougeEngine(metrics, mode, stem, multi, threads), Bootstrap(seed=seed, resamples=resamples)
+    except ValidationError as error:
+        raise UsageError(f"{said(error)}; correct it, or leave it out") from None
     except UsageError:
         raise
     except (ValueError, MissingExceptions) as error:
         raise CommandError(str(error)) from error
-
-
-def resampling(seed: int, resamples: int) -> Bootstrap:
-    """Settings of the intervals; UsageError for numbers that they cannot have."""
+    paths = files_of(candidates)
+    if compare is not None and len(paths) > 1:
+        raise CommandError(
+            f"--compare {compare}: several --candidates are compared by themselves; name it among them, or name one"
+        )
+    if compare_column and compare is None:
+        raise CommandError(f"--compare-column {compare_column}: no --compare, whose column it is; add it")
+    targets: Any = references
+    if isinstance(candidates, str) and not paths and not files_of(references):
+        targets = [references]  # of one item
+    ours: Sequence[Any] = paths or [candidates]
+    wanted: list[tuple[Any, str, str | None]] = [(given, "candidates", column) for given in ours]
+    if compare is not None:
+        wanted.append((compare, "compare", compare_column or column))
+    files = [
+        texts_of(targets, "reference", "references", reference_column, item, layout),
+        *(texts_of(given, "candidate", name, key, item, layout) for given, name, key in wanted),
+    ]
+    files[0] = in_blocks(files[0], len(files[1]))
+    first = next((file for file in files if file.named), files[0])
+    truth, *systems = [in_order_of(first, file) for file in files]
     try:
-        return Bootstrap(seed=seed, resamples=resamples)
-    except ValidationError as error:
-        raise UsageError(f"{said(error)}; correct it, or leave it out") from None
+        outcome = outcome_of(scorer, systems, truth, settings)
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    return RougeResult(
+        [*warnings_of(outcome, systems, truth, mode, settings), *_warnings(truth, systems), *_sentences(outcome)],
+        [*_tables(outcome, [*_notes(outcome.metrics, truth, systems, settings)])],
+        outcome,
+        taken=[*dict.fromkeys(guess for file in (truth, *systems) for guess in file.guesses)],
+    )
 
 
-def outcome_of(
-    scorer: RougeEngine,
-    systems: Sequence[Sequence[Text]],
-    names: Sequence[str],
-    references: Sequence[References],
-    settings: Bootstrap,
-    where: str = "the references",
-) -> Outcome:
-    """Scores of systems, by name, with intervals and, of further systems, each metric's difference from the first.
+def outcome_of(scorer: RougeEngine, systems: Sequence[Texts], references: Texts, settings: Bootstrap) -> Outcome:
+    """Scores of systems with intervals and, of further systems, each metric's difference from the first.
 
-    CommandError where no reference has a word, which says `where` they stand.
+    CommandError where no reference has a word, which says where they stand.
     """
-    scores = [scored(scorer, texts, references, name) for texts, name in zip(systems, names, strict=True)]
+    scores = [scorer.score(system.texts, references.items) for system in systems]
     if scores[0].empty_references.all():
         raise CommandError(
-            f"{where}: none of its {len(references):,} items has a reference with a word in mode {scorer.mode}; give "
-            "the references, or take mode unicode or characters for other scripts"
+            f"{references.path}: none of its {len(references):,} items has a reference with a word in mode "
+            f"{scorer.mode}; give the references, or take mode unicode or characters for other scripts"
         )
     families = differences(scores[0], scores[1:], settings)
     ends = [intervals(system, settings) for system in scores]
-    return Outcome(scorer.signature_for(references), [*names], scores, ends, families)
-
-
-def result_of(
-    outcome: Outcome, warnings: Sequence[str] = (), notes: Sequence[str] = (), taken: Sequence[str] = ()
-) -> RougeResult:
-    """An outcome in sentences, behind its warnings, and in tables, the first with these notes."""
-    return RougeResult([*warnings, *_sentences(outcome)], [*_tables(outcome, notes)], outcome, taken=taken)
-
-
-def scored(scorer: RougeEngine, texts: Sequence[Text], references: Sequence[References], name: str) -> RougeScores:
-    """Scores of all items, in pieces so that a terminal shows the progress."""
-    pieces = []
-    with tqdm(total=len(texts), desc=name, unit="item", disable=None, leave=False) as bar:
-        for start in range(0, len(texts), CHUNK):
-            stop = min(start + CHUNK, len(texts))
-            pieces.append(scorer.score(texts[start:stop], references[start:stop]))
-            bar.update(stop - start)
-
-    return RougeScores.of(pieces)
+    short = shortened([str(system.path) for system in systems], True)
+    names = [_named(system, name) for system, name in zip(systems, short, strict=True)]
+    ids = [[name or number for number, name in enumerate(system.ids, start=1)] for system in systems]
+    return Outcome(scorer.signature_for(references.items), names, ids, scores, ends, families)
 
 
 def intervals(scored: RougeScores, settings: Bootstrap) -> dict[str, Ends]:
@@ -299,52 +249,45 @@ def _f(outcome: Outcome, place: int, metric: str) -> tuple[float, float | None, 
 
 
 def warnings_of(
-    outcome: Outcome,
-    systems: Sequence[Sequence[Text]],
-    references: Sequence[References],
-    mode: Mode,
-    settings: Bootstrap,
-    places: Sequence[Callable[[int], str]] = (),
+    outcome: Outcome, systems: Sequence[Texts], references: Texts, mode: Mode, settings: Bootstrap
 ) -> Iterator[str]:
     """Warnings before all scores: of letters and marks that a mode misreads, of equal files, of items that are there
     more than once, of texts without a word, and of intervals that say little.
-
-    `places` name an item's place by its number from 0: in the references, then in each system's texts.
     """
-    share, _ = beyond_ascii(_strings(references)) if mode.startswith("rouge") else (0.0, 0.0)
+    share, _ = beyond_ascii(_strings(references.items)) if mode.startswith("rouge") else (0.0, 0.0)
     if share >= UNREAD:
         yield (
             f"WARNING: {100 * share:.0f} % of the references' letters are not a to z: mode {mode} takes them for gaps, "
             "and words are cut or vanish; mode unicode reads them, mode characters Chinese and Japanese."
         )
     names, many = outcome.names, len(references)
-    places = places or [lambda item: f"item {item + 1}"] * (1 + len(systems))
-    for texts, place, name in zip((references, *systems), places, ("the references", *names), strict=True):
+    for texts, name in zip((references, *systems), ("the references", *names), strict=True):
         first: dict[str, int] = {}
         counts: Counter[str] = Counter()
-        for item, text in enumerate(texts):
+        for item, text in enumerate(texts.items):
             for mark in {*LIKE_MARK.findall("\n".join(_strings([text])))}:
                 first.setdefault(mark, item)
                 counts[mark] += 1
         for mark, count in counts.most_common(1):
             if count >= OFTEN * many and (words := tokenize(mark, mode)):
                 yield (
-                    f"WARNING: {mark} stands in {count:,} of {many:,} texts of {name} (first: {place(first[mark])}) "
-                    f"and is scored as {' '.join(words)!r}; where it bounds sentences, write <q> in its place"
+                    f"WARNING: {mark} stands in {count:,} of {many:,} texts of {name} (first: "
+                    f"{texts.place(first[mark])}) and is scored as {' '.join(words)!r}; where it bounds sentences, "
+                    "write <q> in its place"
                 )
-    yield from _warnings_of_repeats(systems, references, names, places[0]) if many > 1 else ()
+    yield from _warnings_of_repeats(systems, references, names) if many > 1 else ()
     if missing := int(outcome.scored[0].empty_references.sum()):
-        first_empty = places[0](int(outcome.scored[0].empty_references.argmax()))
+        first_empty = references.place(int(outcome.scored[0].empty_references.argmax()))
         yield (
             f"WARNING: {missing:,} of {many:,} items {'has' if missing == 1 else 'have'} an empty reference (first: "
             f"{first_empty}); they score 0 and stay in every mean, as in rouge-score and ROUGE-1.5.5; add the "
             "references, or remove the items"
         )
-    for scored_system, place in zip(outcome.scored, places[1:], strict=True):
+    for scored_system, texts in zip(outcome.scored, systems, strict=True):
         if missing := int(scored_system.empty.sum()):
             yield (
                 f"WARNING: {missing:,} of {many:,} summaries {'has' if missing == 1 else 'have'} no word (first: "
-                f"{place(int(scored_system.empty.argmax()))}); they score 0 and stay in every mean"
+                f"{texts.place(int(scored_system.empty.argmax()))}); they score 0 and stay in every mean"
             )
     if many == 1:
         yield "WARNING: one item says nothing of the spread over items: its intervals are none; take at least 2"
@@ -353,15 +296,10 @@ def warnings_of(
         yield f"WARNING: {settings.resamples} resamples are too few for a {level} interval; take {FEW} at least"
 
 
-def _warnings_of_repeats(
-    systems: Sequence[Sequence[Text]],
-    references: Sequence[References],
-    names: Sequence[str],
-    place: Callable[[int], str],
-) -> Iterator[str]:
+def _warnings_of_repeats(systems: Sequence[Texts], references: Texts, names: Sequence[str]) -> Iterator[str]:
     many = len(references)
-    ours = [[_joined(text) for text in texts] for texts in systems]
-    theirs = [frozenset(map(_joined, [item] if isinstance(item, str) else item)) for item in references]
+    ours = [[_joined(text) for text in system.texts] for system in systems]
+    theirs = [frozenset(map(_joined, item)) for item in references.items]
     for texts, name in zip(ours, names, strict=True):
         same = all(text in targets for text, targets in zip(texts, theirs, strict=True))
         if same or (texts == ours[0] and texts is not ours[0]):
@@ -374,7 +312,7 @@ def _warnings_of_repeats(
     if again and len(again) >= OFTEN * many:
         yield (
             f"WARNING: {len(again):,} of {many:,} items repeat an earlier one, texts and references alike (first: "
-            f"{place(again[0])}), as in a table with a row an annotator: they count as independent, so that "
+            f"{references.place(again[0])}), as in a table with a row an annotator: they count as independent, so that "
             "intervals and p are too small; keep one row of each"
         )
 
@@ -442,55 +380,6 @@ def _tables(outcome: Outcome, notes: Sequence[str]) -> Iterator[Table]:
     yield Table("differences", f"{minus}, on the same items", columns, tests)
 
 
-# --- files
-
-
-def rouge_files(
-    references: Path,
-    candidates: Sequence[Path],
-    compare: Path | None,
-    scorer: RougeEngine,
-    settings: Bootstrap,
-    column: str | None = None,
-    compare_column: str | None = None,
-    reference_column: str | None = None,
-    item: str | None = None,
-    layout: Layout | None = None,
-) -> tuple[RougeResult, list[Texts]]:
-    """The scores of files, and the texts of each system in the order of the items.
-
-    CommandError for files whose items are not the same, and for options that do not go together.
-    """
-    if compare and len(candidates) > 1:
-        raise CommandError(
-            f"--compare {compare}: several --candidates are compared by themselves; name it among them, or name one"
-        )
-    if compare_column and not compare:
-        raise CommandError(f"--compare-column {compare_column}: no --compare, whose column it is; add it")
-    wanted = [(path, column) for path in candidates]
-    if compare:
-        wanted.append((compare, compare_column or column))
-    files = [
-        read_texts(references, "reference", reference_column, item, layout),
-        *(read_texts(path, "candidate", name, item, layout) for path, name in wanted),
-    ]
-    first = next((file for file in files if file.named), files[0])
-    truth, *systems = [in_order_of(first, file) for file in files]
-    texts = [[item[0] for item in system.items] for system in systems]
-    short = shortened([str(file.path) for file in systems], True)
-    names = [_named(file, name) for file, name in zip(systems, short, strict=True)]
-    outcome = outcome_of(scorer, texts, names, truth.items, settings, where=str(references))
-    places = [partial(_place, file) for file in (truth, *systems)]
-    warnings = warnings_of(outcome, texts, truth.items, scorer.mode, settings, places)
-    result = result_of(
-        outcome,
-        [*warnings, *_warnings(truth, systems)],
-        [*_notes(outcome.metrics, truth, systems, settings)],
-        [*dict.fromkeys(guess for file in (truth, *systems) for guess in file.guesses)],
-    )
-    return result, systems
-
-
 def _warnings(references: Texts, systems: Sequence[Texts]) -> Iterator[str]:
     """Warnings of files: items that are joined by their order, and marks that are no pairs."""
     without = [str(file.path) for file in (references, *systems) if not file.named]
@@ -505,10 +394,6 @@ def _warnings(references: Texts, systems: Sequence[Texts]) -> Iterator[str]:
                 f"WARNING: {file.path}:{file.unpaired}: its marks <t> and </t> are no pairs; each is taken for the "
                 "bound of a sentence; write both around every sentence"
             )
-
-
-def _place(file: Texts, item: int) -> str:
-    return f"{file.path}:{file.lines[item]}"
 
 
 def _named(file: Texts, name: str = "") -> str:

@@ -31,7 +31,7 @@ from sumcurve.machine.arguments import CommandError
 from sumcurve.machine.counts import counted
 from sumcurve.machine.spelling import shortened
 
-METHOD = ("method", *SYSTEM, "model_name", "model_name_or_path", "model_id", "base_model", "architecture", "arch")
+METHOD = ("method", *SYSTEM, "model_name_or_path", "base_model", "architecture", "arch")
 SIZE = (*RECORDS, "size", "sizes", "train_records", "samples", "examples", "n")
 SEEDS = (*SEED, "random_seed", "train_seed", "training_seed", "rng_seed", "data_seed", "random_state")
 SECONDS = (
@@ -198,7 +198,13 @@ def _by_name(sheet: Sheet, column: str, size: str | None) -> Sheet:
         lines.append(replace(line, cells={**line.cells, **given, "method": name}))
     methods = dict.fromkeys(line.cells["method"] for line in lines)
     names = {line.cells[column] for line in sheet.lines}
-    if len(methods) == len(lines) or names == {*methods} == {line.cells.get("method") for line in sheet.lines}:
+    points = {(line.cells["method"], line.cells.get("size")) for line in lines}
+    is_size = size is not None or len(points) >= 2 * len(methods)  # else numbers count runs, as in misty-dawn-12
+    if (
+        len(methods) == len(lines)
+        or not is_size
+        or names == {*methods} == {line.cells.get("method") for line in sheet.lines}
+    ):
         return sheet
     said = f"Methods, by column {column} without size and seed: {', '.join(methods)} (--method)."
     sizes = dict.fromkeys(line.cells["size"] for line in lines if size is None and "size" in line.cells)

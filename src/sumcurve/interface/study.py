@@ -1,6 +1,5 @@
 """A study's finished tables as data frames."""
 
-import difflib
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +10,7 @@ import pandas as pd
 
 from sumcurve.machine.arguments import CommandError
 from sumcurve.machine.parameters import checked
+from sumcurve.machine.spelling import there_are
 from sumcurve.store import manifest
 from sumcurve.store.records import read_jsonl
 from sumcurve.tables.report.facts import corpora_of, read_tables
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import altair as alt
 
 TABLES = Path("results/tables")  # of a checkout, below which a study is found by its name
-KEYS = ("corpus", "method", "role", "percent", "records", "seeds")  # columns of table scores that are no metrics
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,9 +43,7 @@ class Tables:
     def table(self, name: str) -> pd.DataFrame:
         """A table as its CSV has it; a CommandError lists the names."""
         if name not in self.names:
-            near = difflib.get_close_matches(name, self.names, 1)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
-            raise CommandError(f"{self.folder}: no table {name!r}{meant} There are: {', '.join(self.names)}")
+            raise CommandError(f"{self.folder}: no table {name!r}; {there_are(name, self.names)}")
         return pd.read_csv(self.folder / f"{name}.csv")
 
     def __getattr__(self, name: str) -> pd.DataFrame:
@@ -62,20 +59,8 @@ class Tables:
 
     @property
     def scores(self) -> pd.DataFrame:
-        """Mean scores, a row for every system, size and metric, with `mean`, `low` and `high` (95 %).
-
-        Table scores_long where the study has it, else made of table scores, which has a column for every metric.
-        """
-        if "scores_long" in self.names:
-            return self.table("scores_long")
-        wide = self.table("scores")
-        keys = [name for name in KEYS if name in wide]
-        rows = []
-        for metric in self.metrics:
-            ends = {"mean": metric, "low": f"{metric}_low", "high": f"{metric}_high"}
-            known = wide[wide[metric].notna()]
-            rows.append(known[keys].assign(metric=metric, **{name: known[column] for name, column in ends.items()}))
-        return pd.concat(rows, ignore_index=True).sort_values([*keys[:2]], kind="stable", ignore_index=True)
+        """Mean scores, a row for every system, size and metric, with `mean`, `low` and `high` (95 %)."""
+        return self.table("scores_long")
 
     @cached_property
     def metrics(self) -> list[str]:

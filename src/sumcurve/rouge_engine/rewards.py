@@ -7,7 +7,6 @@ the union over sentences that reports use (`rougeLsum`).
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 WORD = re.compile(r"[a-z0-9]+")
 
@@ -15,14 +14,6 @@ WORD = re.compile(r"[a-z0-9]+")
 def words(sentence: str) -> list[str]:
     """The tokens that ROUGE compares (those of rouge-score without stemming)."""
     return WORD.findall(sentence.lower())
-
-
-class Score(NamedTuple):
-    """Fractions in 0..1."""
-
-    precision: float
-    recall: float
-    f1: float
 
 
 class Reference:
@@ -47,19 +38,16 @@ class Reference:
                 row = row + matches | row - matches  # carries above the last position never come back
         return self._length - (row & every).bit_count()
 
-    def rouge_l(self, candidate: Sequence[str]) -> Score:
-        """ROUGE-L (Lin 2004, section 3.1, beta = 1); 0 where either sequence is empty."""
+    def rouge_l(self, candidate: Sequence[str]) -> float:
+        """ROUGE-L F1 in 0..1 (Lin 2004, section 3.1, beta = 1); 0 where either sequence is empty."""
         common = self.common(candidate)
-        if not common:
-            return Score(0.0, 0.0, 0.0)
         # 2PR / (P + R) with P = common / candidate, R = common / reference
-        f1 = 2 * common / (len(candidate) + self._length)
-        return Score(common / len(candidate), common / self._length, f1)
+        return 2 * common / (len(candidate) + self._length) if common else 0.0
 
 
 def rouge_l_f1(candidate: Sequence[str], reference: Sequence[str]) -> float:
     """ROUGE-L F1 in 0..1 of one pair; for many candidates use `Reference`."""
-    return Reference(reference).rouge_l(candidate).f1
+    return Reference(reference).rouge_l(candidate)
 
 
 def f1_of_ngrams(sentence: Sequence[str], target: Sequence[str], order: int) -> float:

@@ -8,9 +8,9 @@ stemming the two agree except for that rounding; with stemming they do not, sinc
 
 import math
 import os
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -59,18 +59,6 @@ class RougeScores:
     reference_units: dict[str, NDArray[np.int64]]
     empty: NDArray[np.bool_]  # the candidate has no token
     empty_references: NDArray[np.bool_]  # no reference of the item has a token
-
-    @classmethod
-    def of(cls, pieces: Sequence["RougeScores"]) -> "RougeScores":
-        """The scores of all items of several pieces, in their order."""
-        joined: dict[str, Any] = {}
-        for part in fields(cls):
-            values = [getattr(piece, part.name) for piece in pieces]
-            if isinstance(values[0], dict):
-                joined[part.name] = {name: np.concatenate([value[name] for value in values]) for name in values[0]}
-            else:
-                joined[part.name] = np.concatenate(values)
-        return cls(**joined)
 
 
 class RougeEngine:
@@ -154,12 +142,9 @@ class RougeEngine:
         is one reference, or a list of texts: ``["a b", "c"]`` is two references and ``[["a b", "c"]]`` one of two
         sentences. A candidate without words, and an item whose references have none, score 0 and stay.
 
-        Raises ValueError for a string in place of either list, lists of unequal length, an item without a reference,
-        a value that is no text, and a sentence (of a list) with a line break, which would count as two.
+        Raises ValueError for lists of unequal length, an item without a reference, and a sentence (of a list) with a
+        line break, which would count as two.
         """
-        _check_list(candidates, "candidates")
-        for index, text in enumerate(candidates):
-            _check_text(text, f"candidates[{index}]")
         references = _lists(references)
         if len(candidates) != len(references):
             raise ValueError(f"{len(candidates)} summaries for {len(references)} items; give one summary per item")
@@ -310,43 +295,8 @@ def _scorer(settings: Rouge) -> RougeEngine:
 
 
 def _lists(references: Sequence[References]) -> list[Sequence[Text]]:
-    """The references of each item as a list; ValueError for a value that is no text, with its place."""
-    _check_list(references, "references")
-    lists: list[Sequence[Text]] = []
-    for index, item in enumerate(references):
-        texts = [item] if isinstance(item, str) else item
-        if not _is_list(texts):
-            _check_text(texts, f"references[{index}]")
-        for place, text in enumerate(texts):
-            _check_text(text, f"references[{index}][{place}]")
-        lists.append(texts)
-    return lists
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
-
-
-def _check_list(texts: object, name: str) -> None:
-    if isinstance(texts, str | bytes | bytearray | Mapping) or not isinstance(texts, Sized):
-        kind = "string" if isinstance(texts, str) else type(texts).__name__
-        raise ValueError(f"{name}: a {kind} in place of a list of texts; give a list with one text per item")
-
-
-def _check_text(text: object, name: str) -> None:
-    """Raise ValueError that names the first value that is no string, by list and index."""
-    if isinstance(text, str):
-        return
-    wrong, where = text, name
-    if isinstance(text, Sequence) and _is_list(text):
-        place = next((place for place, sentence in enumerate(text) if not isinstance(sentence, str)), None)
-        if place is None:
-            return
-        wrong, where = text[place], f"{name}[{place}]"
-    remedy = "decode it to a string" if isinstance(wrong, bytes | bytearray) else 'an empty text is ""'
-    raise ValueError(
-        f"{where} is {str(wrong)[:60]} ({type(wrong).__name__}); give a string or a list of strings: {remedy}"
-    )
+    """The references of each item as a list."""
+    return [[item] if isinstance(item, str) else item for item in references]
 
 
 def _five_decimals(values: NDArray[np.float64]) -> NDArray[np.float64]:

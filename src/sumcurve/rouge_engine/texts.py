@@ -18,19 +18,30 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
+from sumcurve.files.content import FILE_NAME, path_of
 from sumcurve.files.errors import FileError
 from sumcurve.files.layout import Layout
 from sumcurve.files.rows import Row, kind_by_content, read_rows
 from sumcurve.files.sheet import ITEM, metrics_among
 from sumcurve.machine.numbers import finite
+from sumcurve.machine.parameters import plain
 from sumcurve.machine.spelling import alike
 
 KEYS = {  # of an object, by role
-    "candidate": ("candidate", "prediction", "summary"),
-    "reference": ("reference", "references", "target"),
+    "candidate": (
+        "candidate",
+        "prediction",
+        "predictions",
+        "hypothesis",
+        "generated_summary",
+        "generated_text",
+        "summary",
+    ),
+    "reference": ("reference", "references", "target", "reference_summary", "ground_truth", "gold"),
 }
 SCORES = "`sumcurve compare` and `sumcurve correlate` take scores"
 OPTIONS = {"candidate": "--column", "reference": "--reference-column"}  # of `sumcurve rouge`, by role
@@ -59,8 +70,19 @@ class Texts:
     guesses: list[str] = field(default_factory=list)  # of the file, in sentences
     is_plain: bool = False  # text, a line an item
 
+    is_list: bool = False  # of a caller's texts, no file
+
     def __len__(self) -> int:
         return len(self.items)
+
+    @property
+    def texts(self) -> list[Text]:
+        """The first text of each item, a candidate's only one."""
+        return [item[0] for item in self.items]
+
+    def place(self, item: int) -> str:
+        """The place of an item by its number from 0."""
+        return f"item {item + 1}" if self.is_list else f"{self.path}:{self.lines[item]}"
 
     @property
     def named(self) -> bool:
@@ -87,6 +109,47 @@ class Texts:
         """Note the line of the last item, whose text this is, where its marks are not paired."""
         if self.unpaired is None and text.count("<t>") != text.count("</t>"):
             self.unpaired = self.lines[-1]
+
+
+def files_of(given: Any) -> list[Path]:
+    """The file that a value names, or the files of a list of names alone; none of texts."""
+    if path := path_of(given):
+        return [path]
+    listed = given if isinstance(given, list | tuple) else ()
+    are_files = all(isinstance(one, Path) or (isinstance(one, str) and FILE_NAME.fullmatch(one)) for one in listed)
+    return [Path(one) for one in listed] if are_files else []
+
+
+def texts_of(
+    given: Any, role: Role, name: str, key: str | None = None, ids: str | None = None, layout: Layout | None = None
+) -> Texts:
+    """The items of a file, of several files of references, each of which has one of every item, or of a list of texts.
+
+    Texts of a list are not checked: the scorer does so.
+    """
+    if files := files_of(given):
+        texts, *others = [read_texts(path, role, key, ids, layout) for path in files]
+        for other in others:
+            further = in_order_of(texts, other)
+            texts.items = [[*ours, *theirs] for ours, theirs in zip(texts.items, further.items, strict=True)]
+        if others:
+            texts.guesses.append(f"References of an item: one of each of {len(files)} files.")
+        return texts
+    values = [given] if isinstance(given, str) else plain(given)
+    is_several = [role == "reference" and isinstance(value, list | tuple) for value in values]
+    items = [[*map(parted, one)] if several else [parted(one)] for one, several in zip(values, is_several, strict=True)]
+    return Texts(Path(name), items, [None] * len(items), [*range(1, len(items) + 1)], is_list=True)
+
+
+def in_blocks(references: Texts, many: int) -> Texts:
+    """References of which blank lines part the `many` items, a line a reference, where they are so; else as given."""
+    blocks = [[*block] for is_text, block in groupby(references.items, lambda item: item != [[]]) if is_text]
+    if not references.is_plain or len(references) == many or not len(blocks) == many > 1:
+        return references
+    said = f"Blank lines of {references.path} part its items, whose lines are a reference each."
+    items = [[line[0] for line in block] for block in blocks]
+    lines, guesses = [*range(1, many + 1)], [*references.guesses, said]
+    return replace(references, items=items, ids=[None] * many, lines=lines, guesses=guesses, is_list=True)
 
 
 def read_texts(

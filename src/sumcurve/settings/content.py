@@ -82,16 +82,14 @@ class Layout(Settings):
 
 
 class FormAndFields(TypedDict, total=False):
-    """Format of raw content: its name, what its fields are called, which rows are left out for a number; a part of
-    the corpus's specification.
-    """
+    """Form of raw content, a part of a corpus's specification. A key that is not there stands for what is usual."""
 
-    form: str
-    fields: dict[str, Any]
-    least: dict[str, int]
-    only: list[str]
-    gather: str
-    layout: dict[str, Any]
+    form: str  # of sources; JSON lines
+    fields: dict[str, Any]  # their names; ours
+    least: dict[str, int]  # of further fields; all rows are read
+    only: list[str]  # patterns of a folder's files; all of the format
+    gather: str  # what rows of one record share; each is one
+    layout: dict[str, Any]  # of tables and JSON; what their bytes show
 
 
 class Raw(Settings):
@@ -169,16 +167,14 @@ class Raw(Settings):
             raise ValueError("`format`, `fields`, `files` and `min` are for a `path`, a `hub` or `git`")
         if made and self.sha256 is None:
             raise ValueError("give the `sha256` of what is made on this machine: the error of a wrong one prints it")
-        if self.hub is not None and not (self.revision and self.files):
-            raise ValueError("`hub` needs a `revision` and `files`")
-        if self.hub is None and self.revision is not None:
-            raise ValueError("`revision` is for a `hub`")
-        if self.git is not None and not (self.commit and self.tree):
-            raise ValueError("`git` needs a `commit` and a `tree`, which `git rev-parse COMMIT:FOLDER` prints")
+        for origin, needed, more in (("hub", ("revision", "files"), ()), ("git", ("commit", "tree"), ("below",))):
+            if getattr(self, origin) is not None and not all(getattr(self, key) for key in needed):
+                raise ValueError(f"`{origin}` needs a `{needed[0]}` and `{needed[1]}` (docs/reference/corpora.md)")
+            strange = [key for key in (*needed, *more) if key != "files" and getattr(self, key)]
+            if getattr(self, origin) is None and strange:
+                raise ValueError(f"`{strange[0]}` is for a `{origin}`")
         if self.git is not None and (self.files or self.sha256):
             raise ValueError("`git` takes no `files` and no `sha256`: its `tree` pins every file")
-        if self.git is None and (self.commit or self.below or self.tree):
-            raise ValueError("`commit`, `below` and `tree` are for `git`")
         if ".." in (self.below or "").split("/"):
             raise ValueError(f"below {self.below!r} names no folder in the repository")
         for name in (*(self.files or ()), *(self.only or ())):

@@ -20,7 +20,7 @@ from sumcurve.settings.base import (
     Sha256,
     Share,
 )
-from sumcurve.settings.content import Raw
+from sumcurve.settings.content import IF_GIVEN, Raw
 from sumcurve.settings.search import Search
 from sumcurve.sources.cleaning import STEPS as CLEANING
 
@@ -45,14 +45,14 @@ class ReadyFiles(Settings):
 
     train: str
     """File of the training part."""
-    valid: str
-    """File of the validation part."""
-    test: str
-    """File of the test part."""
+    valid: Annotated[str | None, IF_GIVEN] = None
+    """File of the validation part; null: it is `drawn`."""
+    test: Annotated[str | None, IF_GIVEN] = None
+    """File of the test part; null: it is `drawn`."""
 
     @model_validator(mode="after")
     def below(self) -> "ReadyFiles":
-        for pattern in (self.train, self.valid, self.test):
+        for pattern in self.model_dump().values():
             if not pattern or pattern.startswith("/") or ".." in pattern.split("/"):
                 raise ValueError(f"{pattern!r} names no file below raw.path")
         return self
@@ -75,6 +75,9 @@ class Split(Settings):
     """Key of the hash that orders groups and records: another key, another split."""
     ready: Annotated[Literal["records"] | ReadyFiles | None, Field(exclude_if=lambda ready: ready is None)] = None
     """Origin of the parts that a published corpus has: from each record's field `split`, or from files."""
+    drawn: Annotated[Literal["valid", "test"] | None, IF_GIVEN] = None
+    """The part that a corpus of two `ready` parts lacks: whole groups of its training part, of the size that is given.
+    """
     roles: Annotated[
         dict[Literal["train", "valid", "test"], Literal["train", "valid", "test"]],
         Field(exclude_if=lambda roles: not roles),
@@ -98,6 +101,11 @@ class Split(Settings):
             raise ValueError("`unseen` names groups, one or more, of a corpus whose parts are drawn, not `ready`")
         if self.ready is None and (self.valid is None or self.test is None):
             raise ValueError("give the sizes `valid` and `test`, or say by `ready` where the parts come from")
+        files, lacks = self.files(), [self.drawn] if self.drawn else []
+        if (lacks and (self.ready is None or getattr(self, lacks[0]) is None)) or (
+            files and [part for part in ("valid", "test") if part not in files] != lacks
+        ):
+            raise ValueError("`drawn` names the part that `ready` lacks, and `valid` or `test` its size")
         if self.roles and (self.ready != "records" or {*self.roles} != {*self.roles.values()}):
             raise ValueError("`roles` exchanges parts that records say: it takes `ready: records`, and each part once")
         return self

@@ -16,7 +16,6 @@ SOURCES: dict[str, Source] = {  # by name of the module beside this one, the `fo
         "csv",
         "parquet",
         "oags",
-        "oag",
         "scientific_papers",
         "lcsts",
         "gigaword",

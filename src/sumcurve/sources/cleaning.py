@@ -9,10 +9,9 @@ import html
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 
-from sumcurve.sources.language import Identifier, identifier
+from sumcurve.sources.language import identifier
 from sumcurve.sources.raw import RawRecord, RawText, Refused
 
 Step = Callable[[str], str]
@@ -38,13 +37,9 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]
 
 def entities(text: str) -> str:
     """Decode HTML's character references (`&amp;`, `&#8217;`), also those that were escaped twice (`&amp;quot;`)."""
-    if "&" not in text:
-        return text
-    return _ENTITY.sub(_unescaped, _ENTITY.sub(_unescaped, text))
-
-
-def _unescaped(entity: re.Match[str]) -> str:
-    return html.unescape(entity[0])
+    for _ in range(2):
+        text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+    return text
 
 
 # Not <s>, </s> and <t>, which corpora put around sentences, and nothing that is no element of HTML: <unk>, a < b.
@@ -127,14 +122,7 @@ def controls(text: str) -> str:
 
 def spaces(text: str) -> str:
     """Every run of blanks, tabs and Unicode's spaces is one blank, and none stands at an end of a line."""
-    return "\n".join(map(_spaced, text.split("\n")))
-
-
-def _spaced(line: str) -> str:
-    """Normalise blanks of a line. Most have nothing to change, and a check is faster: only the blank is printable."""
-    if line.isprintable() and "  " not in line and line[:1] != " " and line[-1:] != " ":
-        return line
-    return " ".join(line.split())
+    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
 
 
 # --- text that is not the author's
@@ -219,18 +207,11 @@ def unknown_words(text: str) -> str:
 
 
 STEPS: dict[str, Step] = {  # by the names that a study has for them
-    "encoding": encoding,
-    "entities": entities,
-    "markup": markup,
-    "nfc": nfc,
-    "nfkc": nfkc,
-    "controls": controls,
-    "spaces": spaces,
-    "wayback": wayback,
-    "boilerplate": boilerplate,
-    "blank_stops": blank_stops,
-    "full_stops": full_stops,
-    "unknown_words": unknown_words,
+    step.__name__: step
+    for step in (
+        *(encoding, entities, markup, nfc, nfkc, controls, spaces),
+        *(wayback, boilerplate, blank_stops, full_stops, unknown_words),
+    )
 }
 # Versions of steps whose code has changed their output: a version stands in names of corpora where it is above 1.
 VERSIONS = {"boilerplate": 2, "encoding": 2, "markup": 2, "wayback": 2}
@@ -241,80 +222,42 @@ NOTHING_LEFT = "no text after {}"
 OTHER_LANGUAGE = "another language"
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """A record, the steps that changed it, and those that would have dropped it, were it not kept, in their order."""
+def clean(
+    record: RawRecord,
+    steps: Sequence[str],
+    language: str | None = None,
+    keep: bool = False,
+    effects: list[str] | None = None,
+) -> RawRecord:
+    """The record with its texts cleaned; a sentence that a step empties is removed.
 
-    record: RawRecord
-    changed: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-
-
-class Cleaner:
-    """The steps that a study names, and the language that its sources must have (None: any).
-
-    Calling it is pure. Raises ValueError for an unknown step.
+    Raises Refused where a step leaves no text of a source or target, and where the source, behind all steps, is not in
+    this language (None: any). With `keep`, for records of a published test part, such a step is passed over. The list
+    `effects` receives `STEP changed`, `STEP left` of one that is passed over, or `STEP dropped` alone.
     """
+    effects = [] if effects is None else effects
+    texts: list[RawText] = [record.source, record.target, *record.references]
 
-    def __init__(self, steps: Sequence[str] = (), language: str | None = None) -> None:
-        for name in steps:
-            if name not in STEPS:
-                raise ValueError(f"no step {name!r} of cleaning; there are {', '.join(STEPS)}")
-        self.steps = tuple(steps)
-        self.language = language
-        self._identify: Identifier | None = None if language is None else identifier()
+    def refuse(name: str, reason: str, value: object) -> None:
+        if keep:
+            effects.append(f"{name} left")
+            return
+        effects[:] = [f"{name} dropped"]
+        raise Refused(reason, value)
 
-    @property
-    def names(self) -> list[str]:
-        """All names under which it may count."""
-        return [*self.steps, *([LANGUAGE] if self.language else [])]
-
-    def __call__(self, record: RawRecord, keep: bool = False) -> Cleaned:
-        """The record with its texts cleaned; a sentence that a step empties is removed.
-
-        Raises `StepRefused` where a step leaves no text of a source or target, and where the source, behind all steps,
-        is in another language. With `keep`, for records of a published test part, such a step is passed over.
-        """
-        texts: list[RawText] = [record.source, record.target, *record.references]
-        changed, left = [], []
-        for name in self.steps:
-            step = STEPS[name]
-            after = [cleaned(text, step) for text in texts]
-            if after == texts:
-                continue
-            if all(after):
-                changed.append(name)
-                texts = after
-            elif keep:
-                left.append(name)
-            else:
-                raise StepRefused(
-                    name, NOTHING_LEFT.format(name), next(t for t, a in zip(texts, after, strict=True) if not a)
-                )
-        if self._identify is not None:
-            language = self._identify(" ".join(texts[0]) if isinstance(texts[0], list) else texts[0])
-            if language != self.language:
-                if not keep:
-                    raise StepRefused(LANGUAGE, OTHER_LANGUAGE, language)
-                left.append(LANGUAGE)
-        if changed:
-            source, target, *references = texts
-            record = replace(record, source=source, target=target, references=references)
-        return Cleaned(record, tuple(changed), tuple(left))
-
-
-@cache
-def cleaner(steps: tuple[str, ...], language: str | None) -> Cleaner:
-    """The cleaner of these steps and this language, made once."""
-    return Cleaner(steps, language)
-
-
-class StepRefused(Refused):
-    """Refused by the step of this name."""
-
-    def __init__(self, step: str, reason: str, value: object) -> None:
-        super().__init__(reason, value)
-        self.step = step
+    for name in steps:
+        after = [cleaned(text, STEPS[name]) for text in texts]
+        if not all(after):
+            refuse(name, NOTHING_LEFT.format(name), next(t for t, a in zip(texts, after, strict=True) if not a))
+        elif after != texts:
+            effects.append(f"{name} changed")
+            texts = after
+    if language is not None:
+        found = identifier()(" ".join(texts[0]) if isinstance(texts[0], list) else texts[0])
+        if found != language:
+            refuse(LANGUAGE, OTHER_LANGUAGE, found)
+    source, target, *references = texts
+    return replace(record, source=source, target=target, references=references)
 
 
 def cleaned(text: RawText, step: Step) -> RawText:

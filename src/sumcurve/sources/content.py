@@ -96,7 +96,7 @@ class Content:
                 for name in names_of_shards(self.path, patterns(self.source, only=self.only))
             ]
         shards: dict[str, Shard] = {}
-        for part in PRECEDENCE:
+        for part in filter(self.ready.get, PRECEDENCE):
             for name in names_of_shards(self.path, [self.ready[part]]):
                 if name in shards:
                     raise CorpusError(

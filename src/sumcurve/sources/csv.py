@@ -9,6 +9,7 @@ from sumcurve.files.layout import Layout
 from sumcurve.files.objects import NOT_UTF8, UTF8
 from sumcurve.files.parquet import check_columns
 from sumcurve.files.tables import TABLES, Table, reader_of, table_of
+from sumcurve.machine.counts import counted
 from sumcurve.sources.lines import as_corpus_error, read_lines
 from sumcurve.sources.raw import REQUIRED, not_utf8
 from sumcurve.sources.source import PLAIN, Rows, Source
@@ -49,36 +50,35 @@ def opened(path: Path, names: Sequence[str] | None, layout: Layout, refused: lis
     return table_of(path, lambda: decoded(path, refused), layout, REQUIRED if names is None else names)
 
 
-def guesses_in(path: Path, layout: Layout = PLAIN) -> tuple[str, ...]:
-    """Sentences about guesses of a table's layout. CorpusError as in `rows`."""
+def layout_notes(path: Path, layout: Layout = PLAIN) -> list[str]:
+    """Sentences about guesses of a table's layout, and about a row that may be several. CorpusError as in `rows`."""
     with as_corpus_error():
-        return opened(path, None, layout, []).guesses
+        table = opened(path, None, layout, [])
+    if not table.is_quoted or not (joined := rows_in_one(path, table)):
+        return [*table.guesses]
+    (begin, lines), more = joined[0], f"; so do {counted(len(joined) - 1, 'other row')}" if len(joined) > 1 else ""
+    return [
+        *table.guesses,
+        f"WARNING: {path}:{begin}: one row has {lines} lines from here, and they look like rows themselves{more}: is a "
+        "quote left open, and are they several records? Then double the quotes inside cells; where these are texts of "
+        "several lines, all is well",
+    ]
 
 
-def rows_in_one(path: Path, layout: Layout = PLAIN) -> list[tuple[int, int]]:
-    """Rows that may be several, by their first line and how many they have.
+def rows_in_one(path: Path, table: Table) -> list[tuple[int, int]]:
+    """Rows that may be several, by their first line and how many they have: most inner lines of cells are whole rows.
 
-    Of their lines three quarters have as many cells as there are columns: this happens where a quote opens a cell that
-    does not end in one, and a later cell does. Lines of a text may have as many by chance; so rows of fewer than
-    `MANY` lines count only where most rows of several lines are like this.
+    This happens where a quote opens a cell that does not end in one, and a later cell does. Lines of a text may look so
+    by chance: rows of fewer than `MANY` lines count only where most rows of several lines are like this.
     """
-    table, lines = opened(path, None, layout, []), list[str]()
-    if not table.is_quoted:
-        return []
-
-    def noted() -> Iterator[str]:
-        for line in decoded(path, []):
-            lines.append(line)
-            yield line
-
+    reader = reader_of(decoded(path, []), table.delimiter)
     begin, suspect, several = 1, list[tuple[int, int]](), 0
-    for _ in reader_of(noted(), table.delimiter):
-        if len(lines) > 1:
-            several += 1
-            whole = sum(line.count(table.delimiter) == table.width - 1 for line in lines)
-            suspect += [(begin, len(lines))] if 4 * whole >= 3 * len(lines) else []
-        begin += len(lines)
-        lines.clear()
+    for cells in reader:
+        inner = [line for cell in cells for line in cell.split("\n")[1:-1]]
+        several += bool(inner)
+        if 4 * sum(line.count(table.delimiter) == table.width - 1 for line in inner) >= 3 * len(inner) > 3:
+            suspect.append((begin, reader.line_num + 1 - begin))
+        begin = reader.line_num + 1
     return suspect if 2 * len(suspect) > several else [row for row in suspect if row[1] >= MANY]
 
 

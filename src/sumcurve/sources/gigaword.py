@@ -9,123 +9,75 @@ in training and validation and `UNK` in the test part: the step `unknown_words` 
 of line files are `parallel`.
 """
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from sumcurve.sources.lines import lines_of_member, read_lines
-from sumcurve.sources.parallel import pairs, require
-from sumcurve.sources.raw import Refused
+from sumcurve.sources.lines import archived, lines_of_member
+from sumcurve.sources.parallel import pairs, pairs_of, summaries_of
 from sumcurve.sources.source import Inside, Rows, Source
 from sumcurve.store.errors import CorpusError
-from sumcurve.store.members import Member, is_visible, limits_of_text, zip_members
 
 PARTS = {"train": "train", "dev": "valid", "valid": "valid", "test": "test"}
-ZIPPED = ("train", "dev", "test")
-# Endings after a part's name in the file of its sources, and in that of its titles.
-TITLES = {".src.txt": ".tgt.txt", ".article.txt": ".title.txt", ".article.filter.txt": ".title.filter.txt"}
+ZIPPED = {f"{part}.src.txt": f"{part}.tgt.txt" for part in ("train", "dev", "test")}
+SOURCES = (".src.txt", ".article.txt", ".article.filter.txt")  # behind a part's name
+TITLES = (".tgt.txt", ".title.txt", ".title.filter.txt")
 INPUT, REFERENCES = "input.txt", tuple(f"task1_ref{number}.txt" for number in range(4))
 TEST_FOLDER = "Giga"  # of the folders with an `input.txt`, the one that is Gigaword's own test part
-VALIDATION_LINES = 189_651  # of the validation part, which version 1.0.0 of the hub has as its training part
-
-PASSED_OFF = (
-    f"{{}} has {VALIDATION_LINES:,} training pairs, which is the validation part: version 1.0.0 of the hub's gigaword "
-    "passed it off as training; take org_data of version 1.2.0, whose training part has 3,803,957"
-)
 
 
 def rows(path: Path, names: Sequence[str] | None) -> Rows:
     """Every pair as `id` (part and line, `train:17`), `source`, `target`, `split`, and `references` of further titles.
 
     A file of titles has no rows of its own, and is read with that of its sources. DUC's files have no split: a study
-    names them. Raises CorpusError for files of unequal length, a file without its other one, a damaged file, an
-    archive that may not be read, lacks a part or has one twice, and for a training part that is the validation part.
+    names them. Raises CorpusError for files of unequal length, a file without its other one, a damaged file, and an
+    archive that may not be read, lacks a part or has one twice. That a validation part is passed off as training, as in
+    version 1.0.0 of the hub's gigaword, is seen where parts are compared (`corpora.decisions.check_shared`).
     """
     if path.suffix == ".zip":
-        yield from of_zip(path)
+        with archived(path, [*ZIPPED, *ZIPPED.values()]) as members:
+            for name, title in ZIPPED.items():
+                both, part = (members[name], members[title]), name.split(".")[0]
+                yield Inside(both[0].name, PARTS[part])
+                lines = pairs([f"{path}: {name}", title], [*map(lines_of_member, both)])
+                yield from numbered(lines, part, PARTS[part])
         return
-    files = source_and_titles(path)
-    if files is None:
+    if (titles := titles_of(path)) is None:
         return
-    name, titles = files
-    part = PARTS.get(name)
-    yield Inside("", part)
-    lines = pairs(read_lines(path), [read_lines(title) for title in titles], path, titles)
-    yield from numbered(lines, name, part, path)
-
-
-def of_zip(path: Path) -> Rows:
-    """The pairs of an archive, part by part."""
-    with zip_members(path, limits_of_text(path)) as archive:
-        wanted = [f"{part}.{side}.txt" for part in ZIPPED for side in ("src", "tgt")]
-        members: dict[str, Member] = {}
-        for place, member in archive.items():
-            if not is_visible(place):
-                continue
-            name = PurePosixPath(place).name
-            if name in wanted and name in members:
-                raise CorpusError(f"{path} has both {members[name].name} and {place}: make it anew with one {name}")
-            members[name] = member
-        if missing := [name for name in wanted if name not in members]:
-            raise CorpusError(
-                f"{path} has no {', '.join(missing)}, but {', '.join(sorted(members)) or 'nothing'}: is it the archive "
-                "org_data that the study names?"
-            )
-        for part in ZIPPED:
-            source, title = members[f"{part}.src.txt"], members[f"{part}.tgt.txt"]
-            yield Inside(source.name, PARTS[part])
-            both = pairs(lines_of_member(source), [lines_of_member(title)], f"{path}: {source.name}", [title.name])
-            yield from numbered(both, part, PARTS[part], path)
-
-
-def source_and_titles(path: Path) -> tuple[str, list[Path]] | None:
-    """The name of the part whose sources `path` holds, and the files of its titles; None for one of titles."""
-    if path.name in REFERENCES:
-        require(path, [path.with_name(INPUT)])
-        return None
+    name = path.name.split(".")[0]
     if path.name == INPUT:
-        titles = [path.with_name(name) for name in REFERENCES if path.with_name(name).is_file()]
-        require(path, titles[:1] or [path.with_name(REFERENCES[0])])
-        return ("test" if path.parent.name == TEST_FOLDER else path.parent.name), titles
-    for ending, other in sorted(TITLES.items(), key=lambda item: -len(item[0])):
-        if path.name.endswith(other):
-            require(path, [path.with_name(path.name.removesuffix(other) + ending)])
-            return None
-        if path.name.endswith(ending):
-            name = path.name.removesuffix(ending)
-            title = path.with_name(name + other)
-            require(path, [title])
-            if ending == ".article.filter.txt" and (plain := path.with_name(f"{name}.article.txt")).is_file():
-                raise CorpusError(f"{path} and {plain.name} are both there: keep the one that the study means")
-            return name, [title]
-    raise CorpusError(f"{path} is no file of Gigaword: rename it, or name its format")
+        name = "test" if path.parent.name == TEST_FOLDER else path.parent.name
+    yield Inside("", PARTS.get(name))
+    yield from numbered(pairs_of(path, titles), name, PARTS.get(name))
+
+
+def titles_of(path: Path) -> list[Path] | None:
+    """The files of the titles of a file of sources; None for one of titles."""
+    if path.name == INPUT or path.name in REFERENCES:
+        titles = [file for name in REFERENCES if (file := path.with_name(name)).is_file()]
+        return titles if path.name == INPUT else None
+    if (plain := path.with_name(path.name.replace(".filter.", "."))) != path and plain.is_file():
+        raise CorpusError(f"{path} and {plain.name} are both there: keep the one that the study means")
+    return summaries_of(path)
 
 
 def beside(path: Path) -> list[Path]:
     """The files of the titles, of a file of sources; CorpusError as in `rows`."""
-    pair = None if path.suffix == ".zip" else source_and_titles(path)
-    return [] if pair is None else pair[1]
+    return [] if path.suffix == ".zip" else titles_of(path) or []
 
 
-def numbered(lines: Iterator[list[str] | Refused], name: str, part: str | None, path: Path) -> Rows:
-    """The rows of one part; CorpusError behind a training part that has as many lines as the validation part."""
-    number = 0
-    for number, pair in enumerate(lines, start=1):
-        if isinstance(pair, Refused):
-            yield pair
+def numbered(lines: Rows, name: str, part: str | None) -> Rows:
+    """The rows of one part."""
+    for number, row in enumerate(lines, start=1):
+        if not isinstance(row, Mapping):
+            yield row
             continue
-        source, title, *more = pair
-        row: dict[str, object] = {"id": f"{name}:{number}", "source": [source], "target": [title]}
-        if more:
-            row["references"] = [[further] for further in more]
-        if part is not None:
-            row["split"] = part
-        yield row
-    if part == "train" and number == VALIDATION_LINES:
-        raise CorpusError(PASSED_OFF.format(path))
+        further = {"references": [[title] for title in row["references"]]} if "references" in row else {}
+        split = {} if part is None else {"split": part}
+        yield {"id": f"{name}:{number}", "source": [row["source"]], "target": [row["target"]], **further, **split}
 
 
 SOURCE = Source(
-    suffixes=[".zip", *TITLES, *TITLES.values(), INPUT, *REFERENCES],
+    suffixes=[".zip", *SOURCES, *TITLES, INPUT, *REFERENCES],
     unit="line",
     rows=rows,
     beside=beside,

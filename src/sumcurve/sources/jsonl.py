@@ -4,15 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from sumcurve.files.content import PACKED, read_lines
+from sumcurve.files.content import PACKED
 from sumcurve.files.errors import Refused
 from sumcurve.files.layout import Layout
 from sumcurve.files.objects import PLAIN as DECODER
 from sumcurve.files.objects import value_of, values, values_of_lines
-from sumcurve.sources.lines import as_corpus_error, content_of
-from sumcurve.sources.raw import NOT_OBJECT, REQUIRED
+from sumcurve.sources.lines import as_corpus_error, content_of, read_lines
+from sumcurve.sources.raw import NOT_OBJECT
 from sumcurve.sources.source import PLAIN, Rows, Source, with_inner
-from sumcurve.store.errors import CorpusError
 
 
 def rows(path: Path, names: Sequence[str] | None, layout: Layout = PLAIN) -> Rows:
@@ -20,13 +19,9 @@ def rows(path: Path, names: Sequence[str] | None, layout: Layout = PLAIN) -> Row
 
     A missing, empty, truncated or wrongly named file raises CorpusError.
     """
-    empty = True
     with as_corpus_error():
         for _, value in values(path, read_lines(path), lambda: content_of(path), DECODER, layout.rows):
-            empty = False
             yield with_inner(object_of(value), names)
-    if empty:
-        raise CorpusError(f"{path} is empty: write one JSON object a line with the keys {', '.join(REQUIRED)}")
 
 
 def rows_of(lines: Iterable[bytes | Refused]) -> Iterator[dict[str, Any] | Refused]:

@@ -21,6 +21,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from sumcurve.files.objects import UTF8
 from sumcurve.sources.lines import read_lines
 from sumcurve.sources.raw import NOT_UTF8, NUL, Refused, not_utf8
 from sumcurve.sources.source import Inside, Rows, Source
@@ -31,9 +32,10 @@ TEXTS = ("summary", "short_text")
 LABEL = "human_label"
 LABELLED = ("PART_II", "PART_III")
 
+TAGS = f"{'|'.join(TEXTS)}|{LABEL}"
 BEGIN = re.compile(r"<doc\s+id\s*=\s*[\"']?([^\s\"'<>]+)[\"']?\s*>")
-ELEMENT = re.compile(r"<(summary|short_text|human_label)>(?:(.*)</\1>)?")
-END = re.compile(r"</(summary|short_text|human_label|doc)>")
+ELEMENT = re.compile(rf"^<({TAGS})>(?:(.*)|\n((?:.*\n)*?))</\1>$", re.MULTILINE)
+TAG = re.compile(rf"^(?:</?(?:{TAGS})>|<({TAGS})>.*</\1>)$", re.MULTILINE)
 LARGEST_TEXT = 1 << 20  # characters; a text of Weibo has 140, one without an end has the rest of the file
 
 # Reasons for which a document is dropped.
@@ -52,33 +54,37 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
     """
     part = path.name.split(".")[0]
     yield Inside("", PARTS.get(part))
-    document: Document | None = None
-    any_document = False
-    outside = False  # inside a run of lines that belong to no document
+    name: str | None = None  # of the open document
+    lines: list[str] = []
+    wrong: Refused | None = None
+    any_document = is_outside = False  # inside a run of lines that belong to no document
+    size = 0
     for number, line in enumerate(read_lines(path), start=1):
         if isinstance(line, Refused):
-            if document is None:
+            if name is None:
                 yield line
-            else:
-                document.refuse(line.reason, f"line {number}: {line.value}")
+            wrong = wrong or line
             continue
-        if number == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")
-        text = line.decode(errors="surrogateescape").strip()
+        text = (line.removeprefix(UTF8) if number == 1 else line).decode(errors="surrogateescape").strip()
         if begin := BEGIN.fullmatch(text):
-            if document is not None:
-                yield Refused(NOT_ENDED, f"id {printable(document.id)}: before line {number}")
-            document = Document(begin[1])
-            any_document, outside = True, False
-        elif document is not None:
-            if document.ended_by(text):
-                yield document.row(part)
-                document = None
-        elif text and not outside:
-            outside = True
-            yield Refused(OUTSIDE, f"line {number}: {printable(text)}")
-    if document is not None:
-        yield Refused(NOT_ENDED, f"id {printable(document.id)}: the file ends in it")
+            if name is not None:
+                yield Refused(NOT_ENDED, f"id {printable(name)}: before line {number}")
+            name, lines, wrong, size = begin[1], [], None, 0
+            any_document, is_outside = True, False
+        elif name is None:
+            if text and not is_outside:
+                is_outside = True
+                yield Refused(OUTSIDE, f"line {number}: {printable(text)}")
+        elif text == "</doc>":
+            yield wrong or row_of(part, name, "\n".join(lines))
+            name = None
+        elif text and wrong is None:
+            lines.append(text)
+            size += len(text)
+            if size > LARGEST_TEXT:
+                wrong = Refused(TOO_LONG, f"id {printable(name)}")
+    if name is not None:
+        yield Refused(NOT_ENDED, f"id {printable(name)}: the file ends in it")
     if not any_document:
         raise CorpusError(
             f"{path} holds no line `<doc id=…>`: it is none of LCSTS's PART_I.txt, PART_II.txt and PART_III.txt; "
@@ -86,78 +92,24 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         )
 
 
-class Document:
-    """Document as far as it was read. Its first fault is kept; its other lines are skipped."""
-
-    def __init__(self, name: str) -> None:
-        self.id = name
-        self.elements: dict[str, str] = {}
-        self.open: str | None = None  # the element that the next line belongs to
-        self.lines: list[str] = []  # of the open element
-        self.size = 0
-        self.wrong: Refused | None = None
-
-    def ended_by(self, line: str) -> bool:
-        """Take one line, without white space at its ends, and tell whether it is the document's last."""
-        end = END.fullmatch(line)
-        if end and end[1] == "doc":
-            if self.open is not None:
-                self.refuse(BROKEN_TAGS, f"<{self.open}> has no end")
-            return True
-        if self.wrong is not None:
-            return False
-        element = ELEMENT.fullmatch(line)
-        if self.open is not None:
-            if end and end[1] == self.open:
-                self.close(self.open, "\n".join(self.lines))
-            elif end or element:
-                self.refuse(BROKEN_TAGS, f"{line} in <{self.open}>")
-            elif line:
-                self.lines.append(line)
-                self.size += len(line)
-                if self.size > LARGEST_TEXT:
-                    self.lines = []
-                    self.refuse(TOO_LONG, f"<{self.open}>")
-        elif element is None:
-            if line:
-                self.refuse(BROKEN_TAGS, f"{line} in no element")
-        elif element[2] is not None:
-            self.close(element[1], element[2].strip())
-        else:
-            self.open, self.lines, self.size = element[1], [], 0
-        return False
-
-    def close(self, name: str, text: str) -> None:
-        self.open = None
-        if name in self.elements:
-            self.refuse(BROKEN_TAGS, f"<{name}> twice")
-        elif "\x00" in text:
-            self.refuse(NUL, name)
-        elif not_utf8(text):
-            self.refuse(NOT_UTF8, f"{name}: {printable(text)}")
-        elif name == LABEL and text not in {"1", "2", "3", "4", "5"}:
-            self.refuse(BAD_LABEL, printable(text))
-        self.elements[name] = text
-
-    def refuse(self, reason: str, value: str) -> None:
-        self.wrong = self.wrong or Refused(reason, f"id {printable(self.id)}: {printable(value)}")
-
-    def row(self, part: str) -> dict[str, object] | Refused:
-        """The finished document."""
-        wanted = (*TEXTS, LABEL) if part in LABELLED else TEXTS
-        missing = [name for name in wanted if name not in self.elements]
-        if missing:
-            self.refuse(BROKEN_TAGS, f"no <{missing[0]}>")
-        if not_utf8(self.id):
-            self.refuse(NOT_UTF8, "id")
-        if self.wrong is not None:
-            return self.wrong
-        row: dict[str, object] = {"id": f"{part}:{self.id}", **{name: self.elements[name] for name in TEXTS}}
-        if LABEL in self.elements:
-            row[LABEL] = int(self.elements[LABEL])
-        if part in PARTS:
-            row["split"] = PARTS[part]
-        return row
+def row_of(part: str, name: str, text: str) -> dict[str, object] | Refused:
+    """A document, from its lines without white space at their ends."""
+    found = [(tag, (line or lines).strip()) for tag, line, lines in ELEMENT.findall(text)]
+    elements = dict(found)
+    missing = [tag for tag in (*TEXTS, *([LABEL] if part in LABELLED else ())) if tag not in elements]
+    rest = ELEMENT.sub("", text).strip()
+    problems = {
+        NUL: "\x00" in text,
+        NOT_UTF8: not_utf8(name + text),
+        BROKEN_TAGS: rest or len(found) > len(elements) or missing or any(map(TAG.search, elements.values())),
+        BAD_LABEL: elements.get(LABEL, "1") not in {"1", "2", "3", "4", "5"},
+    }
+    if reason := next((reason for reason, is_so in problems.items() if is_so), None):
+        about = rest or (f"no <{missing[0]}>" if missing else text)
+        return Refused(reason, f"id {printable(name)}: {printable(about)}")
+    row: dict[str, object] = {"id": f"{part}:{name}", **elements}
+    row |= {LABEL: int(elements[LABEL])} if LABEL in elements else {}
+    return row | ({"split": PARTS[part]} if part in PARTS else {})
 
 
 def printable(text: str) -> str:

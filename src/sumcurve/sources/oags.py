@@ -18,14 +18,13 @@ from sumcurve.store.errors import CorpusError
 from sumcurve.store.members import is_visible, limits_of_text, zip_members
 
 PARTS = (".txt", ".jsonl", ".json")
-PACKED = (".gz", ".zst", ".zip", ".bz2", ".xz", ".7z")
 PROSE = ("readme", "licence", "license")  # files of text beside the parts
 
 
 def rows(path: Path, names: Sequence[str] | None) -> Rows:
     """Every line of every part as an object.
 
-    CorpusError for an archive that may not be read (`zip_members`), has no part, or a part that is packed again.
+    CorpusError for an archive that may not be read (`zip_members`), or has no part that is not packed again.
     """
     if path.suffix != ".zip":
         yield from jsonl.rows(path, names)
@@ -38,17 +37,12 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 
 def parts(path: Path, members: Iterable[str]) -> list[str]:
     """The names of the parts among an archive's members, in its order; CorpusError as in `rows`."""
-    names = []
-    for name in members:
-        if name.endswith(PACKED):
-            raise CorpusError(
-                f"{path}: {name} is packed inside of the archive: unpack it once, and name the folder of the parts as "
-                "raw.path"
-            )
-        if name.endswith(PARTS) and PurePosixPath(name).stem.lower() not in PROSE:
-            names.append(name)
+    names = [name for name in members if name.endswith(PARTS) and PurePosixPath(name).stem.lower() not in PROSE]
     if not names:
-        raise CorpusError(f"{path} has no member {', '.join(PARTS)}: is it the archive that the study names?")
+        raise CorpusError(
+            f"{path} has no member {', '.join(PARTS)}: unpack what is packed in it, or is it not the archive that the "
+            "study names?"
+        )
     return names
 
 

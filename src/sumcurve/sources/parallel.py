@@ -6,7 +6,7 @@ Files of texts, of which each is one record, are paired in the same way (`texts`
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
@@ -95,20 +95,8 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 
     Raises CorpusError for files of unequal length, a file without its other one, and a damaged file.
     """
-    targets = summaries_of(path)
-    if targets is None:
-        return
-    if not targets:
-        raise CorpusError(
-            f"{path} has no file of summaries beside it: name both alike but for a word, as {path.stem}.src and "
-            f"{path.stem}.tgt"
-        )
-    for pair in pairs(read_lines(path), [read_lines(target) for target in targets], path, targets):
-        if isinstance(pair, Refused):
-            yield pair
-        else:
-            source, target, *more = pair
-            yield {"source": source, "target": target, **({"references": [*filter(None, more)]} if more else {})}
+    if (targets := summaries_of(path)) is not None:
+        yield from pairs_of(path, targets)
 
 
 def beside(path: Path) -> list[Path]:
@@ -116,44 +104,46 @@ def beside(path: Path) -> list[Path]:
     return summaries_of(path) or []
 
 
-def require(path: Path, others: Iterable[Path]) -> None:
-    for other in others:
-        if not other.is_file():
-            raise CorpusError(f"{path} needs {other.name} beside it, of which each line belongs to one of its lines")
+def pairs_of(path: Path, targets: Sequence[Path]) -> Rows:
+    """The pairs of a file of sources and those of their summaries."""
+    if not targets:
+        raise CorpusError(
+            f"{path} has no other file beside it, of which each line belongs to one of its lines: name both alike but "
+            f"for a word, as {path.stem}.src and {path.stem}.tgt"
+        )
+    yield from pairs([path, *targets], [read_lines(file) for file in (path, *targets)])
 
 
-def pairs(
-    sources: Iterator[bytes | Refused],
-    titles: Sequence[Iterator[bytes | Refused]],
-    place: object,
-    names: Sequence[object],
-) -> Iterator[list[str] | Refused]:
-    """The source and the titles of every line; CorpusError where one file ends before the others."""
-    for number, lines in enumerate(zip_longest(sources, *titles), start=1):
-        ended = [str(name) for name, line in zip((place, *names), lines, strict=True) if line is None]
-        if ended:
-            longer = [str(name) for name, line in zip((place, *names), lines, strict=True) if line is not None]
+def pairs(files: Sequence[object], lines_of: Sequence[Iterator[bytes | Refused]]) -> Rows:
+    """Lines n of the files as a row, or the reason why one is none; CorpusError where one ends before the others."""
+    for number, lines in enumerate(zip_longest(*lines_of), start=1):
+        if None in lines:
+            ended, longer = (
+                next(f for f, line in zip(files, lines, strict=True) if (line is None) is of) for of in (True, False)
+            )
             raise CorpusError(
-                f"{ended[0]} ends behind line {number - 1:,}, and {longer[0]} goes on: which line titles which is not "
+                f"{ended} ends behind line {number - 1:,}, and {longer} goes on: which line titles which is not "
                 "known any more; copy both again, without changing line ends"
             )
-        yield texts(lines)
-
-
-def texts(lines: Sequence[bytes | Refused]) -> list[str] | Refused:
-    """The lines as text, or the reason why one is none."""
-    decoded = []
-    for line in lines:
-        if isinstance(line, Refused):
-            return line
         try:
-            text = line.decode()
-        except UnicodeDecodeError as error:
-            return Refused(NOT_UTF8, line[error.start : error.start + 16])
-        if "\x00" in text:
-            return Refused(NUL, repr(text))
-        decoded.append(text.strip())
-    return decoded
+            source, target, *more = map(text_of, lines)
+        except Refused as refused:
+            yield refused
+        else:
+            yield {"source": source, "target": target, **({"references": [*filter(None, more)]} if more else {})}
+
+
+def text_of(line: bytes | Refused) -> str:
+    """A line as text; Refused where it is none."""
+    if isinstance(line, Refused):
+        raise line
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        raise Refused(NOT_UTF8, line[error.start : error.start + 16]) from None
+    if "\x00" in text:
+        raise Refused(NUL, repr(text))
+    return text.strip()
 
 
 SOURCE = Source(

@@ -9,7 +9,7 @@ row that cannot be used is not skipped but reported as `Dropped`; a file that ca
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from sumcurve.files.content import LONG_LINE as LONG_LINE
 from sumcurve.files.errors import Refused as Refused
@@ -167,6 +167,10 @@ def has_text(value: Any) -> bool:
     return bool(value.strip() if isinstance(value, str) else value)
 
 
+def is_strings(value: Any) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
 def joined(row: Mapping[str, Any], columns: Sequence[str]) -> str:
     """The texts of these columns, parted by an empty line; Refused where none has one, or one is no text."""
     texts = [row[name] for name in columns if has_text(row.get(name))]
@@ -265,9 +269,7 @@ def raw_record(row: Mapping[str, Any], place: Place) -> RawRecord:
 
 def check_text(value: Any, key: str, empty: str) -> None:
     """Raise Refused for a value that is no text, for one without a word (reason `empty`), and for an empty sentence."""
-    if not isinstance(value, str | list) or (
-        isinstance(value, list) and not all(isinstance(sentence, str) for sentence in value)
-    ):
+    if not isinstance(value, str) and not is_strings(value):
         raise Refused(WRONG_TYPE, f"{key}: {value!r}, must be a string or a list of strings")
     sentences = [value] if isinstance(value, str) else value
     if not any(sentence.strip() for sentence in sentences):

@@ -11,15 +11,14 @@ Copies as Parquet (ccdv/arxiv-summarization) have no sentences: name them by `fo
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from sumcurve.sources import jsonl
-from sumcurve.sources.lines import lines_of_member
-from sumcurve.sources.raw import MISSING_KEY, WRONG_TYPE, Refused
+from sumcurve.sources.lines import archived, lines_of_member
+from sumcurve.sources.raw import Refused, is_strings
 from sumcurve.sources.source import Inside, Rows, Source
 from sumcurve.store.errors import CorpusError
-from sumcurve.store.members import is_visible, limits_of_text, zip_members
 
 PARTS = {"train.txt": "train", "val.txt": "valid", "test.txt": "test"}
 SENTENCE = re.compile(r"^\s*<S>\s*|\s*</S>\s*$", re.IGNORECASE)
@@ -38,41 +37,26 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
         for row in jsonl.rows(path, None):
             yield paper(row, PARTS[name])
         return
-    with zip_members(path, limits_of_text(path)) as archive:
-        members = [name for name in archive if is_visible(name) and PurePosixPath(name).name in PARTS]
-        names_inside = [PurePosixPath(member).name for member in members]
-        if sorted(names_inside) != sorted(PARTS):
-            raise CorpusError(
-                f"{path} has {', '.join(members) or 'no part'} where {', '.join(PARTS)} belong: is it the archive that "
-                "the study names?"
-            )
-        for member, name in zip(members, names_inside, strict=True):
-            yield Inside(member, PARTS[name])
-            for row in jsonl.rows_of(lines_of_member(archive[member])):
+    with archived(path, PARTS) as members:
+        for name, member in members.items():
+            yield Inside(member.name, PARTS[name])
+            for row in jsonl.rows_of(lines_of_member(member)):
                 yield paper(row, PARTS[name])
 
 
 def paper(row: Mapping[str, Any] | Refused | Inside, split: str) -> Mapping[str, Any] | Refused | Inside:
-    """The record of a row, or the reason why it is none."""
+    """The row with its sentences as they are read, and its part; what is no list of sentences is refused later."""
     if not isinstance(row, Mapping):
         return row
-    for name in ("article_id", "article_text", "abstract_text"):
-        if name not in row:
-            return Refused(MISSING_KEY, name)
-    article, abstract = row["article_text"], row["abstract_text"]
-    for name, value in (("article_text", article), ("abstract_text", abstract)):
-        if not isinstance(value, list) or not all(isinstance(sentence, str) for sentence in value):
-            return Refused(WRONG_TYPE, f"{name}: {value!r}, must be a list of sentences")
-    return {
-        "id": row["article_id"],
-        "source": [sentence for sentence in article if sentence.strip()],
-        "target": [sentence for marked in abstract if (sentence := SENTENCE.sub("", marked)).strip()],
-        "split": split,
-    }
+    texts = {name: of for name in ("article_text", "abstract_text") if is_strings(of := row.get(name))}
+    if "abstract_text" in texts:
+        texts["abstract_text"] = [SENTENCE.sub("", sentence) for sentence in texts["abstract_text"]]
+    return {**row, **{name: [one for one in of if one.strip()] for name, of in texts.items()}, "split": split}
 
 
 SOURCE = Source(
     suffixes=[".zip", ".txt", ".txt.gz", ".txt.zst"],
     unit="line",
     rows=rows,
+    fields={"id": "article_id", "source": "article_text", "target": "abstract_text", "split": "split"},
 )

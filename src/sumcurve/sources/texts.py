@@ -20,7 +20,7 @@ def rows(path: Path, names: Sequence[str] | None) -> Rows:
 
     A text without a summary is Refused. CorpusError for a file that cannot be read.
     """
-    summaries = summaries_of(path)
+    summaries = parallel.summaries_of(path)
     if summaries is None:
         return
     try:
@@ -47,15 +47,10 @@ def text_of(path: Path) -> str:
         raise CorpusError(f"{path} cannot be read ({error.strerror}): copy it again") from error
 
 
-def summaries_of(path: Path) -> list[Path] | None:
-    """The files of a text's summaries; None for one of a summary."""
-    return [] if path.suffix == ".story" else parallel.summaries_of(path)
-
-
 SOURCE = Source(
     suffixes=[".story", ".txt", *(f".{word}" for word in parallel.SIDES)],
     unit="text",
     rows=rows,
-    beside=lambda path: summaries_of(path) or [],
+    beside=parallel.beside,
     fields={"id": None, "references": "references"},
 )

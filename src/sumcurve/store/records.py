@@ -11,6 +11,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -99,14 +100,21 @@ def parsed(line: bytes, path: Path, number: int) -> Record:
         raise RecordError(f"{path}:{number}: not a prepared record ({error}); {REMEDY}") from error
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: beside it first, then `os.replace`."""
+@contextmanager
+def writing(path: Path) -> Iterator[IO[bytes]]:
+    """A file that appears at the end of the block, whole or not at all."""
     partial = path.with_name(path.name + ".partial")
     with partial.open("wb") as stream:
-        stream.write(data)
+        yield stream
         stream.flush()
         os.fsync(stream.fileno())
     os.replace(partial, path)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    with writing(path) as stream:
+        stream.write(data)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -117,17 +125,20 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
 
 
+_as_json = json.JSONEncoder(ensure_ascii=False).encode  # the form of json.dumps, which makes an encoder every time
+
+
+def line_of(value: Any) -> bytes:
+    return _as_json(value).encode() + b"\n"
+
+
 def write_jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> int:
     """Write one JSON object a line, streaming; returns how many."""
-    partial = path.with_name(path.name + ".partial")
     count = 0
-    with partial.open("wb") as stream:
+    with writing(path) as stream:
         for row in rows:
-            stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+            stream.write(line_of(row))
             count += 1
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(partial, path)
     return count
 
 

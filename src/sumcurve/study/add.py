@@ -10,7 +10,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from glob import escape
 from itertools import islice
 from math import ceil
@@ -34,27 +34,22 @@ from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Prepare
 from sumcurve.sources import format_of
 from sumcurve.sources.content import Content, patterns, text_digest
-from sumcurve.sources.csv import guesses_in, rows_in_one
+from sumcurve.sources.csv import layout_notes
 from sumcurve.sources.lines import as_corpus_error, read_lines
 from sumcurve.sources.parallel import side_of, summaries_of
 from sumcurve.sources.pinned import File
-from sumcurve.sources.raw import FIELDS, WRONG_TYPE, Dropped, Place, RawRecord, Refused
+from sumcurve.sources.raw import FIELDS, Dropped, Place, RawRecord, Refused
 from sumcurve.sources.source import Inside
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.members import is_visible
 from sumcurve.store.records import write_text
-from sumcurve.study.added_fields import Found, found_in
-from sumcurve.study.added_parts import Candidate, Digests, parts_drawn, ready_files, repeats, test_notes
+from sumcurve.study.added_fields import Found, found_in, has_objects
+from sumcurve.study.added_parts import Candidate, Digests, lacking, parts_drawn, ready_files, repeats, test_notes
 from sumcurve.study.doors import CAPABILITIES, SOURCES, Raw
 from sumcurve.study.languages import Language, language_of
 from sumcurve.study.plan import Plan
 from sumcurve.study.planning.checks import NAME
 
-KINDS = {  # of fields' values
-    **dict.fromkeys(("id", "group", "split"), "a string"),
-    **dict.fromkeys(("source", "target"), "a string or a list of strings"),
-    "references": "a list of targets",
-}
 OF_DATA = re.compile(r"\.(json|jsonl|ndjson|csv|tsv|parquet|pq|zip)\b")  # endings of files that are no lone texts
 FLAGS = (
     *("format", "delimiter", "quoting", "no_heads", "rows", "below", "models", "sizes", "form", *FIELDS, "chat"),
@@ -74,16 +69,6 @@ LEAST_GATHERED = 0.05  # of a part's rows, that repeat a source with another tar
 
 
 @dataclass(frozen=True)
-class Lengths:
-    """Lengths of a sample of records, in tokens and sentences."""
-
-    source: list[int] = field(default_factory=list)
-    target: list[int] = field(default_factory=list)
-    source_sentences: list[int] = field(default_factory=list)
-    target_sentences: list[int] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
 class DataProfile:
     """Profile of the content from one pass over all of it."""
 
@@ -92,8 +77,7 @@ class DataProfile:
     dropped: Counter[str]
     bad: str  # the first row that is not usable: its place, and why; empty where all are
     groups: int
-    ungrouped: int
-    lengths: Lengths
+    lengths: dict[str, list[int]]  # of a sample, in tokens and sentences
     repeats: int  # rows whose source another row of their part has
     others: Counter[str | None]  # those among them that have another target, by part
     references: int  # records that have several summaries
@@ -180,8 +164,16 @@ def fields_in(content: Content, arguments: argparse.Namespace, name: str) -> Fou
     stated = {key: getattr(arguments, key) for key in (*FIELDS, "chat", "target_list")}
     found = found_in(content.path, rows, stated, rows_in(content), content.ready is None)
     fields = found.fields
+    listed = [
+        f"{column} holds lists of objects: texts are made of them by `jq -c '(arrays[], objects) | .{column}[]? |= "
+        f'([.[] | strings] | join(": "))\' {shlex.quote(str(content.path))} > texts.jsonl`'
+        for column in found.examples
+        if (found.asked or column in (fields.get("source"), fields.get("target"))) and has_objects(rows, column)
+    ]
+    if listed and not found.asked:
+        raise PlanError(f"{content.path}: {'; '.join(listed)}")
     if found.asked or (arguments.name is None and not arguments.corpus.startswith(HUB)):
-        raise PlanError(asked_for(content.path, found, arguments, name))
+        raise PlanError("; ".join([asked_for(content.path, found, arguments, name), *listed]))
     if "source" in fields and fields["source"] == fields["target"]:
         raise PlanError(
             f"{content.path}: source and target are one field, {fields['source']}: say --source or --target"
@@ -216,36 +208,32 @@ def asked_for(path: Path, found: Found, arguments: argparse.Namespace, name: str
     return f"{path}: {'; '.join(asks)}: type `{' '.join(words)}`; there are: {columns}"
 
 
-def check_lengths(path: Path, fields: Mapping[str, Any], lengths: Lengths) -> None:
-    """Raise PlanError where sources are shorter than targets, as where columns are swapped."""
-    if not lengths.source:
-        return
-    source, target = quantile(lengths.source, 0.5), quantile(lengths.target, 0.5)
-    if source < target:
+def check_records(
+    path: Path, fields: Mapping[str, Any], counts: DataProfile, parts: Mapping[str, Sequence[Candidate]]
+) -> None:
+    """Raise PlanError where the records make no study: too few, of too few groups, or none of a part that is ready."""
+    count, drops = counts.parts.total(), not_usable(counts)
+    source, target = (quantile(counts.lengths[name] or [0], 0.5) for name in ("source", "target"))
+    if source < target:  # as where columns are swapped
         names = [fields.get("chat") or fields.get(name) or name for name in ("source", "target")]
         raise PlanError(
             f"{path}: the median source (field {names[0]}) has {counted(source, 'token')}, and the median target "
             f"(field {names[1]}) {target}: are they swapped, or is another field meant? say "
             "--source FIELD and --target FIELD"
         )
-
-
-def check_records(path: Path, fields: Mapping[str, Any], counts: DataProfile, ready: Any) -> None:
-    """Raise PlanError where the records make no study: too few, of too few groups, or none of a part that is ready."""
-    count, drops = counts.parts.total(), not_usable(counts)
-    check_lengths(path, fields, counts.lengths)
-    if count < LEAST_RECORDS or not counts.lengths.source:
+    if count < LEAST_RECORDS or not source:
         raise PlanError(
             f"{path} has {counted(count, 'usable record')}, and a study needs at least {LEAST_RECORDS}"
             + (f"; not usable: {drops}" if drops else "")
         )
-    if ready is None and counts.groups + counts.ungrouped < len(PARTS):
+    empty = [part for part in PARTS if not parts[part]]
+    if empty and not (counts.parts.keys() - {None}):
         raise PlanError(
             f"{path}: its {count} records are of {counted(counts.groups, 'group')} (field "
             f"{fields.get('group', 'group')}), and a group is never divided among {', '.join(PARTS)}: name another "
             "field by --group, take the field out, or make the parts yourself"
         )
-    if ready is not None and (empty := [part for part in PARTS if not counts.parts[part]]):
+    if empty:
         raise PlanError(
             f"{path}: its parts are ready, but no usable record is of {' or '.join(empty)} (not usable: "
             f"{drops or 'none'}): add some, or take the parts out of the data to have them drawn"
@@ -258,24 +246,10 @@ def _check_encoding(path: Path) -> None:
     encoding = encoding_of(lines)
     if encoding.name.startswith("utf-8") or 0 < len(encoding.bad) * MOST_BAD <= len(lines):
         return
-    name = encoding.name.upper()
-    problem = f"{path}:1: this is {name}"
-    if encoding.bad:
-        problem = f"{path}:{encoding.bad[0]}: this is not UTF-8, as {len(encoding.bad)} of {len(lines)} lines"
-    program = f"iconv -f {name} -t UTF-8 {path} > utf8{path.suffix}"
-    raise PlanError(f"{problem}: write it as UTF-8" + ("" if is_packed(path) else f", such as by `{program}`"))
-
-
-def quote_notes(path: Path, layout: Layout) -> list[str]:
-    """A warning of quotes that are left open in a table."""
-    if not (rows := rows_in_one(path, layout)):
-        return []
-    (begin, lines), others = rows[0], f"; so do {counted(len(rows) - 1, 'other row')}" if len(rows) > 1 else ""
-    return [
-        f"WARNING: {path}:{begin}: one row has {lines} lines from here, and they look like rows themselves{others}: is "
-        "a quote left open, and are they several records? Then double the quotes inside cells; where these are texts "
-        "of several lines, all is well"
-    ]
+    name, bad = encoding.name.upper(), encoding.bad
+    problem = f"{bad[0]}: this is not UTF-8, as {len(bad)} of {len(lines)} lines" if bad else f"1: this is {name}"
+    program = "" if is_packed(path) else f", such as by `iconv -f {name} -t UTF-8 {path} > utf8{path.suffix}`"
+    raise PlanError(f"{path}:{problem}: write it as UTF-8{program}")
 
 
 def seen(content: Content) -> DataProfile:
@@ -289,18 +263,22 @@ def seen(content: Content) -> DataProfile:
     places: dict[tuple[str | None, str], Place] = {}  # of ids
     targets: dict[tuple[str | None, bytes], bytes] = {}  # of sources, the first
     again, others, several = 0, Counter[str | None](), set[Place]()
+
+    def drop(place: Place, reason: str, value: str) -> None:
+        nonlocal bad
+        dropped[reason] += 1
+        bad = bad or f"{place}: {reason}: {value}"
+
     for raw in content.records():
         if isinstance(raw, Dropped):
-            dropped[raw.reason] += 1
-            bad = bad or _bad(raw.place, raw.reason, raw.value)
+            drop(raw.place, raw.reason, raw.value)
             continue
         digests = text_digest(raw.source), text_digest(raw.target)
         if (target := targets.setdefault((raw.split, digests[0]), digests[1])) is not digests[1]:
             again += 1
             others[raw.split] += target != digests[1]
         if (first := places.setdefault((raw.split, raw.id), raw.place)) is not raw.place:
-            dropped[DUPLICATE_ID] += 1
-            bad = bad or _bad(raw.place, DUPLICATE_ID, f"{raw.id} first at {first}")
+            drop(raw.place, DUPLICATE_ID, f"{raw.id} first at {first}")
             continue
         parts[raw.split] += 1
         several |= {raw.place} if raw.references else set()
@@ -315,25 +293,23 @@ def seen(content: Content) -> DataProfile:
         if owner is None:
             left.append(row)
         else:
-            dropped[reason] += 1
-            bad = bad or _bad(row.place, reason, f"as {owner.place}")
+            drop(row.place, reason, f"as {owner.place}")
     references = sum(row.place in several for row in left)
     groups = {row.group for row in left} - {None}
-    ungrouped = sum(row.group is None for row in left)
-    lengths, language = Lengths(), language_of(sample)
+    language = language_of(sample)
+    lengths: dict[str, list[int]] = {f"{name}{of}": [] for name in ("source", "target") for of in ("", "_sentences")}
     for raw in sample:
         try:
             record, _ = tokenized(raw, Prepare(**language.prepare))
         except Refused as refused:
-            dropped[refused.reason] += 1
-            bad = bad or _bad(raw.place, refused.reason, refused.value)
+            drop(raw.place, refused.reason, refused.value)
             continue
-        lengths.source.append(len(record.source_tokens))
-        lengths.target.append(sum(sentence.count(" ") + 1 for sentence in record.target))
-        lengths.source_sentences.append(len(record.source))
-        lengths.target_sentences.append(len(record.target))
+        lengths["source"].append(len(record.source_tokens))
+        lengths["target"].append(sum(sentence.count(" ") + 1 for sentence in record.target))
+        lengths["source_sentences"].append(len(record.source))
+        lengths["target_sentences"].append(len(record.target))
     kept = Counter(row.split for row in left)
-    return DataProfile(kept, left, dropped, bad, len(groups), ungrouped, lengths, again, others, references, language)
+    return DataProfile(kept, left, dropped, bad, len(groups), lengths, again, others, references, language)
 
 
 def gathers(counts: DataProfile) -> bool:
@@ -342,18 +318,9 @@ def gathers(counts: DataProfile) -> bool:
     return many and 2 * counts.others.total() > counts.repeats
 
 
-def _bad(place: Place, reason: str, value: str) -> str:
-    """Description of a row that is not usable, with the field's type where the value is too long to be shown."""
-    name = value.split(":")[0]
-    kind = f" ({name} must be {KINDS[name]})" if reason == WRONG_TYPE and value.endswith("…") and name in KINDS else ""
-    return f"{place}: {reason}: {value}{kind}"
-
-
 def _named(fields: Mapping[str, Any]) -> str:
-    shown = {
-        ours: theirs if isinstance(theirs, str) else " + ".join(theirs) for ours, theirs in fields.items() if theirs
-    }
-    return ", ".join(f"{ours}: {theirs}" for ours, theirs in shown.items()) or "by our names"
+    shown = {ours: [of] if isinstance(of, str) else of for ours, of in fields.items() if of}
+    return ", ".join(f"{ours}: {' + '.join(of)}" for ours, of in shown.items()) or "by our names"
 
 
 def not_usable(counts: DataProfile) -> str:
@@ -372,40 +339,48 @@ def sizes_of(count: int) -> dict[str, int]:
     return {"valid": min(count // 20, 500), "test": min(count // 10, 1000)}
 
 
-def parts_of(counts: DataProfile, ready: Any) -> dict[str, list[Candidate]]:
-    """The records of each part: as stated in the records, or as they would be drawn."""
-    if ready:
-        return {part: [row for row in counts.left if row.split == part] for part in PARTS}
-    return parts_drawn(counts.left, **sizes_of(len(counts.left)))
+def parts_of(counts: DataProfile, ready: Any) -> tuple[dict[str, list[Candidate]], str | None]:
+    """The records of each part, as stated in the records or as drawn; and the part that alone is drawn, if any."""
+    if not ready:
+        return parts_drawn(counts.left, **sizes_of(len(counts.left))), None
+    parts = {part: [row for row in counts.left if row.split == part] for part in PARTS}
+    stated = ready if isinstance(ready, Mapping) else {part for part in PARTS if parts[part]}
+    if drawn := lacking([part for part in PARTS if part not in stated]):
+        sizes = {"valid": 0, "test": 0, drawn: max(1, sizes_of(len(parts["train"]))[drawn])}
+        from_train = parts_drawn(parts["train"], **sizes)
+        parts |= {part: from_train[part] for part in ("train", drawn)}
+    return parts, drawn
 
 
 def corpus_of(
-    called: str, counts: DataProfile, raw: Mapping[str, Any], ready: Any, sizes: Sequence[int] | None
+    called: str,
+    counts: DataProfile,
+    raw: Mapping[str, Any],
+    split: Mapping[str, Any],
+    sizes: Sequence[int] | None,
+    published: Mapping[str, int],
 ) -> dict[str, Any]:
     """The corpus's block of the study; without `sizes`, numbers of records, it has percents."""
     lengths, count = counts.lengths, counts.parts.total()
-    titles = quantile(lengths.target_sentences, 0.95) == 1
-    most = min(quantile(lengths.target, 0.99), MOST_TARGET_TOKENS)
-    split: dict[str, Any] = {"ready": ready} if ready else sizes_of(count)
-    published = {part: len(rows) for part, rows in parts_of(counts, ready).items()}
+    titles = quantile(lengths["target_sentences"], 0.95) == 1
+    most = min(quantile(lengths["target"], 0.99), MOST_TARGET_TOKENS)
     corpus: dict[str, Any] = {"title": f"{count} records of {called}.", "raw": dict(raw)}
     corpus |= {"prepare": counts.language.prepare} if counts.language.prepare else {}
-    if not ready:  # nothing is left out of parts that others have made
+    if "ready" not in split:  # nothing is left out of parts that others have made
         corpus["prepare"] = counts.language.prepare | {
-            "min_source_tokens": quantile(lengths.source, 0.01),
-            "max_source_tokens": quantile(lengths.source, 0.99),
-            "min_target_tokens": quantile(lengths.target, 0.01),
-            "max_target_tokens": quantile(lengths.target, 0.99),
+            f"{of}_{name}_tokens": quantile(lengths[name], share)
+            for name in ("source", "target")
+            for of, share in (("min", 0.01), ("max", 0.99))
         }
     corpus |= {
-        "split": split,
-        "published": published,
+        "split": dict(split),
+        "published": dict(published),
         **({"sizes": [*sizes]} if sizes else {"percents": percents(published["train"])}),
         "target": "titles" if titles else "summaries",
-        "source_tokens": min(quantile(lengths.source, 0.9), MOST_SOURCE_TOKENS),
+        "source_tokens": min(quantile(lengths["source"], 0.9), MOST_SOURCE_TOKENS),
         "target_tokens": most,
-        "search": {"beam": 4, "min_tokens": min(quantile(lengths.target, 0.05), most // 2), "max_tokens": most},
-        "lead_sentences": quantile(lengths.target_sentences, 0.5),
+        "search": {"beam": 4, "min_tokens": min(quantile(lengths["target"], 0.05), most // 2), "max_tokens": most},
+        "lead_sentences": quantile(lengths["target_sentences"], 0.5),
     }
     return corpus
 
@@ -421,11 +396,11 @@ COMMENTS = {  # of keys of the core
 }
 
 
-def length_notes(lengths: Lengths, corpus: Mapping[str, Any]) -> list[str]:
+def length_notes(lengths: Mapping[str, Sequence[int]], corpus: Mapping[str, Any]) -> list[str]:
     """Warnings of targets that are cut, of more than one in 100, and of sources, of more than one in ten."""
     notes = []
     for name, share in (("target", 0.01), ("source", 0.1)):
-        found, limit = getattr(lengths, name), corpus[f"{name}_tokens"]
+        found, limit = lengths[name], corpus[f"{name}_tokens"]
         longer = sum(length > limit for length in found)
         if longer > share * len(found):
             remedy = f"raise {name}_tokens" + (" and search.max_tokens" if name == "target" else "")
@@ -514,15 +489,10 @@ def methods_of(arguments: argparse.Namespace, config: Path, note: Callable[[str]
         return ["abs", "pcov", "trans"]
     from sumcurve.fetch.resolve import hub_name, write_model
 
-    methods = []
-    for name in arguments.models:
-        if "/" in name:
-            path = write_model(config, hub_name(name))[0]
-            note(f"{name}: {path}")
-            methods.append(path.stem)
-        else:
-            methods.append(name)
-    return methods
+    written = {name: write_model(config, hub_name(name))[0] for name in arguments.models if "/" in name}
+    for name, path in written.items():
+        note(f"{name}: {path}")
+    return [written[name].stem if name in written else name for name in arguments.models]
 
 
 def add(
@@ -551,17 +521,18 @@ def add(
     if kind not in SOURCES:
         raise PlanError(f"--format {kind!r}: there are {', '.join(SOURCES)}")
     files = {part: getattr(arguments, part) for part in PARTS}
-    if any(files.values()) and not all(files.values()):
-        raise PlanError("say all of --train, --valid and --test, or none")
+    if any(files.values()) and (missing := [part for part in PARTS if not files[part]]) and not lacking(missing):
+        raise PlanError("say --train with --valid, --test or both, or none of them")
+    files = {part: pattern for part, pattern in files.items() if pattern}
     alone = not hub and Path(arguments.corpus).is_file()
-    ready: Any = files if all(files.values()) else None if alone else ready_below(origin, kind, note)
+    ready: Any = files or (None if alone else ready_below(origin, kind, note))
     only = tuple(origin.raw.get("only", ()))
     layout = {name: value for name, value in given(arguments, Layout).items() if value}
     content = Content(path, SOURCES[kind].by_layout(layout), None, ready, only=only)
     found = fields_in(content, arguments, name)
     fields = found.fields
-    if ready is None and fields.get("split", "split" if not fields else None):
-        ready = "records" if _says_parts(content, fields) else None
+    if ready is None and (fields.get("split") if fields else "split") in found.examples:
+        ready = "records"
     gather = None if arguments.gather in (None, "none") else arguments.gather
     content = replace(content, fields=fields or None, ready=ready, gather=gather)
     counts = seen(content)
@@ -581,7 +552,11 @@ def add(
         found.notes.append(f"references: {counted(counts.references, 'record')} of {counts.parts.total()} have several")
     count = counts.parts.total()
     drops = not_usable(counts)
-    check_records(path, fields, counts, ready)
+    parts, drawn = parts_of(counts, ready)
+    check_records(path, fields, counts, parts)
+    published = {part: len(rows) for part, rows in parts.items()}
+    split: dict[str, Any] = {"ready": ready} if ready else sizes_of(count)
+    split |= {"drawn": drawn, drawn: published[drawn]} if drawn else {}
     raw = dict(origin.raw)
     if isinstance(ready, Mapping):
         raw.pop("only", None)  # its patterns name the files
@@ -591,18 +566,14 @@ def add(
         hub and {format_of(file, SOURCES) for file in raw["files"]} == {kind}
     ):
         raw["format"] = kind
-    if layout:
-        raw["layout"] = layout
-    if fields:
-        raw["fields"] = fields
-    if content.gather:
-        raw["gather"] = content.gather
-    corpus = corpus_of(origin.called, counts, raw, ready, arguments.sizes)
-    long = quantile(counts.lengths.source_sentences, 0.95)
+    further = {"layout": layout, "fields": fields, "gather": content.gather}
+    raw |= {key: value for key, value in further.items() if value}
+    corpus = corpus_of(origin.called, counts, raw, split, arguments.sizes, published)
+    long = quantile(counts.lengths["source_sentences"], 0.95)
     added = {
         key: addition
         for capability in CAPABILITIES.values()
-        for key, addition in capability.added(corpus["published"]["test"], long).items()
+        for key, addition in capability.added(published["test"], long).items()
     }
     corpus |= {key: addition.value for key, addition in added.items()}
     methods = methods_of(arguments, config, note)
@@ -623,19 +594,21 @@ def add(
     except PlanError:
         study.unlink()
         raise
-    names = _named(fields)
-    parts = "drawn" if ready is None else "ready: " + ", ".join(f"{counts.parts[part]} {part}" for part in PARTS)
+    origins = "drawn"
+    if ready:
+        origins = "ready: " + ", ".join(f"{counts.parts[part]} {part}" for part in PARTS if part != drawn)
+        origins += f"; of the training part {published[drawn]} are drawn for {drawn}" if drawn else ""
     if drops:
         note(f"not usable: {drops}; the corpus's folder will list each in dropped.jsonl")
     groups = f"{counted(counts.groups, 'group')}, never divided" if counts.groups else "no groups"
-    note(f"{arguments.corpus}: {count} records ({kind}); fields {names}; {groups}; parts {parts}")
+    note(f"{arguments.corpus}: {count} records ({kind}); fields {_named(fields)}; {groups}; parts {origins}")
     if kind == "csv":
         for shard in content.shards:
-            for warning in (*guesses_in(shard.path, Layout(**layout)), *quote_notes(shard.path, Layout(**layout))):
-                note(warning)
+            for line in layout_notes(shard.path, Layout(**layout)):
+                note(line)
     for line in found.notes + length_notes(counts.lengths, corpus):
         note(line)
-    for warning in test_notes(parts_of(counts, ready)["test"], bool(ready)):
+    for warning in test_notes(parts["test"], bool(ready) and drawn != "test"):
         note(warning)
     note(f"language: {counts.language.reason}")
     shares = ", ".join(f"{size:,}" for size in corpus.get("sizes") or corpus["percents"])
@@ -664,8 +637,3 @@ def free_name(config: Path, name: str) -> str:
     """The name, with a number behind it where a study has it."""
     names = (name, *(f"{name}_{number}" for number in range(2, 1000)))
     return next(free for free in names if not (config / "studies" / f"{free}.yaml").exists())
-
-
-def _says_parts(content: Content, fields: Mapping[str, Any]) -> bool:
-    name = fields.get("split") or "split"
-    return any(row.get(name) for _, row in islice(rows_in(content), FIRST_ROWS))

@@ -12,7 +12,7 @@ from sumcurve.files.fields import ID, MORE_SOURCES, MORE_TARGETS, REFERENCES, SO
 from sumcurve.machine.counts import counted
 from sumcurve.machine.spelling import there_are
 from sumcurve.settings.config import PlanError
-from sumcurve.sources.raw import FIELDS, SPLITS, has_text, messages_of
+from sumcurve.sources.raw import FIELDS, SPLITS, has_text, is_strings, messages_of
 
 NAMES = {
     "id": ID,
@@ -60,8 +60,7 @@ def found_in(
     there, fields = [*found.examples], found.fields
     for name in (*FIELDS, "chat"):
         if (given := stated.get(name)) is not None:
-            several = name in ("source", "references") and given not in there
-            columns = given.split(",") if several else [given]
+            columns = [given] if given in there or name not in ("source", "references") else given.split(",")
             if missing := [column for column in columns if column not in there]:
                 raise PlanError(f"{path}: no field {missing[0]!r} for --{name}; {there_are(missing[0], there)}")
             fields[name] = columns if len(columns) > 1 else given
@@ -86,43 +85,43 @@ def found_in(
     taken |= {fields[name] for name in ("id", "group", "split") if name in fields}
     numbered = numbered_columns(there, taken - {fields.get("target")})
     alike = numbered.get("target", [])
-    targets = [fields["target"]] if "target" in fields else fitting("target")
-    if alike and "target" not in fields:
-        targets = [alike[0], *(column for column in targets if column not in alike)]
-    targets = targets or fitting("references")[:1]
+    targets = (
+        [fields["target"]] if "target" in fields else [column for column in fitting("target") if column not in alike]
+    )
+    if "target" not in fields:
+        targets = [*alike[:1], *targets] or fitting("references")[:1]
+    targets = [column for column in targets if plain(column) == "target"] or targets  # a title beside it is another
     sources = [fields["source"]] if "source" in fields else fitting("source")
     chat = fields.get("chat") or (None if sources and targets else next((n for n in there if is_chat(rows, n)), None))
     if chat is not None:
         fields["chat"] = chat
         found.notes.append(of_chat(chat, rows))
         return found
-    by_name = sources
     if "source" not in fields:
-        sources = instruction(found, rows, there, sources, targets)
-    if len(sources) == 1 and "source" not in fields and sources == by_name:
-        known = {*NAMES["target"], *FURTHER["target"], *NAMES["references"]}
-        numbers = {column for columns in numbered.values() for column in columns}
-        others = {c for c in there if plain(c) not in known} - taken - {*sources, *targets} - numbers
-        sources += longer_fields(rows, sources[0], others)
+        by_name, sources = sources, instruction(found, rows, there, sources, targets)
+        if len(sources) == 1 and sources == by_name:
+            known = {*NAMES["target"], *FURTHER["target"], *NAMES["references"]}
+            numbers = {column for columns in numbered.values() for column in columns}
+            others = {c for c in there if plain(c) not in known} - taken - {*sources, *targets} - numbers
+            sources = [*sources, *longer_fields(rows, sources[0], others)]
     for name, columns in (("source", sources), ("target", targets)):
-        if name not in fields:
-            fields |= {name: columns[0]} if len(columns) == 1 else {}
-            if len(columns) != 1:
-                found.asked[name] = columns
-    if "target" in fields and "references" not in fields:
-        columns = [column for column in alike if column != fields["target"]] if fields["target"] in alike else []
+        if name not in fields and len(columns) == 1:
+            fields[name] = columns[0]
+        elif name not in fields:
+            found.asked[name] = columns
+    target, columns = fields.get("target"), fields.get("references") or []
+    columns = [columns] if isinstance(columns, str) else columns
+    if target and not columns:
+        columns = [column for column in alike if column != target] if target in alike else []
         columns = columns or numbered.get("references", []) or fitting("references")[:1]
-        if columns and columns[0] != fields["target"]:
-            lists = any(isinstance(row.get(columns[0]), list) for row in rows)
-            fields["references"] = columns[0] if lists and len(columns) == 1 else columns
-    elif isinstance(fields.get("references"), str) and fields["references"] != fields.get("target"):
-        column = fields["references"]
-        if not any(isinstance(row.get(column), list) for row in rows):
-            fields["references"] = [column]
-    if isinstance(fields.get("references"), list):
+        columns = columns if columns[:1] != [target] else []
+    if len(columns) == 1 and (columns[0] == target or any(isinstance(row.get(columns[0]), list) for row in rows)):
+        fields["references"] = columns[0]
+    elif columns:
+        fields["references"] = columns
         found.notes.append(
-            f"references: {', '.join(fields['references'])}, a summary each, beside the target "
-            f"{fields.get('target', '')}; --references FIELD,… names others"
+            f"references: {', '.join(columns)}, a summary each, beside the target {target or ''}; "
+            "--references FIELD,… names others"
         )
     read_lists(found, rows, stated.get("target_list"), raw)
     return found
@@ -164,6 +163,12 @@ def is_chat(rows: Sequence[Row], column: str) -> bool:
     """Tell whether most values of a column are messages of a user and an assistant."""
     roles = [{role for role, _ in messages_of(row.get(column))} for row in rows]
     return 2 * sum({"user", "assistant"} <= of for of in roles) > len(rows)
+
+
+def has_objects(rows: Sequence[Row], column: str) -> bool:
+    """Tell whether a column holds lists of objects, as turns of a meeting, where they are no chat."""
+    lists = [value for row in rows if isinstance(value := row.get(column), list) and value]
+    return any(isinstance(value[0], Mapping) for value in lists) and not is_chat(rows, column)
 
 
 def of_chat(column: str, rows: Sequence[Row]) -> str:
@@ -266,10 +271,6 @@ def words_of(rows: Iterable[Row], name: str) -> int:
     """The median of the words that a field's values have, where it has any; numbers and objects have none."""
     texts = [" ".join(value) if is_strings(value) else value for row in rows if (value := row.get(name))]
     return median_low([len(text.split()) if isinstance(text, str) else 0 for text in texts]) if texts else 0
-
-
-def is_strings(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def longer_fields(rows: Sequence[Row], source: str, others: Iterable[str]) -> list[str]:

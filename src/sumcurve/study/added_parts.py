@@ -112,7 +112,8 @@ def ready_files(
     for name, of in found.items():
         if of.folder in within:
             parts.setdefault(of.part, {}).setdefault(of, []).append(name)
-    if parts and (missing := [part for part in PARTS if part not in parts]):
+    missing = [part for part in PARTS if part not in parts]
+    if parts and lacking(missing) is None and missing:
         named = ", ".join(f"{files[0]} is {part}" for part, kinds in parts.items() for files in kinds.values())
         raise PlanError(
             f"{path}: {named}, but no file's name has a word of {' and '.join(missing)}: {SAY_FILES}, or move files of "
@@ -125,7 +126,7 @@ def ready_files(
             raise PlanError(f"{path}: {both} are files of {part}: {SAY_FILES}, or move what is not meant")
     if not parts:
         return None, []
-    files = {part: next(iter(parts[part].items())) for part in PARTS}
+    files = {part: next(iter(parts[part].items())) for part in PARTS if part in parts}
     left = readable.difference(*(names for _, names in files.values()))
     return {part: pattern_of(path, of.word, names) for part, (of, names) in files.items()}, [
         *filter(is_visible, sorted(left))
@@ -144,6 +145,11 @@ def pattern_of(folder: Path, word: str, files: Sequence[str]) -> str:
         if {*filter(is_visible, found)} == {*files}:
             return pattern
     raise PlanError(f"{folder}: no pattern names {files[0]} and others of its part alone: {SAY_FILES}")
+
+
+def lacking(missing: Sequence[str]) -> str | None:
+    """The part that is drawn from training records where this alone is missing; None where that is not so."""
+    return missing[0] if len(missing) == 1 and missing != ["train"] else None
 
 
 def parts_drawn(left: Sequence[Candidate], valid: int, test: int) -> dict[str, list[Candidate]]:

@@ -102,24 +102,15 @@ def misfits(
     unread, _ = beyond_ascii(references)
     share, mode = english(references), fitting_mode(references)
     if "frames" in scorers and share < LEAST_ENGLISH / 2:  # of a sample: nearer the limit the scorer decides
-        yield (
-            (
-                f"{corpus}: its references are not in English ({', '.join(ENGLISH)} are {share:.1f} % of their words), "
-                "whose function words scorer `frames` counts: write `frames: null` below `scores:`"
-            ),
-            True,
-        )
+        strange = f"{', '.join(ENGLISH)} are {share:.1f} % of their words"
+        remedy = "whose function words scorer `frames` counts: write `frames: null` below `scores:`"
+        yield f"{corpus}: its references are not in English ({strange}), {remedy}", True
     for name in ROUGES if mode != "rouge-score" and share < LEAST_ENGLISH else ():
         settings = scorers.get(name, {}).get("rouge", scorers.get(name, {}))
         if settings.get("mode", "").startswith("rouge"):
             line = f"{{rouge: {{mode: {mode}}}}}" if "rouge" in scorers[name] else f"{{mode: {mode}}}"
-            yield (
-                (
-                    f"{corpus}: {100 * unread:.0f} % of its references' letters are not a to z, which scorer `{name}` "
-                    f"takes for gaps between words: write `{name}: {line}` below `scores:`"
-                ),
-                unread >= MOST,
-            )
+            problem = f"{100 * unread:.0f} % of its references' letters are not a to z, which scorer `{name}` takes for"
+            yield f"{corpus}: {problem} gaps between words: write `{name}: {line}` below `scores:`", unread >= MOST
     marks, single = (sum(count for sign, count in signs.items() if of(sign)) for of in (is_mark, is_single))
     if tokenizer == "words" and (single > MOST * letters or marks > UNREAD * letters):
         why = "joins characters without blanks between words" if single > marks else "cuts words at combining marks"

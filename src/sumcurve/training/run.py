@@ -13,9 +13,8 @@ from typing import Any, Protocol
 import torch
 from safetensors.torch import load_file, save
 
-from sumcurve.corpora.fraction import read_words
+from sumcurve.corpora.fraction import drawn_positions, read_words
 from sumcurve.corpora.lines import Drawn, Lines
-from sumcurve.corpora.sizes import drawn_positions
 from sumcurve.corpora.store import Corpus, read_salient
 from sumcurve.models.examples import Spans
 from sumcurve.models.vocabulary import Vocabulary
@@ -170,7 +169,7 @@ class NewRun:
         """The part of the corpus that validation's records are of, and their positions in it."""
         if self.form.training.valid_share:
             return "train", self.held_out
-        return "valid", range(len(Corpus(self.corpus).part("valid").first(self.form.training.valid_records)))
+        return "valid", range(min(len(Corpus(self.corpus).part("valid")), self.form.training.valid_records))
 
     @cached_property
     def valid(self) -> list[Record]:

@@ -114,9 +114,8 @@ def test_every_items_scores_are_written(sumcurve, texts, tmp_path) -> None:
     sumcurve("rouge", *files, "--per-item", out, "--stem")
     with out.open() as stream:
         rows = list(csv.DictReader(stream))
-    assert [row["system"] for row in rows] == ["candidates"] * 40 + ["compare"] * 40
-    assert [row["item"] for row in rows] == 2 * [str(number) for number in range(1, 41)]
-    assert [row["id"] for row in rows] == 2 * [f"i{number}" for number in range(40)]
+    assert [row["system"] for row in rows] == ["c.jsonl"] * 40 + ["d.jsonl"] * 40
+    assert [row["item"] for row in rows] == 2 * [f"i{number}" for number in range(40)]
     assert [row["empty"] for row in rows].index("1") == 39
     for name, part in (("c", rows[:40]), ("d", rows[40:])):
         for metric, expected in reference_scores(texts, name, stem=True).items():
@@ -147,8 +146,7 @@ def test_python_reads_the_same_files_and_prints_the_same(sumcurve, texts, tmp_pa
         ("none.jsonl", r"none\.jsonl: no such file"),
         ("c.jsonl.gz", r"c\.jsonl\.gz: no such file; did you mean c\.jsonl\?"),
         ("my answers.txt", "my answers.txt: no such file"),
-        (["c.jsonl"], "candidates are a list of names of files"),
-        (["c.jsonl", "d.csv"], "candidates are a list of names of files"),
+        (["c.jsonl", "d.csv"], "d.csv: no such file"),
     ],
 )
 def test_names_of_files_are_never_scored_as_texts(texts, tmp_path, monkeypatch, candidates, message) -> None:
@@ -163,7 +161,7 @@ def test_several_systems_are_named_after_their_files(sumcurve, texts, tmp_path) 
     sumcurve("rouge", "--references", texts.r_file, "--candidates", *files, "--per-item", out)
     with out.open() as stream:
         names = dict.fromkeys(row["system"] for row in csv.DictReader(stream))
-    assert [*names] == ["c", "d", "r"]
+    assert [*names] == ["c.jsonl", "d.jsonl", "r.jsonl"]
     sumcurve("rouge", "--references", texts.r_file, "--candidates", *files[:2], "--per-item", out)
     assert "items" in sumcurve("power", "--per-item", out)
 
@@ -258,6 +256,27 @@ def test_of_several_references_the_best_counts_and_the_signature_counts_them(sum
     assert json.loads(out.read_text())["rouge1"]["precision"] == 0.5  # -f A counts every reference
     sumcurve("rouge", "--references", r, "--candidates", c, *pooled, "--multi", "best")
     assert json.loads(out.read_text())["rouge1"]["precision"] == 1
+
+
+def test_annotators_have_a_file_each_or_a_line_each_of_a_block(sumcurve, tmp_path) -> None:
+    """As of machine translation and ASSET, and of E2E; equal to lists of references, and to the best of each."""
+    first, second, ours = ["a b c", "d e", "f"], ["a x", "d f g", "h f"], ["a b x", "d f", "f f"]
+    for name, texts in (("1", first), ("2", second), ("c", ours)):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
+    (tmp_path / "b.txt").write_text("\n".join(f"{one}\n{two}\n" for one, two in zip(first, second, strict=True)))
+    files, blocks = (tmp_path / f"{name}.txt" for name in "1b")
+    words = ["--candidates", tmp_path / "c.txt", "--metrics", "rouge1"]
+    scorer = RougeScorer(["rouge1"])
+    pairs = zip(first, second, ours, strict=True)
+    best = [max(scorer.score(one, text)["rouge1"].fmeasure for one in targets) for *targets, text in pairs]
+    for given in (["--references", files, "--references", tmp_path / "2.txt"], ["--references", blocks]):
+        out = tmp_path / "items.csv"
+        printed = sumcurve("rouge", *given, *words, "--per-item", out)
+        assert "refs:2" in printed
+        assert [float(row["rouge1_f"]) for row in csv.DictReader(out.open())] == best
+    (tmp_path / "short.txt").write_text("a\n")
+    with pytest.raises(CommandError, match=r"1\.txt has 3 items, \S+short\.txt 1"):
+        sumcurve("rouge", "--references", files, "--references", tmp_path / "short.txt", *words)
 
 
 def test_another_mode_counts_its_own_tokens(sumcurve, tmp_path) -> None:
@@ -602,16 +621,13 @@ def test_power_alone_and_in_a_family_of_paired_seeds(sumcurve, tmp_path) -> None
         (["--sd-items", "9", "--sd-seed", "1", "--seeds", "99999999999999999999"], "--seeds 99999999999999999999"),
         (["--sd-items", "9", "--sd-seed", "1e200"], "sd_seed is 1e\\+200"),
         (["--sd-items", "9", "--design-effect", "1e-300"], "--design-effect 1e-300"),
-        (["--sd-items", "9", "--seed-scores", "1;2"], "commas"),
-        (["--sd-items", "9", "--seed-scores", "31.2,31.5", "30"], "'30': one seed says nothing"),
-        (["--sd-items", "9", "--seed-scores", "31.2,nan"], "'31.2,nan': give numbers"),
-        (["--sd-items", "9", "--seed-scores", "31.3,31.3,31.3", "30,30"], "31.3,31.3,31.3 30,30: .* score the same"),
+        (["--sd-items", "9", "--seed-scores", "31.2,31.5", "30"], "one seed says nothing"),
+        (["--sd-items", "9", "--seed-scores", "31.3,31.3,31.3", "30,30"], "seed_scores: .* score the same"),
         (["--sd-items", "9", "--seed-scores", "31.1,31.4", "30.2,30.5", "--paired"], "but for what all systems share"),
         (["--sd-items", "9", "--paired"], "paired: without noise of seeds"),
         (["--sd-items", "9", "--seeds", "3"], "seeds: without noise of seeds"),
         (["--sd-items", "9", "--metric", "rouge2"], "--metric rouge2: no --per-item"),
         (["--per-item", "nowhere.csv"], r"nowhere\.csv: no such file"),
-        (["--per-item", "a", "b", "c"], "not 3"),
     ],
 )
 def test_power_refuses_senseless_questions(sumcurve, words, message) -> None:
@@ -620,45 +636,25 @@ def test_power_refuses_senseless_questions(sumcurve, words, message) -> None:
 
 
 ITEM = "system,item,rouge1_f\n"
-WITH_ID = "system,item,id,rouge1_f\n"
 
 
 @pytest.mark.parametrize(
     ("contents", "message"),
     [
-        (["item,rouge1_f\n1,0.5"], "no column 'system'"),
-        ([f"{ITEM}candidates,1,0.5\ncandidates,2,0.4"], "holds 1 system "),
-        ([f"{ITEM}a,1,0.5\nb,1,0.5\nc,1,0.5"], r"0\.csv holds 3 systems \(a, b, c\): "),
+        (["item,rouge1_f\n1,0.5"], "no column of systems|one column of scores"),
+        ([f"{ITEM}candidates,1,0.5\ncandidates,2,0.4"], "scores of one system"),
+        ([f"{ITEM}a,1,0.5\nb,1,0.5\nc,1,0.5"], r"3 systems \(a, b, c\): "),
         ([f"{ITEM}candidates,1,0.5\ncompare,1,many"], r"0\.csv:3: column rouge1_f holds 'many'"),
         ([f"{ITEM}candidates,1,nan\ncompare,1,0.5"], r"0\.csv:2: column rouge1_f holds 'nan'"),
-        ([f"{ITEM}candidates,1,0.5\ncompare,2,0.5"], "other items"),
+        ([f"{ITEM}candidates,1,0.5\ncompare,2,0.5"], "item '1' has no score of 'compare'"),
         ([f"{ITEM}candidates,1,0.5\ncompare,1,0.4"], "two items or more"),
-        ([f"{ITEM}candidates,1,0.5\ncandidates,2,41.5"], r"0\.csv:3: column rouge1_f holds '41.5': .* 0 to 1"),
-        (
-            [f"{ITEM}candidates,1,0.5\ncandidates,1,0.5"],
-            r"0\.csv:3: column item holds '1': .*0\.csv:2, too",
-        ),
-        (
-            [f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,a,0.4"],
-            r"0\.csv:3: column id holds 'a': .*0\.csv:2, too",
-        ),
-        ([f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,,0.4"], r"0\.csv holds 1 system "),
+        ([f"{ITEM}candidates,1,0.5\ncandidates,2,41.5"], r"0\.csv:3: rouge1 is a share, 0 to 1"),
+        ([f"{ITEM}a,1,0.5\na,1,0.5\nb,1,0.5"], r"0\.csv:3: item '1' of 'a' comes a second time, after"),
         ([f"{ITEM}candidates,1,0.5\ncandidates,,0.4"], r"0\.csv:3: column item holds '': fill it in"),
         (["system,item,rouge1_f,rouge1_f\ncandidates,1,0.5,0.4"], r"0\.csv:1: column rouge1_f stands twice"),
         (["system,item,rouge1_f"], r"0\.csv has only a header"),
-        (
-            [f"{WITH_ID}candidates,1,a,0.5\ncompare,1,a,0.5", f"{WITH_ID}candidates,1,a,0.4"],
-            r"0\.csv holds 2 systems \(candidates, comp",
-        ),
-        ([f"{WITH_ID}candidates,1,{name},0.5" for name in ("a", "")], r"0\.csv has 1 id, \S+1\.csv has 0, "),
-        (
-            [f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,b,0.4", f"{WITH_ID}candidates,1,a,0.5"],
-            r"id 'b' of \S+0\.csv is not among",
-        ),
-        (
-            [f"{WITH_ID}candidates,1,a,0.5", f"{WITH_ID}candidates,1,a,0.5\ncandidates,2,b,0.4"],
-            r"id 'b' of \S+1\.csv is not among",
-        ),
+        ([f"{ITEM}candidates,1,0.5\ncandidates,2,0.4", f"{ITEM}candidates,1,0.5"], r"item '2' has no score of '1.csv'"),
+        ([f"{ITEM}a,1,0.5\nb,1,0.5", f"{ITEM}a,1,0.4"], r"item '1' of '0.csv' comes a second time"),
     ],
 )
 def test_files_that_are_not_per_item_files_of_the_same_items_are_named(sumcurve, tmp_path, contents, message) -> None:

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumcurve.corpora.fraction import draw, read_words, records_of, write_fraction
-from sumcurve.corpora.sizes import drawn_positions
+from sumcurve.corpora.fraction import draw, drawn_positions, read_words, records_of, write_fraction
 from sumcurve.corpora.store import Corpus
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, write_jsonl
@@ -70,7 +69,7 @@ def test_a_finished_fraction_says_which_records_it_counted(tmp_path) -> None:
     records = [Record(f"r-{number}", [f"word-{number}"], ["t"]) for number in range(9)]
     write_jsonl(tmp_path / "train.jsonl", (record.as_dict() for record in records))
     train = Corpus(tmp_path).part("train")
-    write_fraction(train, 34, 5, tmp_path)
+    write_fraction(train, 5, tmp_path, 34)
     drawn = train[drawn_positions(tmp_path, train.ids, 5)]
     assert {word for word, _ in read_words(tmp_path)} == {word for record in drawn for word in record.source} | {"t"}
     assert len(drawn) == 3
@@ -80,7 +79,7 @@ def test_a_finished_fraction_says_which_records_it_counted(tmp_path) -> None:
 def test_words_and_statistics_count_the_fraction_and_nothing_else(tmp_path, percent, count) -> None:
     write_jsonl(tmp_path / "train.jsonl", (record.as_dict() for record in RECORDS))
     train = Corpus(tmp_path).part("train")
-    statistics = write_fraction(train, percent, 1, tmp_path)
+    statistics = write_fraction(train, 1, tmp_path, percent)
 
     sources = [" ".join(record.source).split() for record in RECORDS[:count]]
     targets = [" ".join(record.target).split() for record in RECORDS[:count]]
@@ -97,7 +96,7 @@ def test_words_and_statistics_count_the_fraction_and_nothing_else(tmp_path, perc
 
 def test_words_of_sources_and_targets_are_counted_apart(tmp_path) -> None:
     write_jsonl(tmp_path / "train.jsonl", [Record("a", ["x x y"], ["y z"]).as_dict()])
-    write_fraction(Corpus(tmp_path).part("train"), 100, 1, tmp_path)
+    write_fraction(Corpus(tmp_path).part("train"), 1, tmp_path, 100)
     assert (tmp_path / "words.tsv").read_text() == "x\t2\t0\ny\t1\t1\nz\t0\t1\n"
 
 
@@ -110,4 +109,4 @@ def test_a_broken_word_list_is_named_with_its_line(tmp_path) -> None:
 def test_an_empty_training_part_is_refused(tmp_path) -> None:
     (tmp_path / "train.jsonl").write_text("")
     with pytest.raises(CorpusError, match="no record"):
-        write_fraction(Corpus(tmp_path).part("train"), 50, 1, tmp_path)
+        write_fraction(Corpus(tmp_path).part("train"), 1, tmp_path, 50)

@@ -139,6 +139,17 @@ def test_parts_that_are_ready_keep_what_they_share(tmp_path, duplicates, groups)
     assert sum(part["kept"] + sum(part["dropped"].values()) for part in told["ready"].values()) < told["read"]
 
 
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize(("drawn", "stated"), [("valid", b"test"), ("test", b"validation")])
+def test_a_part_that_two_ready_ones_lack_is_the_same(tmp_path, drawn, stated, groups) -> None:
+    lacking = {b"test": b'"validation"', b"validation": b'"test"'}[stated]
+    content = content_of(tmp_path, [row.replace(lacking, b'"train"') for row in rows(6, ready=True)], None, "records")
+    split = {"ready": "records", "drawn": drawn, drawn: 7, **({"shared_groups": True} if groups else {})}
+    told = assert_same(content, settings_of(**split), tmp_path)
+    assert told["parts"][drawn]["records"] == 7
+    assert ("groups" in told) == groups
+
+
 def near_rows(seed: int, count: int, ready: bool) -> list[bytes]:
     """Rows of which most nearly repeat another, itself a copy or not, or share a source, a target, an id or a group."""
     rng = random.Random(seed)

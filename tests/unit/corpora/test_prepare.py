@@ -1,6 +1,7 @@
 import json
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import examples
-from sumcurve.corpora import decisions, filters, parts
+from sumcurve.corpora import decisions, filters, folders, parts
 from sumcurve.corpora.prepare import prepare
 from sumcurve.corpora.store import PARTS, UNSEEN, Corpus
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.corpora.tokens import own_case, tokenize
-from sumcurve.corpora.unseen import write_unseen
 from sumcurve.settings.corpus import CorpusSettings, Prepare
 from sumcurve.sources import SOURCES
 from sumcurve.sources import raw as reasons
@@ -118,7 +118,7 @@ def test_groups_that_are_held_out_are_a_part_of_their_own_and_change_no_other(tm
     assert sorted(row.id for row in unseen) == ["r60", "r61", "r62", "r65"]
     assert [text.id for text in texts(held, UNSEEN)] == [row.id for row in unseen]
     (alone / "out").mkdir(parents=True)
-    write_unseen(Corpus(held / "out"), alone / "out")
+    folders.unseen({"corpus": "whole"}, {"whole": held / "out"}, SimpleNamespace(folder=alone / "out"))
     assert (part(alone, "test"), texts(alone, "test")) == (unseen, texts(held, UNSEEN))
     statistics = Corpus(alone / "out").statistics
     assert statistics["parts"]["test"]["records"] == statistics["kept"] == 4
@@ -211,14 +211,22 @@ def test_bad_lines_are_quarantined_beside_good_ones(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("prepare_block", "changes", "reason"),
     [
-        ({"min_source_tokens": 4}, {"source": "a b c"}, filters.SHORT_SOURCE),
-        ({"max_source_tokens": 10}, {"source": "a b c d e f g h i j k"}, filters.LONG_SOURCE),
-        ({"min_target_tokens": 2}, {"target": "a"}, filters.SHORT_TARGET),
-        ({"max_target_tokens": 3}, {"target": "a b c."}, filters.LONG_TARGET),
+        ({"min_source_tokens": 4}, {"source": "a b c"}, "source shorter than least_source_tokens"),
+        ({"max_source_tokens": 10}, {"source": "a b c d e f g h i j k"}, "source longer than most_source_tokens"),
+        ({"min_target_tokens": 2}, {"target": "a"}, "target shorter than least_target_tokens"),
+        ({"max_target_tokens": 3}, {"target": "a b c."}, "target longer than most_target_tokens"),
         ({"shorter_target": True}, {"source": "a b c", "target": "d e f"}, filters.NOT_SHORTER),
-        ({"min_source_sentences": 2}, {"source": "a b c"}, filters.FEW_SOURCE_SENTENCES),
-        ({"max_source_sentences": 2}, {"source": ["a", "b", "c"]}, filters.MANY_SOURCE_SENTENCES),
-        ({"max_target_sentences": 1}, {"target": ["a b", "c d"]}, filters.MANY_TARGET_SENTENCES),
+        ({"min_source_sentences": 2}, {"source": "a b c"}, "source of fewer sentences than least_source_sentences"),
+        (
+            {"max_source_sentences": 2},
+            {"source": ["a", "b", "c"]},
+            "source of more sentences than most_source_sentences",
+        ),
+        (
+            {"max_target_sentences": 1},
+            {"target": ["a b", "c d"]},
+            "target of more sentences than most_target_sentences",
+        ),
         ({"min_alphabetic_share": 0.6}, {"source": "a b 1 2"}, filters.FEW_WORDS),
         ({"duplicates": "drop"}, {"source": record(1)["source"]}, decisions.SAME_SOURCE),
         ({"duplicates": "drop"}, {"target": "About W1"}, decisions.SAME_TARGET),
@@ -257,8 +265,8 @@ def test_bounds_are_inclusive(tmp_path, side, unit, size, whole, less) -> None:
     rows = [record(number, **{side: whole.format(number)}) for number in range(8)]
     rows.append(record(8, **{side: less.format(8)}))
     build(tmp_path, rows, settings(prepare={f"min_{side}_{unit}": size, f"max_{side}_{unit}": size}))
-    short = {"tokens": f"SHORT_{side.upper()}", "sentences": f"FEW_{side.upper()}_SENTENCES"}
-    assert dropped(tmp_path) == {"r8": getattr(filters, short[unit])}
+    short = {"tokens": "shorter than", "sentences": "of fewer sentences than"}
+    assert dropped(tmp_path) == {"r8": f"{side} {short[unit]} least_{side}_{unit}"}
 
 
 def test_the_earlier_duplicate_stays_and_a_dropped_one_drops_no_other(tmp_path) -> None:
@@ -342,10 +350,10 @@ REFUSED: list[tuple[Rows, CorpusSettings, str]] = [
         )
         for split in ({"test": 8}, {"valid": 7}, {"train": 6})
     ),
-    (of_one_group(8), settings(2, 2), r"8 records are left .*: a group is never divided among parts"),
+    (of_one_group(8), settings(2, 2), r"8 records are left .* smaller groups, since none is divided"),
     (of_one_group(8), settings(unseen=["sea"]), r"no record .* is of a group that is or begins with 'sea'"),
-    (passed_off(AGAIN), ready(), r"0 for train.*source shared by two parts': 9.*give each part its own file"),
-    (passed_off([]), ready(), r"0 for train.*\}: lower the sizes"),
+    (passed_off(AGAIN), ready(), r"train: 0.*source shared by two parts': 9"),
+    (passed_off([]), ready(), r"train: 0.*\}: lower the sizes"),
     (passed_off([record(1, split="train")]), settings(), "the record's own split"),
     (UNREADABLE, settings(), r"none of 3 records can be used.*line 1: unknown key \('text'"),
 ]

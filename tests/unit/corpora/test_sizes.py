@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from sumcurve.corpora.fraction import draw, records_of, write_fraction
-from sumcurve.corpora.sizes import draw_records, drawn_positions, write_records
+from sumcurve.corpora.fraction import draw, draw_records, drawn_positions, records_of, write_fraction
 from sumcurve.corpora.store import Corpus
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import Record, write_jsonl
@@ -28,8 +27,8 @@ def test_a_number_of_records_and_its_percent_are_the_same_folder(train, tmp_path
     folders = [tmp_path / name for name in ("percent", "records")]
     for folder in folders:
         folder.mkdir()
-    told = write_fraction(train, percent, seed, folders[0])
-    assert write_records(train, records, seed, folders[1]) == {k: v for k, v in told.items() if k != "percent"}
+    told = write_fraction(train, seed, folders[0], percent)
+    assert write_fraction(train, seed, folders[1], records=records) == {k: v for k, v in told.items() if k != "percent"}
     assert (folders[0] / "words.tsv").read_bytes() == (folders[1] / "words.tsv").read_bytes()
     found = [list(drawn_positions(folder, train.ids, seed)) for folder in folders]
     assert found[0] == found[1]
@@ -38,4 +37,4 @@ def test_a_number_of_records_and_its_percent_are_the_same_folder(train, tmp_path
 
 def test_more_records_than_there_are_is_an_error_that_names_both(train, tmp_path) -> None:
     with pytest.raises(CorpusError, match=r"train\.jsonl holds 40 records, the study asks for 41"):
-        write_records(train, 41, 1, tmp_path)
+        write_fraction(train, 1, tmp_path, records=41)

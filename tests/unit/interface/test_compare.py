@@ -369,3 +369,38 @@ def test_ids_that_differ_in_spelling_alone_are_named(other: str) -> None:
     with pytest.raises(CommandError) as caught:
         sc.compare([*rows[:1], rows[-11], *rows[1:11], *({**row, "system": "B"} for row in rows[1:11])])
     assert "spelling" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "form", ["{system}_{metric}", "{metric}.{system}", "out.{system}.scores.{metric}", "{system} {metric}"]
+)
+def test_columns_of_a_system_and_a_metric_are_no_systems(form) -> None:
+    draw = np.random.default_rng(5)
+    values = {(s, m): draw.random(30) + (s == "t5") for s in ("bart", "t5") for m in ("rouge1", "rouge2")}
+    wide = pd.DataFrame({"item": range(30)} | {form.format(system=s, metric=m): of for (s, m), of in values.items()})
+    found = sc.compare(wide).to_pandas("pairs")
+    assert {*found["first"]} | {*found["second"]} == {"bart", "t5"}
+    for metric, difference in zip(found.metric, found.difference, strict=True):
+        name = next(one for one in ("rouge1", "rouge2") if one in metric)
+        assert difference == pytest.approx((values["bart", name] - values["t5", name]).mean())
+
+
+def test_files_without_a_column_of_items_are_joined_by_their_rows(tmp_path) -> None:
+    frames = [pd.DataFrame({"bleu": np.arange(12) % k / k}) for k in (3, 5)]
+    for name, frame in zip("ab", frames, strict=True):
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    result = sc.compare([tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert "rows in their order" in result.taken[0]
+    assert result.to_pandas("pairs").difference[0] == pytest.approx((frames[0] - frames[1]).bleu.mean())
+    frames[0][:5].to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(CommandError, match=r"item '6' has no score of 'a"):
+        sc.compare([tmp_path / "a.csv", tmp_path / "b.csv"])
+
+
+def test_items_of_an_older_file_of_rouge_are_its_ids(tmp_path) -> None:
+    """Its column `item` counts rows, of which two files may have other orders."""
+    for name, ids in (("a", "xyzw"), ("b", "wzyx")):
+        rows = [f"candidates,{n},{one},0,{'xyzw'.index(one) / 4}\n" for n, one in enumerate(ids, start=1)]
+        (tmp_path / f"{name}.csv").write_text("system,item,id,empty,rouge1_f\n" + "".join(rows))
+    found = sc.compare({name: tmp_path / f"{name}.csv" for name in "ab"}).to_pandas("pairs")
+    assert (found.ties[0], found.difference[0]) == (4, 0)

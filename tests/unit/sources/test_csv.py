@@ -7,7 +7,7 @@ import pytest
 from sumcurve.files.tables import CELLS
 from sumcurve.sources import SOURCES
 from sumcurve.sources.content import Content
-from sumcurve.sources.csv import rows_in_one
+from sumcurve.sources.csv import layout_notes
 from sumcurve.sources.raw import EMPTY_LINE, MISSING_KEY, NOT_UTF8, Dropped
 from sumcurve.store.errors import CorpusError
 
@@ -62,17 +62,19 @@ def test_an_open_quote_that_swallows_rows_is_seen_and_a_text_of_several_lines_is
     rows[3], rows[6] = ('"Otter', "begins"), ("It ends", 'an otter"')
     path = tmp_path / name
     path.write_text("".join(separator.join(row) + "\n" for row in rows))
-    assert rows_in_one(path) == [(4, 4)]  # rows 4 to 7 are one record
+    (note,) = layout_notes(path)
+    assert f"{name}:4: one row has 4 lines" in note  # rows 4 to 7 are one record
     assert len(list(Content(path, SOURCES["csv"], FIELDS).records())) == len(rows) - 1 - 3
     with path.open("w", newline="") as stream:
         table = csv.writer(stream, delimiter=separator)
         table.writerow(rows[0])
         table.writerows((f"The otter, {n}:\tdives.\nTwice.\nAnd again", f"Otter {n}") for n in range(9))
-    assert rows_in_one(path) == []
+    assert layout_notes(path) == []
 
 
 def test_a_long_row_of_rows_is_seen_beside_texts_of_several_lines_and_though_one_is_ragged(tmp_path) -> None:
     texts = "".join(f'"Two\nlines {n}",t\n' for n in range(9))
     joined = '"Otter,begins\n' + "".join(f"It dives {n},d\n" for n in range(20)) + 'Once, more,d\nIt ends,an otter"\n'
     (tmp_path / "a.csv").write_text("article,title\n" + texts + joined)
-    assert rows_in_one(tmp_path / "a.csv") == [(20, 23)]
+    (note,) = layout_notes(tmp_path / "a.csv")
+    assert "a.csv:20: one row has 23 lines" in note

@@ -68,7 +68,7 @@ def test_every_line_is_a_paper_or_is_counted_by_its_reason_in_its_part(tmp_path)
     bad = {
         line(scientific(22, article_text=["", " "])): raw.EMPTY_SOURCE,
         line(scientific(23, abstract_text=["<S>  </S>"])): raw.EMPTY_TARGET,
-        line(scientific(24, article_text="one running text")): raw.WRONG_TYPE,
+        line(scientific(24, article_text=5)): raw.WRONG_TYPE,
         line(scientific(25, abstract_text=[1])): raw.WRONG_TYPE,
         line({key: value for key, value in whole.items() if key != "abstract_text"}): raw.MISSING_KEY,
         line(whole)[:99]: raw.NOT_JSON,

@@ -125,7 +125,7 @@ JSON_LINES = [
     (lines(ROWS), "--name smoke", "smoke.yaml is there already"),
     (lines(ROWS), "--format nonsense", "there are jsonl, csv, parquet"),
     (lines(ROWS), "--form huge", "no form 'huge'"),
-    (lines(ROWS), "--train a*", "say all of --train, --valid and --test"),
+    (lines(ROWS), "--train a*", "say --train with --valid, --test or both"),
     (lines({**row, "split": "train"} for row in ROWS), "", "no usable record is of valid or test"),
     (
         lines([*ROWS[:20], {"id": "x", "source": "", "target": "a"}]),
@@ -134,7 +134,7 @@ JSON_LINES = [
     ),
     (lines({**row, "id": "r"} for row in ROWS), "", r"1 usable record, .*: 59 for duplicate id; .* line 2"),
     (lines({**row, "source": 5} for row in ROWS), "", rf"{BAD}5, must be a string or a list of strings"),
-    (lines({**row, "source": ["word " * 40, 5]} for row in ROWS), "", rf"{BAD}\['word .*… \(source must be a str"),
+    (lines({**row, "source": ["word " * 40, 5]} for row in ROWS), "", rf"{BAD}\['word .*…"),
     (lines({**row, "group": "g"} for row in ROWS), "", r"60 records are of 1 group \(field group\), .* never divided"),
     (lines({**row, "group": f"g{n % 2}"} for n, row in enumerate(ROWS)), "", "60 records are of 2 groups"),
     (lines(ROWS).encode("utf-16"), "", r"mine.jsonl:1: this is UTF-16: .* `iconv -f UTF-16 "),
@@ -154,9 +154,9 @@ TABLES = [
     ),
     (
         "mine.csv",
-        table({"source": 30, "target": 6, "title": 4}),
+        table({"source": 30, "summary": 6, "title": 4}),
         "",
-        r"which field is the target \(target or title\)\? say --target",
+        r"which field is the target \(summary or title\)\? say --target",
     ),
     (
         "mine.csv",

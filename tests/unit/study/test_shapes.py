@@ -426,7 +426,6 @@ def test_two_files_of_one_part_have_one_pattern(place, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["a.train.jsonl", "a.test.jsonl"], "a.train.jsonl is train, .* has a word of valid: say --train"),
         (["tune.jsonl", "test.jsonl"], "tune.jsonl is valid, .* has a word of train: .* or name one file alone"),
         (["devset.jsonl", "testset_w_refs.jsonl"], "devset.jsonl is valid, testset_w_refs.jsonl is test, .* train:"),
         (["my_dev.jsonl", "rest.jsonl"], "my_dev.jsonl is valid, .* has a word of train and test"),
@@ -441,6 +440,57 @@ def test_parts_that_are_half_there_are_refused(place, monkeypatch, names, messag
         json_lines(place / "mine" / name, [{"text": source, "summary": of[0]} for source, of in ONE])
     with pytest.raises(SystemExit, match=f"(?s){message}"):
         add(monkeypatch, "mine", "--name", "mine")
+
+
+TWO: dict[str, Callable[[Path, dict[str, list[Texts]]], None]] = {
+    "files": lambda at, texts: [
+        json_lines(at / "mine" / f"{part}.jsonl", [{"text": s, "summary": t, "site": s[:3]} for s, (t,) in of])
+        for part, of in texts.items()
+    ],
+    "records": lambda at, texts: json_lines(
+        at / "mine",
+        [{"split": part, "text": s, "summary": t, "site": s[:3]} for part, of in texts.items() for s, (t,) in of],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TWO)
+@pytest.mark.parametrize("lacks", ["valid", "test"])
+def test_a_part_that_two_lack_is_drawn_from_train_by_groups_and_the_other_is_kept(
+    place, monkeypatch, capsys, kind, lacks
+) -> None:
+    texts = {part: of for part, of in (in_parts() | {"train": pairs(200, seed=9)}).items() if part != lacks}
+    TWO[kind](place, texts)
+    add(monkeypatch, "mine", "--name", "mine", "--format", "jsonl", "--group", "site")
+    (count,) = {"valid": [10], "test": [20]}[lacks]
+    assert (
+        f"of the training part {said_of('mine')['published'][lacks]} are drawn for {lacks}" in capsys.readouterr().out
+    )
+    kept = found("mine")
+    other = "test" if lacks == "valid" else "valid"
+    groups = {part: {source[:3] for source in of} for part, of in kept.items()}
+    if lacks == "valid":  # a published test part stays, whatever train has
+        assert kept["test"] == dict(texts["test"])
+    assert set(kept[other]) <= {source for source, _ in texts[other]}
+    assert len(kept[lacks]) == count == said_of("mine")["split"][lacks]
+    assert set(kept[lacks]) <= {source for source, _ in texts["train"]}
+    assert not groups[lacks] & groups["train"]
+
+
+def test_parts_of_other_names_are_named_by_flags(place, monkeypatch) -> None:
+    names = dict(zip(PARTS, ("aprendizaje", "ajuste", "prueba"), strict=True))
+    for part, texts in in_parts().items():
+        json_lines(place / "mine" / names[part] / "a.jsonl", [{"text": s, "summary": t} for s, (t,) in texts])
+    flags = [word for part, name in names.items() for word in (f"--{part}", f"{name}/*")]
+    add(monkeypatch, "mine", "--name", "mine", *flags)
+    check("mine", in_parts())
+    add(monkeypatch, "mine", "--name", "two", *flags[:2], *flags[4:])
+    assert said_of("two")["split"] == {
+        "ready": {"train": "aprendizaje/*", "test": "prueba/*"},
+        "drawn": "valid",
+        "valid": 3,
+    }
+    assert found("two")["test"] == dict(in_parts()["test"])
 
 
 # --- fields
@@ -464,6 +514,7 @@ FORMS: dict[str, tuple[Callable[[str, str, int], dict[str, Any]], str]] = {
     "simplification": (lambda s, t, n: {"Original": s, "Simplified": t}, ""),
     "input and output": (lambda s, t, n: {"input": s, "output": t}, ""),
     "prompt and completion": (lambda s, t, n: {"prompt": s, "completion": t}, ""),
+    "a title beside the target": (lambda s, t, n: {"title": f"Paper {n}.", "source": s, "target": t}, ""),
     "one instruction": (
         lambda s, t, n: {"instruction": "Summarize.", "input": s, "output": t},
         "instruction is the same in all rows",
@@ -529,6 +580,15 @@ def test_of_a_chat_the_first_answer_is_read_and_one_without_it_is_dropped(tmp_pa
     assert (first.source, first.target) == ("A b.\n\nC d.", "E.")
     assert (second.source, second.target) == ("A b.", "E.")
     assert third.reason == "no message of a user with an answer"
+
+
+def test_lists_of_objects_are_named_with_a_line_that_makes_texts_of_them(place, monkeypatch) -> None:
+    rows = [{"turns": [{"who": "A", "says": s}, {"who": "B", "says": "Yes."}], "summary": t} for s, (t,) in ONE]
+    json_lines(place / "mine.jsonl", rows)
+    line = r"turns holds lists of objects: texts .* `jq -c '.*\.turns\[\]\? .* mine.jsonl > texts.jsonl`"
+    for more in ([], ["--source", "turns"]):
+        with pytest.raises(SystemExit, match=line):
+            add(monkeypatch, "mine.jsonl", "--name", "mine", *more)
 
 
 def test_all_that_is_missing_is_asked_for_at_once_with_the_command_to_type(place, monkeypatch) -> None:

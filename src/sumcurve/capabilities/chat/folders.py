@@ -24,7 +24,7 @@ def chat(specification: ChatSpecification, inputs: Inputs, stage: Stage) -> None
     from sumcurve.capabilities.chat.client import LENGTH
     from sumcurve.capabilities.chat.service import ANSWERS, refused
     from sumcurve.capabilities.chat.system import LEDGERS
-    from sumcurve.corpora.sizes import drawn_positions
+    from sumcurve.corpora.fraction import drawn_positions
     from sumcurve.corpora.store import Corpus, rows_of
     from sumcurve.store.records import write_csv, write_json
     from sumcurve.systems.system import write_summaries

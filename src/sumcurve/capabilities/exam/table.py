@@ -138,27 +138,22 @@ def _contradiction(row: Row, claim: Claim) -> str:
     """Explain why no validation can have given this outcome; empty where one can."""
     rules = thresholds()
     rule = rules.rows[row.row]
-    decided = row.verdict in ("passed", "failed")
-    sure = row.p is not None and row.p < rules.level
     if row.threshold != rule.threshold:
         return f"threshold {row.threshold:g}, not {rule.threshold:g}, which thresholds.yaml has"
     applies = claim in rule.claims and (row.row not in OF_PEOPLE or claim in rules.people.get(row.part, ()))
-    if decided and not applies:
-        return f"{row.verdict}, though it does not apply to a metric that claims {claim}"
-    if row.value is None:
-        if row.verdict == "not applicable" and applies and not row.why:
-            return "not applicable without a reason"
-        return "passed without a value" if row.verdict == "passed" else ""
-    passed = row.value <= row.threshold if row.row == "repeats" else row.value > row.threshold
-    if decided and row.value != row.threshold and passed != (row.verdict == "passed"):
-        return f"{row.verdict} with value {row.value:g} at threshold {row.threshold:g}"
-    if decided and not sure and row.row != "repeats":
-        return f"{row.verdict} with p {row.p}: it takes one below {rules.level:g}"
-    if sure and not decided:
-        return f"{row.verdict} with p {row.p}: it is passed or failed"
-    if row.verdict == "shown" and (row.row not in PERTURBATIONS or float(row.part) == rules.dose):
-        return "shown, though the verdict is of this row"
-    return "not applicable, though it has a value" if row.verdict == "not applicable" and applies else ""
+    is_shown = row.row in PERTURBATIONS and float(row.part or rules.dose) != rules.dose
+    is_sure = row.p is not None and row.p < rules.level
+    allowed: tuple[str, ...] = ("undecided",)
+    if row.value is None:  # of a metric that does not vary, or without texts
+        allowed = ("failed", "undecided", "not applicable") if applies else ("not applicable",)
+    elif not applies or is_shown:
+        allowed = ("shown",) if applies else ("not applicable", "shown")
+    elif is_sure or row.row == "repeats":
+        above = row.value <= row.threshold if row.row == "repeats" else row.value > row.threshold
+        allowed = ("passed",) if above else ("failed",)
+    is_told = row.verdict != "not applicable" or not applies or row.why
+    beside = f"value {row.value}, p {row.p} at threshold {row.threshold:g} give {' or '.join(allowed)}"
+    return "" if row.verdict in allowed and is_told else f"{row.verdict}, but {beside}"
 
 
 def _number(cell: str) -> float:

@@ -153,7 +153,7 @@ def rewards_of(rewrites: Sequence[str], references: Sequence[str]) -> Rewards:
             if word in column:
                 table[row, column[word]] = count
     return Rewards(
-        steps=torch.tensor([[reference.rouge_l(candidate).f1 for reference in prepared] for candidate in candidates]),
+        steps=torch.tensor([[reference.rouge_l(candidate) for reference in prepared] for candidate in candidates]),
         counts=table,
         lengths=torch.tensor([len(candidate) for candidate in candidates]),
         reference=torch.tensor(list(counts.values()), dtype=torch.int16),

@@ -18,7 +18,7 @@ class LabelsSpecification(TypedDict):
 def labels(specification: LabelsSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write the related words of a run, by its output distributions over its training records."""
     from sumcurve.capabilities.labels.related import find_labels, labels_of, write_labels
-    from sumcurve.corpora.sizes import drawn_positions
+    from sumcurve.corpora.fraction import drawn_positions
     from sumcurve.systems.extractive import FUNCTION_WORDS
     from sumcurve.systems.families import MODELS
 

@@ -11,6 +11,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from sumcurve.capabilities.people import aesop
 from sumcurve.files.errors import FileError
 from sumcurve.files.layout import Layout
 from sumcurve.files.sheet import GROUP, ITEM, NO_SCORES, SYSTEM, metrics_among, read_sheet
@@ -99,7 +100,7 @@ def run_correlate(arguments: argparse.Namespace) -> None:
             read[option] = read_scores(path, arguments.system, arguments.item, layout, wanted, f"--{option}")
     if not arguments.quiet:
         print(*(sentence for _, taken in read.values() for sentence in taken), sep="\n")
-    people = read["people"][0] if arguments.manual else of_aesop(arguments.aesop)
+    people = read["people"][0] if arguments.manual else aesop.read(arguments.aesop)
     if arguments.scores:
         metrics = read["metrics"][0]
     else:
@@ -176,25 +177,6 @@ def read_scores(
     return scores, notes
 
 
-def of_aesop(path: Path) -> Scores:
-    """Pyramid and responsiveness of every system's summary of TAC 2011; an item is a topic's set, as D1103-A."""
-    from sumcurve.capabilities.people import aesop
-    from sumcurve.store.errors import CorpusError
-
-    try:
-        judged = [(row.name, row.judgement) for row in aesop.read(path) if row.judgement and not row.name.human]
-    except CorpusError as error:
-        raise CommandError(str(error)) from error
-    if not judged:
-        raise CommandError(f"{path}: no system's summary is judged: is manual/ in it?")
-    scores: Scores = {"pyramid": {}, "responsiveness": {}}
-    for name, judgement in judged:
-        key = name.author, f"{name.topic}-{name.set}"
-        pyramid = judgement.pyramid_jackknifed if judgement.pyramid is None else judgement.pyramid
-        scores["pyramid"][key], scores["responsiveness"][key] = pyramid, float(judgement.responsiveness)
-    return scores
-
-
 def of_study(study: str | None, corpus: str, results: Path) -> Scores:
     """The values of every scorer of a study of one corpus; CommandError where none is finished."""
     from sumcurve.store import manifest
@@ -240,12 +222,12 @@ def shared(
         raise CommandError(
             f"{place}{lacking} has no score of system {first[0]!r} and item {first[1]!r}, which {name} has "
             f"({len(pairs)} are so); compare how both are written and give both the same, or use --common"
-            f"{_spelt(first, keys[lacking])}{_unequal(people, metrics)}"
+            f"{_spelt(first, keys[lacking])}"
         )
     if not both:
         raise CommandError(
             "people and metrics have no system and item in common; compare their names"
-            f"{_spelt(min(set().union(*people.values())), set().union(*metrics.values()))}{_unequal(people, metrics)}"
+            f"{_spelt(min(set().union(*people.values())), set().union(*metrics.values()))}"
         )
     systems, items = sorted({system for system, _ in both}), sorted({item for _, item in both})
     missing = [(system, item) for system in systems for item in items if (system, item) not in both]
@@ -265,27 +247,12 @@ def shared(
                 f"{name}: {len(of) - kept} of {len(of)} scores are left out: {len(systems)} systems and {len(items)} "
                 "items have all scores"
             )
-    if unequal := _unequal(people, metrics):
-        print(f"O{unequal.removeprefix('; o')}")
     return systems, items
 
 
 def _spelt(pair: tuple[str, str], others: Iterable[tuple[str, str]]) -> str:
     """Remedy where the pair's system or item is among the others in another spelling; empty where it is not."""
     return next(filter(None, (alike(name, {other[place] for other in others}) for place, name in enumerate(pair))), "")
-
-
-def _unequal(people: Scores, metrics: Scores) -> str:
-    """Compare how many of the summaries judged by people each metric scores; empty where all score the same number."""
-    judged = set.intersection(*(set(of) for of in people.values()))
-    by_count: dict[int, list[str]] = {}
-    for name, of in metrics.items():
-        by_count.setdefault(len(judged & of.keys()), []).append(name)
-    if len(by_count) < 2:
-        return ""
-    by_metric = "; ".join(f"{count} by {', '.join(by_count[count])}" for count in sorted(by_count, reverse=True))
-    summaries = f"of the {len(judged)} summaries that people judged are scored {by_metric}"
-    return f"; {summaries}: name those that you want by --metrics"
 
 
 def in_order(of: Mapping[tuple[str, str], float], systems: list[str], items: list[str]) -> "NDArray[Any]":

@@ -4,13 +4,13 @@ A protocol is a chain of questions about one text. A question may follow from an
 not follow, it stays without an answer.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from sumcurve.files.models import said
 from sumcurve.machine.arguments import CommandError
 
 T = TypeVar("T")
@@ -91,22 +91,12 @@ def either(answers: Sequence[str]) -> str:
     return f"{', '.join(answers[:-1])} or {answers[-1]}"
 
 
-def in_json(value: Any) -> str:
-    """A value that was read from JSON, as shown in messages: at most its first 60 characters."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return f"{text[:60]}…" if len(text) > 60 else text
-
-
 def from_json(kind: type[T], data: bytes, where: str, remedy: str) -> T:
     """The content of a JSON text, of this type; PeopleError names `where`, the key, its value and the remedy."""
     try:
         return TypeAdapter(kind).validate_json(data, strict=True)
     except ValidationError as error:
-        problem = error.errors()[0]
-        place = ".".join(str(part) for part in problem["loc"])
-        value = "" if problem["type"] in ("json_invalid", "missing") else f" is {in_json(problem['input'])}"
-        reason = problem["msg"].removeprefix("Value error, ")
-        raise PeopleError(f"{where}: {place}{value}{': ' if place or value else ''}{reason}; {remedy}") from error
+        raise PeopleError(f"{where}: {said(error)}; {remedy}") from error
 
 
 WEI = Protocol(

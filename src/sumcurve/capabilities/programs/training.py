@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any
 
 from sumcurve.capabilities.programs.process import MODEL, Limits, check_size, environment_of, run
-from sumcurve.corpora.sizes import drawn_positions
+from sumcurve.corpora.fraction import drawn_positions
 from sumcurve.corpora.store import Corpus, rows_of
 from sumcurve.store.records import RecordError, write_csv, write_json, write_jsonl
 

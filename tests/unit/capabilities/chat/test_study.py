@@ -11,7 +11,7 @@ import yaml
 import workplace
 from chat_server import KEY, ChatServer, serving
 from sumcurve.capabilities.chat.system import LEDGERS, Chat, ChatSettings
-from sumcurve.corpora.sizes import draw_records
+from sumcurve.corpora.fraction import draw_records
 from sumcurve.corpora.store import Corpus
 from sumcurve.settings.config import PlanError
 from sumcurve.store import manifest

@@ -14,6 +14,7 @@ from published_formats import tac
 from sumcurve.__main__ import parser
 from sumcurve.capabilities.people.correlate import read_scores, shared
 from sumcurve.machine.arguments import CommandError
+from sumcurve.store.errors import CorpusError
 
 ROWS = [(system, item) for system in ("a", "b", "c", "d") for item in ("x", "y", "z")]
 
@@ -121,15 +122,13 @@ def test_scorers_of_other_items_are_told_apart_and_named(files, tmp_path, capsys
     every = {row: float(number) for number, row in enumerate(ROWS)}
     scores = {"whole": every, "few": {row: value for row, value in every.items() if row[1] != "z"}}
     manual, _ = read_scores(people)
-    told = "of the 12 summaries that people judged are scored 12 by whole; 8 by few: name those that you want by --metr"
-    with pytest.raises(CommandError, match=told):
+    with pytest.raises(CommandError, match="few has no score of system 'a' and item 'z', which"):
         shared(manual, scores, common=False)
     assert shared(manual, scores, common=True) == (list("abcd"), ["x", "y"])
-    assert told[1:] in capsys.readouterr().out
+    assert "whole: 4 of 12 scores are left out" in capsys.readouterr().out
     assert shared(manual, {"whole": scores["whole"]}, common=False) == (list("abcd"), list("xyz"))
-    other = {"gone": dict.fromkeys((("q", "x"),), 1.0), **scores}
-    with pytest.raises(CommandError, match=r"no system and item in common; .*; 0 by gone: name those"):
-        shared(manual, other, common=True)
+    with pytest.raises(CommandError, match="no system and item in common"):
+        shared(manual, {"gone": dict.fromkeys((("q", "x"),), 1.0), **scores}, common=True)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +301,7 @@ def test_a_system_that_tac_has_and_the_metric_has_not_is_named(licensed: Path, t
         run_on(*told)
     run_on(*told, "--common")
     assert "5 systems, 6 items" in capsys.readouterr().out
-    with pytest.raises(CommandError, match=r"metrics\.csv"):
+    with pytest.raises(CorpusError, match=r"metrics\.csv"):
         run_on("--aesop", metrics, "--scores", metrics)
 
 
