@@ -4,6 +4,7 @@ import os
 import sys
 from collections import Counter
 from contextlib import chdir
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -19,7 +20,8 @@ os.environ.update(PYTHONPATH=SOURCE)
 from sumcurve.cli.messages import ERRORS
 from sumcurve.cli.raw import pin
 from sumcurve.cli.studies import measured_costs
-from sumcurve.machine.devices import PER_RUN, per_run
+from sumcurve.machine.devices import PER_RUN, DeviceError, per_run, pool
+from sumcurve.machine.ending import end_children_first
 from sumcurve.machine.spelling import there_are
 from sumcurve.store.manifest import ManifestError
 from sumcurve.study.needs import doubled, light, memory_mb, minutes
@@ -27,8 +29,9 @@ from sumcurve.study.plan import Plan
 from sumcurve.study.kinds import KINDS, STEPS
 from sumcurve.study.written import WrittenPlan
 from sumcurve.watch.archives import take_back
-from sumcurve.watch.driver import DriverError, begin, require_accounting
+from sumcurve.watch.driver import DriverError, begin, say
 from sumcurve.watch.estimate import estimate, headline, most_seconds
+from sumcurve.watch.slurm import require_accounting, require_retriable, watch_queue
 
 CONFIG_KEYS = ("study", "home", "at_limit", "gpus_per_run", "light_steps")
 AWAY = not Path(workflow.basedir).samefile(Path.cwd())
@@ -68,18 +71,12 @@ for key in config.keys() - {"study"}:
         f"--config {key}=…: no key of this workflow; {there_are(key, CONFIG_KEYS)}"
     )
 MAKES = workflow.is_main_process and not workflow.dryrun
-
-
-def say(text):
-    print(f"sumcurve: {text}", file=sys.stderr, flush=True)
-
-
 try:
     with chdir(workflow.basedir):
         if MAKES:  # first: names of folders rest on the content that is pinned
             pin(config["study"])
         PLAN = Plan.read(Path("config"), config["study"])
-    GPUS_PER_RUN, _ = per_run(os.environ)
+    GPUS_PER_RUN, SHARES = per_run(os.environ)
     if MAKES:  # what a pull brought
         take_back(PLAN, Path(HOME) / "results", say)
 except (OSError, *ERRORS) as error:
@@ -90,12 +87,10 @@ WRITTEN = WrittenPlan.of(PLAN)
 PLAN_FILE = WRITTEN.path(Path(HOME))
 RESULTS = str(Path(HOME) / "results")
 LOGS = str(Path(HOME) / "logs")
-MOST_SECONDS = {}  # of a job, by the key of a folder that it makes
 if workflow.is_main_process:
     with chdir(workflow.basedir):
         BASIS, RECORDED, _ = measured_costs()
         ESTIMATED = estimate(PLAN, Path(RESULTS), BASIS, None, RECORDED)
-        MOST_SECONDS = most_seconds(PLAN, Path(RESULTS), BASIS, RECORDED)
     say(headline(PLAN, ESTIMATED, os.cpu_count() or 1))
     if workflow.dryrun:
         say("`--quiet rules` counts the jobs of a dry run and lists none")

@@ -7,8 +7,9 @@ from typing import cast
 
 import sumcurve
 from sumcurve.cli import efficiency, make, power, raw, results, rouge, studies, tables, tools
-from sumcurve.cli.messages import ERRORS, refused
+from sumcurve.cli.messages import ERRORS, LASTING, refused
 from sumcurve.machine.arguments import Parser, UsageError, Verbs, silenced
+from sumcurve.machine.ending import REFUSED
 from sumcurve.study.doors import CAPABILITIES
 
 
@@ -49,7 +50,11 @@ def main() -> None:
         print(f"sumcurve {words[0]}: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     except ERRORS as error:
-        raise SystemExit(f"sumcurve: {error}") from None
+        ended = SystemExit(f"sumcurve: {error}")
+        if isinstance(error, LASTING):
+            print(ended, file=sys.stderr)
+            ended.code = REFUSED
+        raise ended from None
     except ModuleNotFoundError as error:
         if not error.name or error.name.startswith("sumcurve"):
             raise

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+from cards import driver
 from sumcurve.cli.studies import measured_costs
 from sumcurve.study import needs
 from sumcurve.study.kinds import KINDS
@@ -84,11 +85,64 @@ def test_a_site_s_own_profile_lies_outside_of_the_checkout_and_decides_what_jobs
     home = ("--config", "study=smoke", f"home={tmp_path}/home")
     told = snakemake("-n", "--workflow-profile", tmp_path, *home, "--", "corpora", "runs")
     assert told.returncode == 0, told.stdout + told.stderr
-    said = re.findall(r"^rule (\w+):\n(?:.*\n)*?    resources: (.*)$", told.stdout + told.stderr, flags=re.M)
+    said = re.findall(r"^ *rule (\w+):\n(?:.*\n)*? +resources: (.*)$", told.stdout + told.stderr, flags=re.M)
     asked = {rule: dict(re.findall(r"(\w+)=([^,\s]+)", resources)) for rule, resources in said}
     assert {asked[rule]["slurm_account"] for rule in ("corpus", "train")} == {"physics"}
     assert (asked["corpus"]["slurm_partition"], asked["train"]["slurm_partition"]) == ("ours", "gpu")
     assert asked["corpus"]["runtime"] == "77"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("told", "gpus"), [({}, 4), ({"SUMCURVE_GPUS_PER_RUN": "0.5"}, 8), ({"SUMCURVE_DEVICE": "cpu"}, 0)]
+)
+def test_a_run_on_this_machine_has_its_gpus_without_being_told(told, gpus, tmp_path, monkeypatch):
+    monkeypatch.delenv("SUMCURVE_DEVICE", raising=False)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    for key, value in (driver(tmp_path) | told).items():
+        monkeypatch.setenv(key, value)
+    run = snakemake("--config", "study=smoke", f"home={tmp_path}/home", "--until", "corpus", "--", "corpora")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert re.findall(r"gpu=\D*(\d+)", run.stdout + run.stderr) == [str(gpus)] * bool(gpus)
+
+
+@pytest.mark.long
+def test_time_follows_the_plan_once_a_corpus_is_there_though_the_run_began_without(tmp_path):
+    """Nobody knew its records when the run began, and a fraction's kind would ask for hours."""
+    plan = Plan.read(ROOT / "config", "smoke")
+    (fraction, *_) = (one for one in plan.named("corpora", "fraction") if one.name.startswith("tales"))
+    home = tmp_path / "home"
+    told = snakemake("--config", "study=smoke", f"home={home}", "--", f"{home}/results/{fraction.key}/manifest.json")
+    assert told.returncode == 0, told.stdout + told.stderr
+    asked = re.findall(
+        r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    resources: .*runtime=(\d+)", told.stdout + told.stderr, flags=re.M
+    )
+    assert asked == [(kind, str(needs.LEAST_MINUTES)) for kind in ("corpus", "fraction")]
+
+
+@pytest.mark.long
+def test_a_cluster_gives_a_decoding_no_allocation_of_its_own(tmp_path):
+    """It is in the group of the training whose model it decodes with; on one machine nothing has a group."""
+    plan = Plan.read(ROOT / "config", "smoke")
+    home = ("--config", "study=smoke", f"home={tmp_path}/home")
+    told = snakemake("-n", "--workflow-profile", WORKFLOW / "profiles" / "slurm", *home)
+    assert told.returncode == 0, told.stdout + told.stderr
+    said = told.stdout + told.stderr
+    groups = {
+        group: set(
+            re.findall(
+                r"^    rule \w+:\n(?:        .*\n)*?        output: \S+/results/(\S+)/manifest", jobs, flags=re.M
+            )
+        )
+        for group, jobs in re.findall(r"Group job (\S+) .*\n\n((?:    .*\n)+)", said)
+    }
+    standing = {keys[-1] for (_, by, _), keys in plan.together.items() if by == "run"}
+    assert standing
+    assert {key for keys in groups.values() for key in keys} == {one.key for one in plan.named("runs")} | standing
+    for group, keys in groups.items():
+        assert {plan.folder(plan.folder(key).specification.get("run", key)).name for key in keys} == {group}
+    alone = snakemake("-n", *home)
+    assert "Group job" not in alone.stdout + alone.stderr
 
 
 @pytest.mark.long
@@ -129,7 +183,7 @@ def test_snakemake_gives_each_kind_what_its_row_says():
             folder = plan.folder(made)
             made_here.append(made)
             assert resources["mem_mb"] == str(needs.memory_mb(plan, folder))
-            assert int(resources["runtime"]) == needs.minutes(plan, folder, 1, most.get(made))
+            assert int(resources["runtime"]) == needs.minutes(folder, 1, most.get(made))
             assert resources.get("gpu") == ("1" if KINDS[name].gpu else None)
             together = "--together " if made in standing else ""
             assert f"make --plan {written} {together}scratch/none/" in " ".join(job.split())

@@ -234,21 +234,68 @@ def test_a_job_killed_for_memory_asks_for_twice_as_much(study, slurm):
     assert all(later == 2 * earlier for earlier, later in pairwise(asked))
 
 
+def test_a_job_that_can_never_start_stops_the_study_and_says_why(study, slurm):
+    """The job is cancelled, and nothing of the study waits in the queue."""
+    checkout, folder = study[0], study[1][3]
+    slurm.ask("scontrol", "update", "PartitionName=gpu", "MaxTime=5")
+    try:
+        with driver(checkout, target(folder)) as process:
+            said = done(process, checkout, 1)
+    finally:
+        slurm.ask("scontrol", "update", "PartitionName=gpu", "MaxTime=1-0")
+    (job,) = jobs_of(slurm, folder)
+    assert job["JobState"] == "CANCELLED"
+    assert f"Slurm can never start the job of {folder.name} (PartitionTimeLimit): " in said
+    assert "Traceback" not in said
+
+
+def test_what_no_node_has_is_asked_for_twice_and_no_more(study, slurm):
+    checkout, folder = study[0], study[1][3]
+    with driver(checkout, "--set-resources", "train:mem_mb=99999999", "--", target(folder)) as process:
+        said = done(process, checkout, 1)
+    assert said.count("Trying to restart job") == 2  # the second restart is refused
+    assert f"sumcurve: {folder.name}: Slurm began neither of two jobs" in said
+
+
+def test_a_card_that_is_not_there_is_asked_for_once(study, slurm):
+    """Slurm grants one, and no driver shows it."""
+    checkout, folder = study[0], study[1][3]
+    submitted = len(jobs_of(slurm, folder))
+    with (
+        edited(checkout, "src/sumcurve/machine/devices.py", '.get("SUMCURVE_DEVICE") == "cpu"', '.get("NOT") == "cpu"'),
+        driver(checkout, target(folder)) as process,
+    ):
+        said = done(process, checkout, 1)
+    assert len(jobs_of(slurm, folder)) == submitted + 1
+    assert re.search(r"^sumcurve: GPU \S+ was granted .* It is not tried again", said, flags=re.M)
+
+
+def test_one_interrupt_ends_the_driver_and_its_jobs_and_shows_no_traceback(study, slurm):
+    checkout, folder = study[0], study[1][3]
+    with driver(checkout, target(folder)) as process:
+        training = held(checkout, folder, process, " parameters, ")
+        process.send_signal(signal.SIGINT)
+        go_on(training, signal.SIGTERM)
+        said = done(process, checkout, 1)
+    assert "Traceback" not in said
+    assert jobs_of(slurm, folder)[-1]["JobState"] == "CANCELLED"
+    assert (checkout.path / "scratch" / "resume" / f"{folder.name}.pt").is_file()  # the next one goes on from there
+
+
 def test_the_smoke_study_goes_through_slurm_and_gives_the_local_bytes(checkout_of_tree, slurm, brief):
     """With one of its corpora and two methods: a job takes nine seconds of a core to start, whatever it does."""
     checkout = replace(checkout_of_tree("slurm-study"), cluster=slurm)
     checkout.brief_study()
     checkout.run("make", f"VENV={sys.prefix}", "PROFILE=slurm", "study")
     plan = Plan.read(checkout.path / "config", "smoke")
-    decoded = {keys[-1] for (_, by, _), keys in plan.together.items() if by == "run"}  # a job for each run
     for folder in plan.folders.values():
         sealed = [manifest.read(one.path / "results" / folder.key) for one in (checkout, brief)]
         assert manifest.content(sealed[0]) == manifest.content(sealed[1]), folder.key
         jobs = jobs_of(slurm, folder)
-        if folder.kind == "train" or folder.key in decoded:
+        if folder.kind == "train":
             assert [job["Partition"] for job in jobs] == ["gpu"]
         elif folder.kind in (*LIGHT, "decode"):
-            assert jobs == []  # seconds: not worth a job
+            assert jobs == []  # seconds: decodings have their training's job, the others none
     for name in ("corpora.csv", "scores.csv", "comparisons.csv"):
         ours, local = (one.path / "results" / "tables" / "smoke" / name for one in (checkout, brief))
         assert ours.read_bytes() == local.read_bytes(), name

@@ -12,20 +12,28 @@ def verified(wildcards=None):
         workflow.dryrun or workflow.touch
     )
     if executes and workflow.is_main_process:
-        try:
-            if asks_accounting():
-                require_accounting()
-            begin(PLAN, Path(RESULTS), Path(workflow.persistence.path))
-            WRITTEN.write(Path(HOME))
-        except (DriverError, ManifestError, OSError) as error:
-            raise WorkflowError(str(error)) from None
+        start()
     return []
 
 
-def asks_accounting():
-    """Whether it is Slurm's accounting that says how jobs stand."""
+@cache
+def start():
+    """Verify the study, write its plan, and have the run end where it must; local jobs share the GPUs that are there."""
+    state = Path(workflow.persistence.path)
     slurm = workflow.executor_plugin.name == "slurm"
-    return slurm and workflow.executor_settings.status_command == "sacct"
+    try:
+        if slurm and workflow.executor_settings.status_command == "sacct":
+            require_accounting()
+        begin(PLAN, Path(RESULTS), state)
+        WRITTEN.write(Path(HOME))
+        if workflow.local_exec and "gpu" not in workflow.global_resources:
+            if cards := len(pool(dict(os.environ))):
+                workflow.register_resource("gpu", cards * SHARES)
+    except (DriverError, ManifestError, DeviceError, OSError) as error:
+        raise WorkflowError(str(error)) from None
+    if slurm:
+        end_children_first()
+        watch_queue(state)
 
 
 def manifests(step):
@@ -116,8 +124,9 @@ def arguments(step):
 def needs(kind, rule=None):
     """What a job that makes such a folder needs of a machine (`sumcurve.study.needs`); `runtime` are minutes.
 
-    `gpu` is how many its process leases: `sumcurve make` reads the same SUMCURVE_GPUS_PER_RUN. Its rule is called as
-    its kind is, where it is not said.
+    `gpu` is how many its process leases: `sumcurve make` reads the same SUMCURVE_GPUS_PER_RUN; `here` is a place among
+    the jobs beside Snakemake, of which a cluster's profile says how many. Its rule is called as its kind is, where it
+    is not said.
     """
     step = KINDS[kind].step
 
@@ -129,11 +138,27 @@ def needs(kind, rule=None):
 
     def runtime(wildcards, attempt):
         key = f"{step}/{wildcards.name}"
-        return minutes(PLAN, PLAN.folder(key), attempt, MOST_SECONDS.get(key))
+        if attempt > 1 and workflow.is_main_process:
+            logs = slurm_logs(rule or kind, wildcards)
+            require_retriable(logs, Path(LOGS) / f"{key}.log", attempt)
+        return minutes(PLAN.folder(key), attempt, bounds(prepared()).get(key))
 
-    return {"mem_mb": mem_mb, "runtime": runtime} | (
-        {"gpu": processes(kind)} if KINDS[kind].gpu else {}
-    )
+    needed = {"mem_mb": mem_mb, "runtime": runtime}
+    needed |= {"gpu": processes(kind)} if KINDS[kind].gpu else {}
+    return needed | ({"here": 1} if LIGHT_HERE and KINDS[kind].light else {})
+
+
+def prepared():
+    """How many corpora are finished: the plan has bounds of what is made from them."""
+    return sum(is_made(one.key) for one in PLAN.named("corpora", "corpus"))
+
+
+@cache
+def bounds(corpora):
+    """The most seconds of a job, by the key of a folder that it makes; no job asks for another."""
+    if not workflow.is_main_process:
+        return {}
+    return most_seconds(PLAN, Path(RESULTS), BASIS, RECORDED)
 
 
 def processes(kind):
@@ -141,10 +166,29 @@ def processes(kind):
     return GPUS_PER_RUN if KINDS[kind].together else 1
 
 
+def with_run(kind):
+    """The group of a job: a cluster gives a training one allocation with what decodes with it, which takes seconds.
+
+    None for other kinds, and where jobs of seconds become jobs of the cluster.
+    """
+
+    def group(wildcards):
+        folder = PLAN.folder(f"{KINDS[kind].step}/{wildcards.name}")
+        run = folder.specification.get(
+            "run", folder.key if folder.step == "runs" else None
+        )
+        return run.partition("/")[2] if run and LIGHT_HERE else None
+
+    return group if KINDS[kind].gpu else None
+
+
 def slurm_logs(rule, wildcards):
-    """Where Snakemake's executor for Slurm keeps the logs of a job's failed attempts; nothing is there elsewhere."""
+    """The logs that Snakemake's executor for Slurm keeps of a job's failed attempts; there are none elsewhere."""
     logs = Path(workflow.persistence.path) / "slurm_logs"
-    return logs / f"rule_{rule}" / wildcards.name
+    group = with_run(rule) if rule in KINDS else None
+    if name := group and group(wildcards):
+        return list(logs.glob(f"group_{name}_*/*.log"))  # then its rules
+    return list(logs.glob(f"rule_{rule}/{wildcards.name}/*.log"))
 
 
 def cost(wildcards):

@@ -14,6 +14,8 @@ for KIND, ROW in KINDS.items():
         wildcard_constraints:
             **only(KIND),
         priority: cost if KIND == "train" else 0
+        group:
+            with_run(KIND)
         threads: processes(KIND) * PLAN.settings.threads if ROW.gpu else 1
         resources:
             **needs(KIND),

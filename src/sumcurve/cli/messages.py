@@ -15,20 +15,10 @@ from sumcurve.store.records import RecordError
 from sumcurve.store.stage import BuildError
 from sumcurve.study.plan import PlanError
 
+# Of these the same command ends in the same way, however often it is tried.
+LASTING = (PlanError, RecordError, CorpusError, DeviceError, TorchrunError, LockError, SumsError)
 # Any other error is a bug, and shows where it happened.
-ERRORS = (
-    PlanError,
-    ManifestError,
-    RecordError,
-    CorpusError,
-    DeviceError,
-    TorchrunError,
-    LockError,
-    SumsError,
-    BuildError,
-    CommandError,
-    CommitError,
-)
+ERRORS = (*LASTING, ManifestError, BuildError, CommandError, CommitError)
 NO_ROOM = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "your quota of the disk is used up"}
 
 

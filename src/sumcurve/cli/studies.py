@@ -180,7 +180,8 @@ def overridden(arguments: "argparse.Namespace") -> None:
 
 def status(results: Path, study: str | None, folders: bool) -> None:
     """Print a study's progress, waiting, failed and damaged folders, and hours left; or each folder's state, too."""
-    from sumcurve.watch.status import queued, standing
+    from sumcurve.watch.slurm import queued
+    from sumcurve.watch.status import standing
 
     plan = Plan.read(CONFIG, study)
     progress = progress_of(plan, results)

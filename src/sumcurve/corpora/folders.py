@@ -134,7 +134,6 @@ KINDS: dict[str, Kind] = {
         builder=corpus,
         version=3,
         mem_mb=3000,
-        minutes=240,
     ),
     "unseen": Kind(
         step="corpora",

@@ -50,7 +50,7 @@ def run(words: Sequence[str], cards: Cards, environment: Mapping[str, str], stde
     Once one has failed the others are asked to end, and killed after `GRACE_SECONDS`. They hold the lease as well, and
     the kernel kills them where this process dies.
     """
-    port = _free_port()
+    held = _bound()
     processes: list[subprocess.Popen[bytes]] = []
 
     def hand_on(number: int, _: FrameType | None) -> None:
@@ -65,7 +65,7 @@ def run(words: Sequence[str], cards: Cards, environment: Mapping[str, str], stde
             processes.append(
                 subprocess.Popen(
                     [sys.executable, *words],
-                    env=environment_of(rank, cards.names, environment, port),
+                    env=environment_of(rank, cards.names, environment, held.getsockname()[1]),
                     stderr=stderr,
                     pass_fds=cards.files,
                     process_group=0,  # a terminal's Ctrl-C reaches them once, handed on
@@ -79,6 +79,7 @@ def run(words: Sequence[str], cards: Cards, environment: Mapping[str, str], stde
             process.wait()
         for number, handler in before.items():
             signal.signal(number, handler)
+        held.close()
 
 
 def _status(processes: Sequence[subprocess.Popen[bytes]]) -> int:
@@ -110,8 +111,9 @@ def _dies_with(parent: int) -> Callable[[], None]:
     return tie
 
 
-def _free_port() -> int:
-    """A port of this machine that nobody listens at."""
-    with socket.socket() as opened:
-        opened.bind(("127.0.0.1", 0))
-        return int(opened.getsockname()[1])
+def _bound() -> socket.socket:
+    """A socket whose port no other launch gets while it is open; torch, which reuses addresses, may listen at it."""
+    opened = socket.socket()
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    opened.bind(("127.0.0.1", 0))
+    return opened

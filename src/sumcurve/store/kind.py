@@ -22,7 +22,7 @@ class Kind:
     (`versions`, by name). Of trainings, `losses` are versions of single losses: one that a phase has follows `version`,
     so that a changed loss renames the trainings that it trains, and no other. `mem_mb` and `minutes` are what a
     scheduler is asked for at least (`sumcurve.study.needs`), and `model_mb` is what a model takes beside that no method
-    of the study describes; one that `decodes` takes as long as it has test items; a `light` one is made in seconds.
+    of the study describes; a `light` one is made in seconds.
     `together`: several processes of one `torchrun` may make one folder. `of_models`: the study's families of models
     (`sumcurve.study.doors`) are the builder's first argument, and `of_trainables`: systems from outside that it trains
     the next one; `of_sources`: the formats of raw records are. `tabled`: tables read the annotation. `committed` are
@@ -41,10 +41,9 @@ class Kind:
     versions: Mapping[str, Version] = field(default_factory=dict)
     losses: Mapping[str, Version] = field(default_factory=dict)
     model_mb: int = 0
-    minutes: int = 60
+    minutes: int = 240
     gpu: bool = False
     light: bool = False
-    decodes: bool = False
     together: bool = False
     of_models: bool = False
     of_trainables: bool = False

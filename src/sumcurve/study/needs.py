@@ -1,7 +1,7 @@
 """Resources of a job that makes a folder: memory by the plan, and time by its estimate.
 
 Estimates on the safe side of measured values, for a scheduler that ends jobs which take more. Memory that was too
-little is doubled the next time (`out_of_memory`); a training that runs out of time resumes.
+little is doubled the next time; a training that runs out of time resumes.
 
 Imports nothing heavy: the Snakefile reads it on every parse.
 """
@@ -9,6 +9,7 @@ Imports nothing heavy: the Snakefile reads it on every parse.
 import json
 import math
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,10 +21,6 @@ from sumcurve.study.plan import Folder, Plan
 LEAST_MINUTES = 10  # of a job: an interpreter starts from a network's disk, and kernels are compiled
 LIGHT = tuple(name for name, kind in KINDS.items() if kind.light)
 """Kinds that take seconds, where a job of a cluster takes nine to start; see `light`."""
-DECODING_MINUTES = 15  # that a job which decodes is given, whatever it decodes, and
-MINUTES_PER_THOUSAND = 5  # for every thousand items of each of its searches; a small model takes ten seconds
-WIDE_MB = 2_000  # memory of a model beyond its kind's from which on it is assumed to train for days
-WIDE_TIMES = 6  # as long as a small one
 # Slurm's messages in a job's log: with cgroups, with jobacct_gather's OverMemoryKill, and the kernel by itself.
 KILLED = re.compile(rb"oom[-_ ]?kill|exceeded (?:job |step )?memory limit|out[ _]of[ _]memory", re.IGNORECASE)
 MOST_DOUBLINGS = 4
@@ -34,27 +31,14 @@ def memory_mb(plan: Plan, folder: Folder) -> int:
     return KINDS[folder.kind].mem_mb + _of_model(plan, folder)
 
 
-def minutes(plan: Plan, folder: Folder, attempt: int = 1, seconds: float | None = None) -> int:
+def minutes(folder: Folder, attempt: int = 1, seconds: float | None = None) -> int:
     """Minutes that such a job is given at an attempt. A training always gets the same, for it resumes.
 
     `seconds` is the upper bound of what the job takes by the plan's estimate; without one its kind decides.
     """
     kind = KINDS[folder.kind]
-    times = 1 if kind.together else attempt
-    if seconds is not None:
-        return max(LEAST_MINUTES, math.ceil(seconds / 60)) * times
-    wide = _of_model(plan, folder) > WIDE_MB
-    return _with_small_model(plan, folder) * (WIDE_TIMES if wide else 1) * times
-
-
-def _with_small_model(plan: Plan, folder: Folder) -> int:
-    """Minutes by the number of items where a model of ours decodes them and the plan has their number."""
-    kind = KINDS[folder.kind]
-    items = plan.test_items.get(plan.corpus_name(folder.specification["corpus"])) if kind.decodes else None
-    if items is None:
-        return kind.minutes
-    decodings = max((len(keys) for keys in plan.together.values() if folder.key in keys), default=1)
-    return DECODING_MINUTES + math.ceil(MINUTES_PER_THOUSAND * decodings * items / 1000)
+    first = kind.minutes if seconds is None else max(LEAST_MINUTES, math.ceil(seconds / 60))
+    return first * (1 if kind.together else attempt)
 
 
 def light(plan: Plan) -> set[str]:
@@ -80,11 +64,7 @@ def _of_form(model_and_training: str, source_tokens: int, target_tokens: int) ->
     return MODELS[form.model.kind].memory_mb(form, source_tokens, target_tokens)
 
 
-def out_of_memory(logs: Path) -> int:
-    """Number of a job's logs by a scheduler that report an end for want of memory."""
-    return sum(KILLED.search(log.read_bytes()) is not None for log in logs.glob("*.log"))
-
-
-def doubled(mem_mb: int, logs: Path) -> int:
-    """`mem_mb`, twofold for every attempt that was ended for want of memory, and for no other."""
-    return mem_mb * 2 ** min(MOST_DOUBLINGS, out_of_memory(logs))
+def doubled(mem_mb: int, logs: Iterable[Path]) -> int:
+    """`mem_mb`, twofold for each of a job's logs by a scheduler that reports an end for want of memory."""
+    killed = sum(KILLED.search(log.read_bytes()) is not None for log in logs)
+    return mem_mb * 2 ** min(MOST_DOUBLINGS, killed)

@@ -170,7 +170,6 @@ KINDS: dict[str, Kind] = {
         version=4,
         losses={"mixed": 2, "actor-critic": 2},  # 2: sums of log p over a constant; samples in history.csv
         mem_mb=3000,
-        minutes=240,
         gpu=True,
         together=True,
         committed=COMMITTED_OF_RUNS,
@@ -184,9 +183,7 @@ KINDS: dict[str, Kind] = {
         builder=decode,
         version=3,
         mem_mb=3000,
-        minutes=240,
         gpu=True,
-        decodes=True,
         committed=("summaries.jsonl", "summaries.text.jsonl"),
         of_models=True,
     ),

@@ -2,12 +2,9 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import TextIO
 
@@ -20,11 +17,15 @@ from sumcurve.watch import verify
 
 WAIT_SECONDS = 5.0
 DRIVERS = "drivers.lock"  # in Snakemake's own folder: those that take part hold it
-ACCOUNTING_SECONDS = 60.0  # in which Slurm's accounting answers
 
 
 class DriverError(RuntimeError):
     """A run that must not start; the message has the reason."""
+
+
+def say(text: str) -> None:
+    """Print a line about the study, which the panel shows, too."""
+    print(f"sumcurve: {text}", file=sys.stderr, flush=True)
 
 
 def join(state: Path) -> tuple[TextIO, bool]:
@@ -58,22 +59,6 @@ def join(state: Path) -> tuple[TextIO, bool]:
     return stream, alone
 
 
-@cache
-def require_accounting() -> None:
-    """Raise DriverError where `sacct` has no jobs: Snakemake's executor would poll it for ever, after all ended."""
-    command = ["sacct", "--noheader", "--allocations"]
-    try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=ACCOUNTING_SECONDS)
-        problem = "" if answer.returncode == 0 else answer.stderr.strip() or f"it ended with status {answer.returncode}"
-    except (OSError, subprocess.TimeoutExpired) as error:
-        problem = str(error)
-    if problem:
-        raise DriverError(
-            f"the profile asks Slurm's accounting how jobs stand, and `{' '.join(command)}` does not know ({problem}): "
-            "set `slurm-status-command: squeue` in the profile, which needs no accounting"
-        )
-
-
 def occupied(plan: Plan, results: Path) -> list[str]:
     """The names of unfinished folders of the study that some process is making now, by the locks that it holds."""
     names = []
@@ -90,7 +75,7 @@ def occupied(plan: Plan, results: Path) -> list[str]:
     return names
 
 
-def wait_for_orphans(plan: Plan, results: Path, say: Callable[[str], None], seconds: float = WAIT_SECONDS) -> None:
+def wait_for_orphans(plan: Plan, results: Path, seconds: float = WAIT_SECONDS) -> None:
     """Wait until no process makes a folder of the study: in the driver, where it costs no job's allocation.
 
     Jobs on a cluster outlive a driver that was killed; another job for the same folder would wait beside its GPU.
@@ -123,23 +108,22 @@ def mend_clocks(plan: Plan, results: Path, now: float) -> list[Path]:
     return mended
 
 
-@cache
 def begin(plan: Plan, results: Path, state: Path) -> TextIO:
-    """Join, and verify all folders of the study; ManifestError names the damaged ones. Once in a process.
+    """Join, and verify all folders of the study; ManifestError names the damaged ones.
 
     A driver that is alone waits for the jobs of dead ones first.
     """
     joined, alone = join(state)
     if alone:
-        wait_for_orphans(plan, results, lambda text: print(f"sumcurve: {text}", file=sys.stderr, flush=True))
+        wait_for_orphans(plan, results)
     checked = verify.study(plan, results)
     checked.require()
     try:
         for warning in require_fitting(plan, results):
-            print(f"sumcurve: {warning}", file=sys.stderr)
+            say(warning)
     except PlanError as error:
         raise DriverError(str(error)) from None
-    print(f"sumcurve: {checked}", file=sys.stderr)
+    say(str(checked))
     for folder in plan.named("runs"):
         if folder.key in checked.manifests:  # no job will see the remains of one that was killed when this was finished
             with suppress(PermissionError):  # it belongs to another user
@@ -149,10 +133,7 @@ def begin(plan: Plan, results: Path, state: Path) -> TextIO:
     except PermissionError as error:
         raise DriverError(f"{error.filename} is of a later time than now, and is not yours to touch") from None
     if ahead:
-        print(
-            f"sumcurve: {len(ahead)} files were of a later time than now, {ahead[0]} first: now they are of now",
-            file=sys.stderr,
-        )
+        say(f"{len(ahead)} files were of a later time than now, {ahead[0]} first: now they are of now")
     # Another driver that ended meanwhile has removed the folder in which Snakemake is about to lock what it makes.
     (state / "locks").mkdir(exist_ok=True)
     return joined

@@ -30,6 +30,7 @@ from sumcurve.watch.sizes import Counts, Sizes, corpus_of, records_of, size_of
 DECODED = 0.008  # the common search of an item, and its probabilities under five other sources
 SCORED = 0.0015  # one scorer of an item
 PREPARED = 0.001  # a record that is read, from raw content on
+LEAST_BYTES = 100  # of a raw record, compressed or not
 BYTES_OF_WORD = 13  # of a record, prepared and as text
 BYTES_OF_DROPPED = 150  # a row of dropped.jsonl
 BYTES_OF_ROW = 160  # of a record that is read: its hashes, its id, and where it stands
@@ -350,9 +351,15 @@ def prices(plan: Plan, results: Path, basis: Sequence[Measured], recorded: Mappi
 def most_seconds(plan: Plan, results: Path, basis: Sequence[Measured], recorded: Mapping[str, int]) -> dict[str, float]:
     """The upper bound in seconds of each job, by the key of any of its folders: those that one process makes are one.
 
-    Jobs of folders without an estimate are left out.
+    A corpus whose records nobody has counted is bounded by its raw bytes. Other jobs without an estimate are left out.
     """
-    priced = {key: UPPER * seconds for key, seconds in prices(plan, results, basis, recorded).items()}
+    seconds = prices(plan, results, basis, recorded)
+    for folder in plan.named("corpora", "corpus"):
+        raw = [file.at(results.parent) for file in folder.files]
+        if raw and all(path.exists() for path in raw):
+            size = sum(one.stat().st_size for path in raw for one in (path, *path.rglob("*")))
+            seconds.setdefault(folder.key, START + PREPARED * size / LEAST_BYTES)
+    priced = {key: UPPER * most for key, most in seconds.items()}
     for keys in plan.together.values():
         priced |= dict.fromkeys(keys, sum(priced[key] for key in keys)) if priced.keys() >= {*keys} else {}
     return priced

@@ -37,7 +37,7 @@ NOTHING = "Nothing to be done"  # of Snakemake
 GOES_ON = "the same command goes on where it was"
 UPDATE = re.compile(r": (\S+) update (\d+)/(\d+) \(")
 SCORE = re.compile(r"(ROUGE-1|accuracy)\S* ([\d.]+)")
-FAILED = re.compile(r"^Error in rule (\S+):.*?^ {4}log: (\S+)", re.MULTILINE | re.DOTALL)
+FAILED = re.compile(r"^ *Error in rule (\S+):.*?^ +log: (\S+)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,12 @@ import pytest
 from sumcurve.__main__ import main
 from sumcurve.cli.make import Process, Task
 from sumcurve.cli.messages import refused
+from sumcurve.machine.ending import REFUSED
 from sumcurve.numerics import sums
 from sumcurve.store import manifest
+from sumcurve.store.stage import BuildError
 from sumcurve.study.kinds import KINDS
-from sumcurve.study.plan import Plan
+from sumcurve.study.plan import Plan, PlanError
 from sumcurve.study.written import WrittenPlan
 from sumcurve.watch import sizes
 from sumcurve.watch.costs import measured
@@ -27,12 +29,11 @@ ROOT = Path(__file__).parents[3]
 
 
 def said(monkeypatch, *arguments: object) -> str:
-    """What the command ends with in this process; a status that is no text is no sentence."""
+    """What the command ends with in this process."""
     monkeypatch.setattr(sys, "argv", ["sumcurve", *map(str, arguments)])
     with pytest.raises(SystemExit) as ended:
         main()
-    assert isinstance(ended.value.code, str)  # which Python prints, and ends with status 1
-    return ended.value.code
+    return str(ended.value)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,22 @@ def said(monkeypatch, *arguments: object) -> str:
 def test_a_path_without_the_folders_above_it_is_refused_with_its_form(monkeypatch, arguments, form):
     monkeypatch.chdir(ROOT)
     assert said(monkeypatch, *arguments.split()).endswith(f"give it from the study's home on, as {form}")
+
+
+def test_what_would_fail_again_has_a_status_of_its_own(monkeypatch, capsys):
+    """A cluster's driver reads it, and tries once (`sumcurve.watch.slurm`); what a machine lacks may be there later."""
+    monkeypatch.chdir(ROOT)
+    for error, status in ((PlanError("no such key"), REFUSED), (BuildError("it crashed"), "sumcurve: it crashed")):
+
+        def refuse(*_, error=error):
+            raise error
+
+        monkeypatch.setattr("sumcurve.__main__.silenced", refuse)
+        monkeypatch.setattr(sys, "argv", ["sumcurve", "plan"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == status
+    assert capsys.readouterr().err == "sumcurve: no such key\n"  # the other one Python prints, at its end
 
 
 def test_a_plan_looks_at_the_raw_files_that_are_here(tmp_path, monkeypatch, capsys):

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -162,5 +163,13 @@ def test_one_that_does_not_end_when_asked_is_killed(tmp_path):
     gone(processes)
 
 
-def test_ports_are_free():
-    assert 1024 <= launch._free_port() < 65536
+def test_no_two_launches_have_one_port_and_torch_may_listen_there():
+    held = [launch._bound() for _ in range(200)]
+    ports = {one.getsockname()[1] for one in held}
+    assert len(ports) == len(held)
+    with socket.socket() as torch:
+        torch.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        torch.bind(("127.0.0.1", min(ports)))
+        torch.listen()
+    for one in held:
+        one.close()

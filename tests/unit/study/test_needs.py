@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from sumcurve.capabilities.programs.command import Command
-from sumcurve.settings.corpus import Split
 from sumcurve.study import needs
 from sumcurve.study.kinds import KINDS
 from sumcurve.study.plan import Plan
@@ -22,14 +21,13 @@ def test_paper_settings_ask_for_more_than_small_ones_and_all_for_what_their_kind
     asked = {}
     for study, plan in plans.items():
         for folder in plan.folders.values():
-            memory, minutes = needs.memory_mb(plan, folder), needs.minutes(plan, folder)
+            memory = needs.memory_mb(plan, folder)
             assert memory >= KINDS[folder.kind].mem_mb
-            assert minutes >= (needs.DECODING_MINUTES if folder.kind == "decode" else KINDS[folder.kind].minutes)
-            asked.setdefault((study, folder.kind), set()).add((memory, minutes))
+            assert needs.minutes(folder) == KINDS[folder.kind].minutes  # without an estimate
+            asked.setdefault((study, folder.kind), set()).add(memory)
     for kind in ("train", "decode"):
         small, paper = asked["docstrings", kind], asked["cnndm", kind]
-        assert max(memory for memory, _ in small) < min(memory for memory, _ in paper)
-        assert max(minutes for _, minutes in small) < min(minutes for _, minutes in paper)
+        assert max(small) < min(paper)
     assert asked["docstrings", "score"] == asked["cnndm", "score"]
 
 
@@ -39,22 +37,6 @@ def test_an_output_asks_for_what_its_training_does(plans: dict[str, Plan]) -> No
     assert outputs
     for output in outputs:
         assert needs.memory_mb(plan, output) == needs.memory_mb(plan, plan.folder(output.specification["run"]))
-
-
-def test_a_decoding_is_given_time_by_its_items_and_searches(plans: dict[str, Plan]) -> None:
-    plan = Plan.read(CONFIG, "docstrings")
-    one, several = (
-        next(keys for (_, by, _), keys in plan.together.items() if by == "run" and len(keys) == many) for many in (1, 3)
-    )
-    items, limits = plan.test_items["docstrings"], {}
-    assert items is not None
-    for keys in (one, several):
-        asked = {needs.minutes(plan, plan.folder(key)) for key in keys}
-        (limits[len(keys)],) = asked  # whichever of them stands for all
-        assert asked == {needs.DECODING_MINUTES + -(-needs.MINUTES_PER_THOUSAND * items * len(keys) // 1000)}
-    assert limits[1] < limits[3] < KINDS["decode"].minutes
-    plan.corpora["docstrings"] = plan.corpora["docstrings"].model_copy(update={"split": Split(ready="records")})
-    assert needs.minutes(plan, plan.folder(one[0])) == KINDS["decode"].minutes  # nobody knows how many items
 
 
 def test_somebody_s_program_is_no_step_of_seconds(plans: dict[str, Plan]) -> None:
@@ -68,14 +50,14 @@ def test_the_time_of_an_estimate_is_rounded_up_and_never_below_the_least(plans: 
     plan = plans["smoke"]
     (training, *_), (score, *_) = plan.named("runs"), plan.named("scores")
     for seconds, expected in ((1.0, needs.LEAST_MINUTES), (3600.0, 60), (3601.0, 61)):
-        assert needs.minutes(plan, training, 2, seconds) == expected
-        assert needs.minutes(plan, score, 2, seconds) == 2 * expected
+        assert needs.minutes(training, 2, seconds) == expected
+        assert needs.minutes(score, 2, seconds) == 2 * expected
 
 
 def test_what_cannot_resume_gets_more_time_at_each_attempt(plans: dict[str, Plan]) -> None:
     plan = plans["smoke"]
     for folder in plan.folders.values():
-        first, third = needs.minutes(plan, folder, 1), needs.minutes(plan, folder, 3)
+        first, third = needs.minutes(folder, 1), needs.minutes(folder, 3)
         assert third == (first if folder.kind == "train" else 3 * first)
 
 
@@ -96,14 +78,14 @@ FOR_ELSE = [
 
 @pytest.mark.parametrize(("said", "killed"), [*((one, 1) for one in FOR_MEMORY), *((one, 0) for one in FOR_ELSE)])
 def test_memory_rises_after_a_kill_for_memory_and_after_nothing_else(said: str, killed: int, tmp_path: Path) -> None:
-    assert needs.doubled(3000, tmp_path / "no such folder") == 3000
+    assert needs.doubled(3000, ()) == 3000
     (tmp_path / "12.log").write_text(f"Building DAG of jobs...\n{said}\n")
-    assert needs.doubled(3000, tmp_path) == 3000 * 2**killed
+    assert needs.doubled(3000, tmp_path.glob("*.log")) == 3000 * 2**killed
     (tmp_path / "13.log").write_bytes(b"\xff\xfe " + said.encode() + b"\n" + said.encode())
-    assert needs.doubled(3000, tmp_path) == 3000 * 4**killed
+    assert needs.doubled(3000, tmp_path.glob("*.log")) == 3000 * 4**killed
 
 
 def test_memory_does_not_rise_without_bound(tmp_path: Path) -> None:
     for number in range(9):
         (tmp_path / f"{number}.log").write_text(FOR_MEMORY[0])
-    assert needs.doubled(3000, tmp_path) == 3000 * 2**needs.MOST_DOUBLINGS
+    assert needs.doubled(3000, tmp_path.glob("*.log")) == 3000 * 2**needs.MOST_DOUBLINGS

@@ -213,6 +213,29 @@ def test_a_job_may_take_the_upper_bound_of_all_that_it_makes(plan, recorded):
     assert most[apart] == UPPER * priced[apart]
 
 
+def test_a_corpus_that_nobody_has_counted_is_bounded_by_its_raw_bytes(tmp_path, monkeypatch):
+    """A file, or a folder of shards; none where it is not there yet."""
+    plan = Plan.read(configured(tmp_path, "smoke") / "config", "smoke")
+    monkeypatch.chdir(tmp_path)
+    (corpus, *_) = (one for one in plan.named("corpora", "corpus") if one.key.startswith("corpora/tales"))
+    raw = corpus.files[0].at(tmp_path)
+
+    def bound():
+        return estimate.most_seconds(plan, tmp_path / "results", invented(), {}).get(corpus.key)
+
+    raw.unlink(missing_ok=True)
+    assert bound() is None
+    raw.parent.mkdir(parents=True, exist_ok=True)
+    raw.write_bytes(bytes(10**6))
+    of_file = bound()
+    assert of_file == UPPER * (estimate.START + estimate.PREPARED * 10**6 / estimate.LEAST_BYTES)
+    raw.unlink()
+    raw.mkdir()
+    for shard in "ab":
+        (raw / shard).write_bytes(bytes(10**6))
+    assert bound() > of_file + UPPER * estimate.PREPARED * 10**6 / estimate.LEAST_BYTES - 1
+
+
 def test_a_training_with_two_gpus_holds_both_and_half_as_many_run_at_once(planned):
     plan, whole, _ = planned("smoke", lambda content: content.update(scores={"rouge": {}}), assumed=40)
 

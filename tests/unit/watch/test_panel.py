@@ -153,6 +153,18 @@ sys.exit(int(sys.argv[1]))
 """
 
 
+def test_a_rule_that_failed_is_named_where_it_shares_a_job_as_well(tmp_path):
+    """Snakemake indents what it says of the jobs of a group."""
+    log = tmp_path / "x.log"
+    log.write_text("sumcurve: the disk is full\n")
+    said = (
+        f"Error in rule train:\n    message: None\n    jobid: 3\n    log: {log} (check log file(s) for error details)\n"
+    )
+    grouped = "    message: Error in group tales\n" + "".join(f"    {line}\n" for line in said.splitlines())
+    expected = [f"rule train failed; its log is {log}:", "    sumcurve: the disk is full"]
+    assert panel.failure(said) == panel.failure(grouped) == expected
+
+
 @pytest.mark.parametrize("status", [0, 3])
 def test_snakemakes_text_goes_to_a_log_and_its_status_is_kept(plan, tmp_path, monkeypatch, capsys, status) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,6 +1,5 @@
 """Where a study stands: by folders, locks, queues and logs."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -41,7 +40,7 @@ def test_every_folder_has_the_state_that_its_traces_say(plan: Plan, tmp_path: Pa
         path = tmp_path / "logs" / f"{key}.log"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    jobs = {plan.folder(key).name: state for key, state in ((on_a_node, "RUNNING"), (waiting, "PENDING"))}
+    jobs = {plan.folder(on_a_node).name: "", plan.folder(waiting).name: "Priority"}
     with lock(tmp_path, plan.folder(at_work).name):
         found = standing.standing(plan, results, jobs)
     assert [found.states[key] for key in runs[:8]] == [
@@ -51,20 +50,7 @@ def test_every_folder_has_the_state_that_its_traces_say(plan: Plan, tmp_path: Pa
     assert found.reasons[refused].startswith("the disk is full: make room (")
     assert found.reasons[broken].startswith("RuntimeError: odd (")
     rows = found.rows()
-    assert ("in the queue", "1 wait for Slurm") in rows
+    assert ("in the queue", "1 wait for Slurm (Priority)") in rows
     assert ("interrupted", "1 have a log, are not finished, and no process makes them") in rows
     assert ("damaged", f"{damaged}: `sumcurve verify` says what") in rows
     assert {text.partition(":")[0] for head, text in rows if head == "failed"} == {refused, broken}
-
-
-def test_slurm_is_asked_where_jobs_were_submitted_and_nowhere_else(tmp_path: Path, monkeypatch) -> None:
-    """Its answer stands in the comment that Snakemake's executor gives each job."""
-    program = tmp_path / "squeue"
-    program.write_text("#!/bin/sh\nprintf 'PENDING|rule_train_wildcards_tales-abs-1\\nRUNNING|(null)\\n'\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    assert standing.queued(tmp_path / "state") == {}
-    (tmp_path / "state" / "slurm_logs").mkdir(parents=True)
-    assert standing.queued(tmp_path / "state")["tales-abs-1"] == "PENDING"
-    program.write_text("#!/bin/sh\necho 'no controller' >&2\nexit 1\n")
-    assert standing.queued(tmp_path / "state") == {}

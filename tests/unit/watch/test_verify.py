@@ -256,30 +256,6 @@ def test_a_driver_clears_up_after_the_killed_and_not_after_the_living(tmp_path):
     assert not left[0].exists()
 
 
-@pytest.mark.parametrize(
-    ("program", "says"),
-    [
-        ("exit 0", None),
-        ('echo "Slurm accounting storage is disabled" >&2; exit 1', "Slurm accounting storage is disabled"),
-        ("exit 3", "it ended with status 3"),
-        ("exec /bin/sleep 60", "timed out"),
-        (None, "No such file or directory"),
-    ],
-)
-def test_accounting_that_does_not_answer_is_an_error_at_the_start(program, says, tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))  # whatever of Slurm this machine has
-    if program is not None:
-        (tmp_path / "sacct").write_text(f"#!/bin/sh\n{program}\n")
-        (tmp_path / "sacct").chmod(0o755)
-    monkeypatch.setattr(driver, "ACCOUNTING_SECONDS", 60.0 if says != "timed out" else 0.2)
-    driver.require_accounting.cache_clear()
-    if says is None:
-        driver.require_accounting()
-    else:
-        with pytest.raises(driver.DriverError, match=rf"(?s){says}.*set `slurm-status-command: squeue`"):
-            driver.require_accounting()
-
-
 def test_a_driver_whose_file_system_takes_no_lock_says_so_and_clears_nothing(tmp_path, monkeypatch):
     """Nobody could be known to be dead."""
 
@@ -318,12 +294,13 @@ def test_a_driver_waits_aloud_for_jobs_of_a_dead_one_and_for_nothing_else(tmp_pa
                 jobs.close()
 
         monkeypatch.setattr(driver.time, "sleep", sleep)
-        driver.wait_for_orphans(plan, results, said.append, 7)
+        monkeypatch.setattr(driver, "say", said.append)
+        driver.wait_for_orphans(plan, results, 7)
     assert slept == [7, 7, 7]
     (line,) = said
     assert first.name in line
     assert third.name not in line
-    driver.wait_for_orphans(plan, results, said.append)
+    driver.wait_for_orphans(plan, results)
     assert len(said) == 1
 
 

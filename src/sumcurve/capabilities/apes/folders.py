@@ -123,7 +123,6 @@ KINDS: dict[str, Kind] = {
         builder=reader,
         version=2,
         mem_mb=3000,
-        minutes=240,
         gpu=True,
         together=True,
         committed=(*COMMITTED_OF_RUNS, "held_out.csv", "validation.csv"),

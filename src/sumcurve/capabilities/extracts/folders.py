@@ -32,7 +32,6 @@ KINDS: dict[str, Kind] = {
         builder=prove,
         version=5,
         mem_mb=2000,
-        minutes=720,
         tabled=True,
     ),
 }

@@ -51,8 +51,6 @@ KINDS: dict[str, Kind] = {
         version=1,
         mem_mb=3000,
         model_mb=PRETRAINED_MB,
-        minutes=240,
         gpu=True,
-        decodes=True,
     ),
 }

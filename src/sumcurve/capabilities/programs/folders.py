@@ -79,7 +79,6 @@ KINDS: dict[str, Kind] = {
         version=1,
         mem_mb=3000,
         model_mb=PRETRAINED_MB,
-        minutes=240,
         gpu=True,
     ),
     "decode_program": Kind(
@@ -91,7 +90,6 @@ KINDS: dict[str, Kind] = {
         version_key="fingerprint",
         mem_mb=3000,
         model_mb=PRETRAINED_MB,
-        minutes=240,
         gpu=True,
     ),
 }
