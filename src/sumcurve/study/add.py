@@ -29,6 +29,7 @@ from sumcurve.files.rows import kind_by_content
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import given
 from sumcurve.planning.folder import place_of_hub
+from sumcurve.rouge_engine.texts import LIST
 from sumcurve.scores import SCORERS
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Prepare
@@ -171,6 +172,8 @@ def fields_in(content: Content, arguments: argparse.Namespace, name: str) -> Fou
         elif column in read and has_words(rows, column):
             texts = 'if (.[0] | type) == "array" then map(join(" ")) else join(" ") end'
             made[f"{column} holds lists of words"] = f".{column} |= ({texts})"
+        elif column in read and isinstance(cell := rows[0].get(column), str) and LIST.fullmatch(cell):
+            raise PlanError(f"{content.path}: a list in a cell of {column!r}; write lists as JSON lines")
     program = " | ".join(["(arrays[], objects)", *made.values()])
     command = f"jq -c '{program}' {shlex.quote(str(content.path))} > texts.jsonl"
     listed = [f"{', '.join(made)}: texts are made of them by `{command}`"] if made else []

@@ -603,6 +603,12 @@ def test_lists_of_words_are_no_sentences_and_one_line_makes_texts_of_all_of_them
     add(monkeypatch, "mine.jsonl", "--name", "mine", "--form", "smoke")
 
 
+def test_a_list_in_a_cell_is_no_text(place, monkeypatch) -> None:
+    table(place / "mine.csv", [{"text": s, "summary": str(texts)} for s, texts in THREE])  # as pandas writes it
+    with pytest.raises(SystemExit, match="a list in a cell of 'summary'; write lists as JSON lines"):
+        add(monkeypatch, "mine.csv", "--name", "mine")
+
+
 @pytest.mark.parametrize("more", [(), ("--target", "ref_1"), ("--target", "ref_2")])
 def test_numbered_references_are_found_whichever_is_the_target(place, monkeypatch, more) -> None:
     rows = [{"text": s, **{f"ref_{n}": t for n, t in enumerate(texts, start=1)}} for s, texts in THREE]

@@ -88,6 +88,8 @@ def add_parser(verbs: Verbs) -> None:
 
 def run_correlate(arguments: argparse.Namespace) -> None:
     """Print the tables and write the requested file."""
+    import numpy as np
+
     check_written([arguments.json], (arguments.manual, arguments.aesop, arguments.scores))
     for option in ("study", "results") if arguments.scores else ():
         if (value := getattr(arguments, option)) is not None:
@@ -116,7 +118,8 @@ def run_correlate(arguments: argparse.Namespace) -> None:
         raise CommandError(f"{twice[0]!r} is a score of people and of metrics; rename one column")
     files = dict.fromkeys(people, arguments.manual) | dict.fromkeys(metrics, arguments.scores)
     systems, items = shared(people, metrics, arguments.common, files)
-    arrays = {name: in_order(of, systems, items) for name, of in {**people, **metrics}.items()}
+    named = {**people, **metrics}.items()
+    arrays = {name: np.array([[of[one, item] for item in items] for one in systems]) for name, of in named}
     draws = arguments.resamples, arguments.permutations, arguments.seed
     tables = correlated(arrays, list(people), list(metrics), *draws, math.inf if arguments.quiet else LONG)
     tables |= {"systems": len(systems), "items": len(items)}
@@ -255,13 +258,6 @@ def shared(
 def _spelt(pair: tuple[str, str], others: Iterable[tuple[str, str]]) -> str:
     """Remedy where the pair's system or item is among the others in another spelling; empty where it is not."""
     return next(filter(None, (alike(name, {other[place] for other in others}) for place, name in enumerate(pair))), "")
-
-
-def in_order(of: Mapping[tuple[str, str], float], systems: list[str], items: list[str]) -> "NDArray[Any]":
-    """Values as an array ``[systems, items]``."""
-    import numpy as np
-
-    return np.array([[of[system, item] for item in items] for system in systems])
 
 
 # --- correlations
