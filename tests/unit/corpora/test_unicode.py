@@ -13,6 +13,7 @@ from sumcurve.rouge_engine.scripts import is_single
 from sumcurve.rouge_engine.tokens import tokenize as rouge_tokens
 
 
+@pytest.mark.long
 def test_every_letter_mark_and_number_is_to_the_tokenizer_what_it_is_to_rouge() -> None:
     """Of every sign of Unicode between two letters the words are ROUGE's; signs that only tokens join are left out."""
     points = [chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point < 0xE000]

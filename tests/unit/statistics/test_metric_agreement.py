@@ -168,6 +168,7 @@ def covered(level: str, kind: str, simulations: int, systems: int = 20, document
     return hits / simulations
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", ["summary", "system"])
 def test_intervals_cover_in_a_few_simulations_of_the_crossed_design(level) -> None:
     assert covered(level, "pearson", 40) >= 0.8  # 95 % but for Monte Carlo: 0.8 is 4 standard errors below

@@ -123,6 +123,7 @@ def test_correlate_reads_the_scores_of_an_exam_and_finds_its_agreement(exam, tmp
         assert float(row["value"]) == pytest.approx(correlated[key], abs=1e-6)
 
 
+@pytest.mark.long
 def test_verdicts_computed_again_from_the_items_are_the_same_bytes(exam, judged, tmp_path) -> None:
     names = ("exam.csv", "agreement.csv", "exam.md")
     before = {name: (exam / name).read_bytes() for name in names}
@@ -392,6 +393,7 @@ WEIGHTS = {"bertscore", "judge"}
 READS_A_STUDY = {"apes", "dodged", "entity_attention", "escaped", "people", "reading"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scorer", sorted(doors.SCORERS))
 def test_every_scorer_sits_or_says_why_not(scorer, judged, tmp_path) -> None:
     words = ("--metric", scorer, "--judged", judged, "--layout", "realsumm", "--to", tmp_path / "exam")
@@ -511,6 +513,7 @@ def test_a_spreadsheet_may_have_marked_the_tables(copy) -> None:
     assert read_exam(copy / "exam.csv") == plain
 
 
+@pytest.mark.long
 def test_quiet_prints_outcomes_alone(judged, tmp_path, capsys) -> None:
     lines = judged.read_text().splitlines()
     (tmp_path / "judged.jsonl").write_text("\n".join(lines[:-1]) + "\n")

@@ -229,7 +229,12 @@ def judged_at_random(seed: int, systems: int, documents: int, shared: float) -> 
 
 
 @pytest.mark.parametrize(
-    "systems", [7, pytest.param(12, marks=pytest.mark.slow), pytest.param(25, marks=pytest.mark.slow)]
+    "systems",
+    [
+        pytest.param(7, marks=pytest.mark.long),
+        pytest.param(12, marks=pytest.mark.slow),
+        pytest.param(25, marks=pytest.mark.slow),
+    ],
 )
 def test_a_metric_at_the_threshold_is_seldom_decided(systems) -> None:
     """Its tau with people is what is asked for, so that a verdict, either way, is an error."""
