@@ -1,11 +1,15 @@
 """Verbs of a whole study: its cost, its progress, its verification, its committed results."""
 
 import argparse
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,6 +74,7 @@ def _add_results_verbs(verbs: Verbs) -> None:
         example='--study docstrings --set "seeds=[1,2]" form=small',
     )
     command.add_argument("--records", type=positive, help="of a training part, where nothing says how many it has")
+    command.add_argument("--card", metavar="NAME", help="trainings on this GPU, as NVIDIA H200 [the machine's]")
     command.add_argument("--set", nargs="+", metavar="KEY=VALUE", help="of the study with these keys; no file is left")
     command.add_argument("--write", action="store_true", help="write it for `sumcurve make`, and print where")
     command = add_verb(
@@ -213,66 +218,72 @@ def progress_of(plan: Plan, results: Path) -> "Progress":
 
 
 def planned(arguments: "argparse.Namespace") -> None:
-    """Print the estimated cost of a study, or write its plan for jobs and print the path."""
-    if not arguments.write:
-        show_plan(arguments.path, arguments.study, arguments.set, arguments.records)
-        return
-    if arguments.set:
-        raise PlanError("--write takes no --set: `sumcurve override` writes a study with these keys, name that one")
-    print(WrittenPlan.of(Plan.read(CONFIG, arguments.study)).write(arguments.path.parent))
-
-
-def show_plan(results: Path, study: str | None, keys: list[str] | None, records: int | None) -> None:
-    """Print the remaining work of a study, or of one with these keys set, and its cost; nothing is made."""
-    from sumcurve.study.overrides import plan_with
-
-    if not keys:
-        _show_plan(Plan.read(CONFIG, study), results, records)
-        return
-    with plan_with(CONFIG, study, keys) as plan:
-        _show_plan(plan, results, records)
-
-
-def _show_plan(plan: Plan, results: Path, records: int | None) -> None:
+    """Print the remaining work of a study, or of one with keys set, and its cost; or write its plan for jobs."""
     from sumcurve.study.languages import require_fitting
+    from sumcurve.study.overrides import plan_with
     from sumcurve.watch.estimate import Gpus, estimate, lines, missing_files
     from sumcurve.watch.sizes import records_of
 
-    basis, recorded, kind = measured_costs()
-    if records is not None and None not in records_of(plan, results, None, recorded).values():
-        raise PlanError(
-            f"--records {records} changes nothing: how many records each corpus of study {plan.study} has is known; "
-            "leave it out"
-        )
-    absent = [*require_fitting(plan, results), *missing_files(plan, results)]
-    estimated = estimate(plan, results, basis, records, recorded)
-    for line in absent:
-        print(line)
-    gpus = Gpus(len(devices.pool(dict(os.environ))), *devices.per_run(os.environ))
-    for line in lines(plan, estimated, basis, os.cpu_count() or 1, kind, gpus):
-        print(line)
+    study, keys, results, records = arguments.study, arguments.set, arguments.path, arguments.records
+    if arguments.write:
+        if keys:
+            raise PlanError("--write takes no --set: `sumcurve override` writes a study with these keys, name that one")
+        print(WrittenPlan.of(Plan.read(CONFIG, study)).write(results.parent))
+        return
+    with plan_with(CONFIG, study, keys) if keys else nullcontext(Plan.read(CONFIG, study)) as plan:
+        basis, recorded, kind = measured_costs(arguments.card)
+        if records is not None and None not in records_of(plan, results, None, recorded).values():
+            raise PlanError(
+                f"--records {records} changes nothing: how many records each corpus of study {plan.study} has is "
+                "known; leave it out"
+            )
+        absent = [*require_fitting(plan, results), *missing_files(plan, results)]
+        estimated = estimate(plan, results, basis, records, recorded)
+        gpus = Gpus(len(devices.pool(dict(os.environ))), *devices.per_run(os.environ))
+        print(*absent, *lines(plan, estimated, basis, os.cpu_count() or 1, kind, gpus), sep="\n")
 
 
-def measured_costs() -> "tuple[list[Measured], dict[str, int], str]":
-    """The trainings of recorded studies, the sizes of their corpora, and their device: "a GPU" or "a CPU"."""
-    from sumcurve.watch.costs import measured
+def measured_costs(card: str | None = None) -> "tuple[Sequence[Measured], dict[str, int], str]":
+    """The trainings of recorded studies, the sizes of their corpora, and their device: "a GPU", "a CPU" or a card.
+
+    `card` is the one to price for; without, this machine's, where trainings were recorded on none and it was measured.
+    """
+    from sumcurve.watch.costs import MeasuredForCard, measured
     from sumcurve.watch.sizes import recorded_sizes
 
     tables = Path("results") / "tables"
-    here = "a GPU" if devices.pool(dict(os.environ)) else "a CPU"
     left_out: list[str] = []
     runs = measured(CONFIG, tables, left_out=left_out.append)
     if left_out:
         print(f"note: what trainings cost rests on fewer of them: {', '.join(left_out)} cannot be read here")
-    basis = [run for run in runs if run.device != "cpu"] if here == "a GPU" else []
-    if here == "a GPU" and not basis:
+    on_cpu, recorded = [run for run in runs if run.device == "cpu"], recorded_sizes(tables)
+    has_gpu = bool(devices.pool(dict(os.environ)))
+    if has_gpu and card is None and len(on_cpu) < len(runs):
+        return [run for run in runs if run.device != "cpu"], recorded, "a GPU"
+    files = sorted(Path("benchmarks").glob("gpu*.json"))
+    cards = {(one := json.loads(path.read_text(encoding="utf-8")))["machine"]["device"]: one for path in files}
+    if card is None and has_gpu:
+        files = sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))
+        models = re.findall(r"^Model:\s*(.*\S)", "\n".join(path.read_text() for path in files), re.MULTILINE)
+        card = next(filter(cards.__contains__, models), None)
+    elif card is not None and card not in cards:
+        remedy = "`python benchmarks/gpu.py --json benchmarks/gpu-NAME.json` measures a machine's"
+        raise PlanError(f"--card {card!r} was not measured, but {', '.join(cards) or 'none'}; {remedy}")
+    if card is not None:
+        of_card = {"device": card, "card": cards[card], "config": CONFIG}
+        return [MeasuredForCard(**vars(run) | of_card) for run in on_cpu], recorded, f"one measurement of {card}"
+    if has_gpu:
         print("note: this machine has a GPU, but no training was measured on one: these hours are of a CPU")
-    on = "a GPU" if basis else "a CPU"
-    return basis or [run for run in runs if run.device == "cpu"], recorded_sizes(tables), on
+    return on_cpu, recorded, "a CPU"
 
 
 def verified(arguments: "argparse.Namespace") -> None:
-    """Hash a study, compare it with its rebuild, or print a line for each recorded one."""
+    """Hash a study, compare it with its rebuild, or print a line for each recorded one.
+
+    ManifestError names all damages, last phases that changed almost nothing, with `record` all that hinders recording.
+    """
+    from sumcurve.watch import verify
+
     if arguments.recorded:
         from sumcurve.share.recorded import recorded
 
@@ -281,23 +292,13 @@ def verified(arguments: "argparse.Namespace") -> None:
     elif arguments.against:
         reproduced(arguments.against, arguments.study)
     else:
-        verify_study(arguments.path, arguments.study, arguments.record)
-
-
-def verify_study(results: Path, study: str | None, record: bool) -> None:
-    """Hash all folders of the study; ManifestError names all damages, with `record` all that hinders recording.
-
-    Trainings whose last phase changed almost nothing are named, too.
-    """
-    from sumcurve.watch import verify
-
-    plan = Plan.read(CONFIG, study)
-    verified = verify.study(plan, results)
-    print(verified)
-    verified.require()
-    manifest.require(verify.last_phases(plan, results, verified))
-    if record:
-        verify.require_recordable(plan, results, verified)
+        plan = Plan.read(CONFIG, arguments.study)
+        found = verify.study(plan, arguments.path)
+        print(found)
+        found.require()
+        manifest.require(verify.last_phases(plan, arguments.path, found))
+        if arguments.record:
+            verify.require_recordable(plan, arguments.path, found)
 
 
 def commit(study: str | None, results: Path) -> None:
@@ -448,4 +449,5 @@ def cost_lines(plan: Plan) -> list[str]:
     basis, recorded, device = measured_costs()
     estimated = estimate(plan, Path("results"), basis, None, recorded)
     hours = amount(estimated.total, bool(estimated.unpriced))
-    return [*not_estimated(estimated), f"core-hours to do, on {device}: {hours}"]
+    notes = (f"note: {note}" for note in estimated.notes)
+    return [*not_estimated(estimated), f"core-hours to do, on {device}: {hours}", *notes]

@@ -96,8 +96,17 @@ class ModelSettings(Settings):
             return "entity_penalty needs entity_attention, or entity_positions gold"
         return ""
 
-    def multiply_adds(self, source: int, target: int, vocabulary: int) -> float | None:
-        """About how many a forward pass takes for one record, for ratios alone; None where nobody knows."""
+    def multiply_adds(self, source: int, target: int, vocabulary: int) -> float:
+        """About how many a forward pass takes for one record. PlanError where a pretrained model is not there."""
+        raise NotImplementedError
+
+    def stored(self, vocabulary: int) -> float:
+        """About how many weights a training stores for each of its checkpoints."""
+        return self.multiply_adds(1, 1, vocabulary)  # those that one word passes, and its vocabulary's
+
+    @property
+    def passes(self) -> float | None:
+        """Forward passes that take as long as an update of a pretrained model; None where recorded ones tell that."""
         return None
 
 

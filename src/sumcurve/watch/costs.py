@@ -4,13 +4,16 @@ The basis are the tables of recorded studies (`seeds.csv`, which is in git): the
 Nearest are the trainings of one method and size: of the same method if it was measured, then on the same corpus, then
 of the same kind of model with the nearest multiply-adds, then of the nearest number of records. A training takes as
 many validations as these did, each as many updates apart as its own rule states, and at most the updates that its
-phases allow; an update takes as long as theirs, in proportion to its multiply-adds.
+phases allow; an update takes as long as theirs, in proportion to its multiply-adds. Of a pretrained model that was not
+measured these alone tell an update's seconds; on a card that `benchmarks/gpu.py` has measured, its rows do.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sumcurve.settings.config import PlanError, read_study
 from sumcurve.settings.forms import Form
@@ -28,6 +31,10 @@ size of a method is left out of the basis or a corpus (`benchmarks/plan_estimate
 START = 4.0  # of any job
 VALIDATED = 0.005  # greedy search and ROUGE of an item
 ITEM_WORDS = 20
+CORE_ADDS = 15e9
+"""Multiply-adds a second of a core in a pretrained model: SmolLM2-135M (134.5 million a subword) took 32 to 38
+processor-seconds for an update of 8 x 160 subwords, and two for a summary, on a busy machine of two cores."""
+LEAST_SHARE = 0.5  # of an update's time on a card: a smaller one is not believed, since kernels wait for launches
 NOT_MEASURED = "no recorded study has measured what it takes"
 
 
@@ -35,8 +42,8 @@ NOT_MEASURED = "no recorded study has measured what it takes"
 class Training:
     """Properties that decide the cost of a training; `records` are those it learns from.
 
-    `adds` are the multiply-adds of an update's forward pass, `words` those of the longest target, in targets of
-    `ITEM_WORDS`. One that begins as another trains its last phase alone (`last_alone`), and may use it up.
+    `adds` are multiply-adds of an update, or of its forward pass (no `passes`), `words` those of the longest target, in
+    targets of `ITEM_WORDS`. One that begins as another trains its last phase alone (`last_alone`), and may use it up.
     """
 
     method: str
@@ -49,9 +56,11 @@ class Training:
 
     @classmethod
     def of(cls, study: StudySettings, method: str, corpus: str, records: int, form: Form) -> "Training":
-        """A method's training on a corpus of the study. PlanError for a model from elsewhere."""
+        """A method's training on a corpus of the study. PlanError for a pretrained model that is not here."""
         settings = study.corpora[corpus]
-        adds = form.training.batch * multiply_adds(form, settings.source_tokens, settings.target_tokens)
+        lengths = settings.source_tokens, settings.target_tokens
+        adds = form.training.batch * form.model.multiply_adds(*lengths, form.training.vocabulary)
+        adds *= form.model.passes or 1.0
         return cls(method, corpus, records, form, adds, settings.target_tokens / ITEM_WORDS)
 
     @property
@@ -91,13 +100,46 @@ class Measured:
         """Cell of the training: corpus, method and records, which seeds repeat."""
         return self.training.corpus, self.training.method, self.training.records
 
+    def of_update(self, training: Training) -> float:
+        """Seconds of an update of another training."""
+        model = training.form.model
+        if model.passes is not None and model.kind != self.training.form.model.kind:
+            return training.adds / CORE_ADDS
+        return self.seconds / self.updates * training.adds / self.training.adds
 
-def multiply_adds(form: Form, source_tokens: int, target_tokens: int) -> float:
-    """Multiply-adds of a forward pass for one record. PlanError for a model from elsewhere."""
-    adds = form.model.multiply_adds(source_tokens, target_tokens, form.training.vocabulary)
-    if adds is None:
-        raise PlanError(f"model {form.model.kind}: {NOT_MEASURED}")
-    return adds
+    def note(self, training: Training) -> str:
+        """What the estimate of another training rests on; "" for one of the same method."""
+        nearest, method = self.training.method, training.method
+        but = "" if training.form.model.passes is None else f", but an update {CORE_ADDS:.2g} multiply-adds a second"
+        taken = f"it is taken to cost what {nearest} does{but}"
+        return "" if nearest == method else f"{method}: no training of it is measured; {taken}"
+
+
+@dataclass(frozen=True)
+class MeasuredForCard(Measured):
+    """One that tells how many updates another takes; `card`, as `benchmarks/gpu.py` writes it, tells how long."""
+
+    card: Mapping[str, Any]
+    config: Path
+
+    def _row(self, training: Training) -> Mapping[str, Any]:
+        """The slowest phase of a training's method in its precision. PlanError where there is none."""
+        method, precision = training.method, training.form.training.precision
+        rows = [row for row in self.card["rows"] if (row["method"], row["precision"]) == (method, precision)]
+        if not rows:
+            raise PlanError(f"{method} was not measured on one {self.device} in precision {precision}")
+        return min(rows[-1:] if training.last_alone else rows, key=lambda row: row["updates_per_second"])
+
+    def of_update(self, training: Training) -> float:
+        row, sizes = self._row(training), self.card["sizes"]
+        form = read_method(self.config / "methods" / f"{training.method}.yaml").forms[sizes["form"]]
+        adds = row["batch"] * form.model.multiply_adds(sizes["source"], sizes["target"], form.training.vocabulary)
+        return max(LEAST_SHARE, training.adds / adds) / row["updates_per_second"]
+
+    def note(self, training: Training) -> str:
+        row = self._row(training)
+        how = f"batch {row['batch']}, {row['updates_per_second']:.1f} updates a second, {row['peak_mib']:,.0f} MiB"
+        return f"{training.method}: by one measurement on one {self.device}: precision {row['precision']}, {how}"
 
 
 def measured(
@@ -124,7 +166,11 @@ def measured(
             if not counted or corpus not in settings.corpora or method not in settings.methods:
                 continue
             if method not in forms:
-                forms[method] = _form(config / "methods" / f"{method}.yaml", settings)
+                forms[method] = None
+                with suppress(PlanError, KeyError):
+                    there = read_method(config / "methods" / f"{method}.yaml").forms[settings.form]
+                    there.model.multiply_adds(1, 1, 1)  # a pretrained model may not be here
+                    forms[method] = there
                 if forms[method] is None:
                     left_out(f"{method} of study {file.stem}")
             if (form := forms[method]) is None:
@@ -134,17 +180,6 @@ def measured(
             training = Training.of(settings, method, corpus, int(row["records"]), form)
             trainings[corpus, row["run"]] = Measured(training, updates, total, row["device"], row["run"])
     return list(trainings.values())
-
-
-def _form(path: Path, study: StudySettings) -> Form | None:
-    """A method in the study's form; None where its file cannot be read, or its model is from elsewhere."""
-    try:
-        form = read_method(path).forms.get(study.form)
-        if form is not None:
-            multiply_adds(form, 1, 1)
-    except PlanError:
-        return None
-    return form
 
 
 def relation(training: Training, other: Training) -> int:
@@ -181,9 +216,7 @@ def updates(training: Training, basis: Sequence[Measured]) -> float:
 
 def update_seconds(training: Training, basis: Sequence[Measured]) -> float:
     """Seconds of all updates."""
-    runs = nearest(training, basis)
-    of_update = _mean([run.seconds / run.updates for run in runs]) * training.adds / runs[0].training.adds
-    return updates(training, basis) * of_update
+    return updates(training, basis) * _mean([run.of_update(training) for run in nearest(training, basis)])
 
 
 def seconds(training: Training, basis: Sequence[Measured]) -> float:
@@ -191,7 +224,10 @@ def seconds(training: Training, basis: Sequence[Measured]) -> float:
     how = training.form.training
     validations = updates(training, basis) / training.apart + len(training.phases)
     items = min(how.valid_records, how.valid_share * training.records or how.valid_records)
-    return START + update_seconds(training, basis) + validations * items * VALIDATED * training.words
+    of_item = VALIDATED * training.words
+    if training.form.model.passes is not None:
+        of_item = 2 * training.adds / training.form.model.passes / how.batch / CORE_ADDS  # loss and greedy search
+    return START + update_seconds(training, basis) + validations * items * of_item
 
 
 def reach(training: Training, basis: Sequence[Measured]) -> int | None:

@@ -2,8 +2,8 @@
 
 Trainings cost what the nearest measured ones did (`sumcurve.watch.costs`); decoding, scores and preparations seconds of
 an item or record, measured on jobs of the recorded studies (constants below); folders of a capability its
-`item_seconds`. Pretrained models from elsewhere, programs, recognisers of entities, and corpora whose records are not
-known have no price (`NOT ESTIMATED`): sums leave them out, and a line states it.
+`item_seconds`; texts of a pretrained model its multiply-adds. Models that are not here, programs, recognisers, and
+corpora whose records are not known have no price (`NOT ESTIMATED`): sums leave them out, and a line states it.
 """
 
 from collections import Counter, defaultdict
@@ -16,14 +16,15 @@ from types import MappingProxyType
 
 from sumcurve.planning.folder import Folder, raw_file
 from sumcurve.settings.config import PlanError
+from sumcurve.settings.models import ModelSettings
 from sumcurve.store import manifest
-from sumcurve.study.doors import CAPABILITIES
+from sumcurve.study.doors import CAPABILITIES, MODELS
 from sumcurve.study.kinds import KINDS, STEPS
 from sumcurve.study.methods import form_of_run
 from sumcurve.study.needs import light
 from sumcurve.study.plan import Plan
 from sumcurve.watch import costs
-from sumcurve.watch.costs import ITEM_WORDS, NOT_MEASURED, START, UPPER, Measured, Training, multiply_adds
+from sumcurve.watch.costs import ITEM_WORDS, NOT_MEASURED, START, UPPER, Measured, Training
 from sumcurve.watch.sizes import Counts, Sizes, corpus_of, records_of, size_of
 
 # Seconds; see `sumcurve.watch.costs`.
@@ -104,9 +105,8 @@ class Estimate:
         if (reach := costs.reach(training, basis)) is not None and size > reach:
             count, largest, _ = self.beyond.get((training.corpus, training.method), (0, 0, 0))
             self.beyond[training.corpus, training.method] = count + 1, max(largest, size), reach
-        nearest = costs.nearest(training, basis)[0].training
-        note = f"{training.method}: no training of it is measured; it is taken to cost what {nearest.method} does"
-        if nearest.method != training.method and note not in self.notes:
+        note = costs.nearest(training, basis)[0].note(training)
+        if note and note not in self.notes:
             self.notes.append(note)
         count, _ = self.trainings.get((training.corpus, name, size), (0, 0.0))
         self.trainings[training.corpus, name, size] = count + 1, hours
@@ -142,7 +142,7 @@ def estimate(
         estimated.disk[folder.kind] += _bytes(plan, folder, sizes)
         estimated.hours[folder.kind] = estimated.hours.get(folder.kind, 0.0) + hours
         if folder.kind == "train":
-            training = training_of(plan, folder, sizes.train)
+            training = training_of(plan, folder, sizes)
             estimated.add_training(
                 training, training.method + CONTROL * ("parent" in folder.specification), hours, basis
             )
@@ -260,14 +260,23 @@ def _items(plan: Plan, folder: Folder, sizes: Sizes) -> int:
     return count
 
 
-def _item_seconds(plan: Plan, folder: Folder) -> float:
+def _item_seconds(plan: Plan, folder: Folder, home: Path) -> float:
     """Seconds of one item, beside the start of a job and what trainings and corpora take; PlanError where nothing
     was measured for such a folder.
     """
     specification = folder.specification
     runs = [specification["run"]] if "run" in specification else specification.get("runs", [])
-    model = (plan.folder(runs[0]) if runs else folder).specification.get("model")
+    read = plan.folder(runs[0]).specification if runs else specification
+    model = read.get("model")
     family = model.get("kind") if isinstance(model, Mapping) else None
+    if isinstance(model, Mapping) and family in MODELS and MODELS[family].reads_texts and folder.kind != "train":
+        if "search" not in specification:
+            raise PlanError(f"kind {folder.kind} of pretrained models: {NOT_MEASURED}")
+        settings = _placed(MODELS[family].settings.of_specification(model), folder, home)
+        source, search = read["source_tokens"], specification["search"]
+        texts = 1 + specification["reading"]["others"] if "reading" in specification else 0
+        adds = texts * settings.multiply_adds(source, read["target_tokens"], 0)
+        return (adds + settings.multiply_adds(source, search["beam"] * search["max_tokens"], 0)) / costs.CORE_ADDS
     for name, capability in CAPABILITIES.items():
         of_kind = folder.kind in capability.kinds
         seconds = capability.item_cost(folder) if of_kind else capability.item_seconds
@@ -287,9 +296,9 @@ def _item_seconds(plan: Plan, folder: Folder) -> float:
 
 def _seconds(plan: Plan, folder: Folder, sizes: Sizes, basis: Sequence[Measured]) -> float:
     """Seconds of one folder; PlanError where they cannot be estimated."""
-    of_item = _item_seconds(plan, folder)
+    of_item = _item_seconds(plan, folder, sizes.home)
     if folder.kind == "train":
-        return costs.seconds(training_of(plan, folder, sizes.train), basis)
+        return costs.seconds(training_of(plan, folder, sizes), basis)
     if folder.kind == "corpus":
         corpus = corpus_of(plan, folder)
         records = sizes.read.get(corpus, sizes.train.get(corpus))
@@ -303,10 +312,9 @@ def _seconds(plan: Plan, folder: Folder, sizes: Sizes, basis: Sequence[Measured]
 def _bytes(plan: Plan, folder: Folder, sizes: Sizes) -> int:
     """Approximate bytes of a folder whose seconds are known."""
     if folder.kind == "train":
-        form = form_of_run(folder.specification)
+        form = training_of(plan, folder, sizes).form
         checkpoints = 1 + (len(form.training.phases) > 1)
-        weights = BYTES_OF_NUMBER * multiply_adds(form, 1, 1)  # those that one word passes, and its vocabulary's
-        return int(checkpoints * weights + BYTES_OF_FOLDER)
+        return int(checkpoints * BYTES_OF_NUMBER * form.model.stored(form.training.vocabulary) + BYTES_OF_FOLDER)
     if folder.kind == "corpus":
         corpus = corpus_of(plan, folder)
         kept, settings = _kept(corpus, sizes), plan.corpora.get(corpus)
@@ -328,14 +336,27 @@ def _processes(plan: Plan) -> Mapping[str, float]:
     return {kind: len(sizes) / sum(sizes) for kind, sizes in sets.items()}
 
 
-def training_of(plan: Plan, folder: Folder, records: Counts) -> Training:
-    """The training that a folder is of; PlanError where its records are not known."""
+def _placed(model: ModelSettings, folder: Folder, home: Path) -> ModelSettings:
+    """A folder's model; a pretrained one with the place of its weights. PlanError where they are not there."""
+    for file in folder.files:
+        if file.pinned and (path := file.at(home)).is_dir():
+            return model.model_copy(update={"path": str(path)})
+        if file.pinned:
+            remedy = f"`sumcurve fetch {path}` fetches it" if file.harvested else "bring the folder"
+            raise PlanError(f"{file.pinned}: {path} is not here, whose weights tell what the model costs; {remedy}")
+    return model
+
+
+def training_of(plan: Plan, folder: Folder, sizes: Sizes) -> Training:
+    """The training that a folder is of; PlanError where its records are not known, or its pretrained model not here."""
     specification = folder.specification
     name = corpus_of(plan, folder)
-    size = size_of(plan, folder, records)
+    size = size_of(plan, folder, sizes.train)
     if size is None:
         raise PlanError(_unknown(name, "training") + SAY)
-    training = Training.of(plan.settings, specification["method"], name, size, form_of_run(specification))
+    form = form_of_run(specification)
+    form = form.model_copy(update={"model": _placed(form.model, folder, sizes.home)})
+    training = Training.of(plan.settings, specification["method"], name, size, form)
     return replace(training, last_alone="parent" in specification or "begins" in specification)
 
 
@@ -351,7 +372,8 @@ def prices(plan: Plan, results: Path, basis: Sequence[Measured], recorded: Mappi
 def most_seconds(plan: Plan, results: Path, basis: Sequence[Measured], recorded: Mapping[str, int]) -> dict[str, float]:
     """The upper bound in seconds of each job, by the key of any of its folders: those that one process makes are one.
 
-    A corpus whose records nobody has counted is bounded by its raw bytes. Other jobs without an estimate are left out.
+    A corpus whose records nobody has counted is bounded by its raw bytes. Left out are other jobs without an estimate,
+    and those with a pretrained model, whose estimates nobody has compared with trainings yet.
     """
     seconds = prices(plan, results, basis, recorded)
     for folder in plan.named("corpora", "corpus"):
@@ -359,7 +381,7 @@ def most_seconds(plan: Plan, results: Path, basis: Sequence[Measured], recorded:
         if raw and all(path.exists() for path in raw):
             size = sum(one.stat().st_size for path in raw for one in (path, *path.rglob("*")))
             seconds.setdefault(folder.key, START + PREPARED * size / LEAST_BYTES)
-    priced = {key: UPPER * most for key, most in seconds.items()}
+    priced = {key: UPPER * most for key, most in seconds.items() if not any(f.pinned for f in plan.folder(key).files)}
     for keys in plan.together.values():
         priced |= dict.fromkeys(keys, sum(priced[key] for key in keys)) if priced.keys() >= {*keys} else {}
     return priced
@@ -427,7 +449,7 @@ def _jobs(plan: Plan, estimated: Estimate, lacking: Counter[str], device: str, g
     held = {kind: gpus.of_training if KINDS[kind].together else 1 for kind in on_gpus}
     hours = {kind: estimated.hours[kind] for kind in on_gpus if kind in estimated.hours}
     partly = any(lacking[kind] for kind in on_gpus)
-    what = "GPU-hours" if device == "a GPU" else "hours on a CPU's core, since none was measured on a GPU,"
+    what = "GPU-hours" if device != "a CPU" else "hours on a CPU's core, since none was measured on a GPU,"
     several = max(held.values()) > 1
     of_each = f", a training for {gpus.of_training}" if several else ""
     alike = f" if {gpus.of_training} train no faster than one" if several else ""
@@ -482,10 +504,12 @@ def lines(
     if basis:
         methods = {run.training.method for run in basis}
         sizes = {run.training.records for run in basis}
+        told = f"on {device}; each training here is the nearest of them, scaled"
+        if isinstance(basis[0], costs.MeasuredForCard):
+            told = f"for numbers of updates; their time by {device}, decoding as on a CPU's core"
         rows.append(
             f"basis: {len(basis)} measured trainings of {len(methods)} methods on {min(sizes):,} to {max(sizes):,} "
-            f"records (seeds.csv of recorded studies), on {device}; each training here is the nearest of them, scaled. "
-            f"At most: {UPPER:g} times the estimate, which 95 % of the recorded trainings stay below where they are "
-            "predicted by others"
+            f"records (seeds.csv of recorded studies), {told}. At most: {UPPER:g} times the estimate, which 95 % of "
+            "the recorded trainings stay below where they are predicted by others"
         )
     return rows + [f"note: {note}" for note in estimated.notes]

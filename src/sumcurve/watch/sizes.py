@@ -67,13 +67,14 @@ class Sizes:
 
     `read` are those that are read to prepare a corpus that is not finished: from recorded studies, or as many as are
     published. Where neither has them (`guessed`), they are taken to be the records of the corpus's parts; a corpus
-    whose parts are not known either is left out.
+    whose parts are not known either is left out. `home` is the study's, below which fetched files lie.
     """
 
     train: Counts
     test: Counts
     read: Mapping[str, int]
     guessed: tuple[str, ...]
+    home: Path
 
     @classmethod
     def of(cls, plan: Plan, results: Path, assumed: int | None, recorded: Mapping[str, int]) -> "Sizes":
@@ -90,7 +91,7 @@ class Sizes:
             elif (records := train[name]) is not None:
                 read[name] = records + (settings.split.valid or 0) + (settings.split.test or 0)
                 guessed.append(name)
-        return cls(train, test, read, tuple(guessed))
+        return cls(train, test, read, tuple(guessed), results.parent)
 
 
 def corpus_of(plan: Plan, folder: Folder) -> str:

@@ -36,12 +36,14 @@ def rows_without(capability, study):
     sys.meta_path.insert(0, Blocked(apart))
     names = sumcurve.capabilities.CAPABILITIES
     sumcurve.capabilities.CAPABILITIES = tuple(name for name in names if name != capability)
-    from sumcurve.cli.studies import show_plan
+    from argparse import Namespace
+
+    from sumcurve.cli.studies import planned
     from sumcurve.study.plan import Plan
 
     os.chdir(folder)
     plan = Plan.read(Path("config"), study)
-    show_plan(Path("results"), study, None, None)  # as `sumcurve plan` does
+    planned(Namespace(path=Path("results"), study=study, set=None, records=None, card=None, write=False))
     for module in pkgutil.walk_packages(sumcurve.__path__, "sumcurve.") if study != "smoke" else ():
         needs_it = capability in module.name.split(".")  # as people.contrasts
         if not needs_it and not module.name.endswith(".driver"):

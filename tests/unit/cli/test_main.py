@@ -70,7 +70,7 @@ def test_a_plan_looks_at_the_raw_files_that_are_here(tmp_path, monkeypatch, caps
     configured(tmp_path, "smoke")
     monkeypatch.chdir(tmp_path)
     known = measured(ROOT / "config", ROOT / "results" / "tables")
-    monkeypatch.setattr("sumcurve.cli.studies.measured_costs", lambda: (known, {}, "a CPU"))
+    monkeypatch.setattr("sumcurve.cli.studies.measured_costs", lambda card: (known, {}, "a CPU"))
     words = ["sumcurve", "plan", "--study", "smoke"]
     monkeypatch.setattr(sys, "argv", words)
     main()

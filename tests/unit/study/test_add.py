@@ -11,6 +11,7 @@ import pytest
 from adding import add, prepared, records, said_of, sentence
 from hub import REVISION, Hub, serving
 from pretrained import make_folder
+from sumcurve.cli.studies import cost_lines
 from sumcurve.curves.fit import LEAST_SIZES
 from sumcurve.fetch.hub import sha256_of_model
 from sumcurve.settings.config import PlanError
@@ -359,13 +360,21 @@ def test_a_data_set_and_two_models_of_the_hub_are_one_line_to_a_plan_and_its_cos
     (place / "results" / "tables").symlink_to(ROOT / "results" / "tables")  # recorded studies, by which costs are told
     add(monkeypatch, "hf://owner/tiny-news", "--models", MODELS, "--sizes", "50,100,200")
     printed = capsys.readouterr().out
-    assert "NOT ESTIMATED: 18 of 18 trainings" in printed
+    unpriced = re.findall(
+        r"NOT ESTIMATED: 9 of 18 trainings.*/(\w+).yaml: .*`sumcurve fetch (data/raw/model-\w+)`", printed
+    )
+    assert [method for method, _ in unpriced] == ["bart_base", "t5_small"]
     assert re.search("core-hours to do, on a CPU: .* without what is not estimated", printed)
     assert re.search(r"tiny_news.yaml: 18 trainings, at 50, 100, 200 training records\n", printed)
     assert printed.endswith("next: make study STUDY=tiny_news\n")
     assert "name: " not in printed
     assert "sizes: 3, and forecasts need 4: add to --sizes\n" in printed
     plan = Plan.read(Path("config"), "tiny_news")
+    for (_, folder), kind in zip(unpriced, ("bart", "t5"), strict=True):
+        shutil.copytree(networks[kind], folder)
+    assert not any(line.startswith("NOT ESTIMATED") for line in cost_lines(plan))
+    for _, folder in unpriced:
+        shutil.rmtree(folder)
     assert plan.settings.form == "finetune"
     corpus = plan.settings.corpora["tiny_news"]
     assert (corpus.raw.hub, corpus.raw.revision) == ("owner/tiny-news", REVISION)

@@ -16,7 +16,6 @@ from sumcurve.systems.rows import Scored
 
 
 class PretrainedModels(Capability):
-    item_seconds = None
     kinds = KINDS
     families = FAMILIES
 

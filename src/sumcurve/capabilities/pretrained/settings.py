@@ -1,14 +1,23 @@
 """Settings of pretrained models, which read and write texts in subwords."""
 
 import re
+from collections.abc import Mapping
+from functools import cache
+from math import prod
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
 from sumcurve.settings.base import Boolean, Dropout, HubName, Positive, Settings, Sha256
+from sumcurve.settings.config import PlanError
 from sumcurve.settings.models import ModelSettings
 from sumcurve.settings.search import Decoding
 from sumcurve.settings.training import PhaseSettings
+from sumcurve.sources.pinned import fetched_model
+
+LOOKED_UP = re.compile("embed|shared|wte|wpe|relative_attention_bias")  # tables, which no product reads
+WITH_LORA = ("q_proj", "v_proj", "q", "v", "query", "value", "c_attn", "query_key_value")  # by architecture, of peft
 
 
 class Lora(Settings):
@@ -111,3 +120,43 @@ class TransformersSettings(ModelSettings):
         """
         apart = {"path", "revision", "zero_shot", "seen"} | ({"hub"} if self.sha256 else set())
         return self.model_dump(mode="json", exclude=apart)
+
+    def multiply_adds(self, source: int, target: int, vocabulary: int) -> float:
+        """By the shapes of its weights, without attention's own products; lengths are in words."""
+        matrices = {name: prod(shape) for name, shape in self._shapes().items() if len(shape) == 2}
+        tables = [size for name, size in matrices.items() if LOOKED_UP.search(name)]
+        encoder = sum(size for name, size in matrices.items() if "encoder." in name and not LOOKED_UP.search(name))
+        decoder = sum(matrices.values()) - sum(tables) - encoder
+        if not any("head" in name for name in matrices):
+            decoder += max(tables, default=0)  # the embedding is the output layer, too
+        read = source + len(self.template.split()) - 1
+        reading = decoder if self.architecture == "decoder" else encoder
+        return self.tokens_a_word * (read * reading + target * decoder)
+
+    def stored(self, vocabulary: int) -> float:
+        if self.lora is None:
+            return sum(map(prod, self._shapes().values()))
+        endings = tuple(f".{name}.weight" for name in self.lora.modules or WITH_LORA)
+        return sum(self.lora.rank * sum(shape) for name, shape in self._shapes().items() if name.endswith(endings))
+
+    @property
+    def passes(self) -> float:
+        """Forward, backward to inputs and, without LoRA, to weights."""
+        return 2.0 + (self.lora is None) + self.gradient_checkpointing
+
+    def _shapes(self) -> Mapping[str, list[int]]:
+        return _shapes(Path(self.path or fetched_model(self.sha256)).resolve())
+
+
+@cache
+def _shapes(folder: Path) -> Mapping[str, list[int]]:
+    """Shapes of all weights in a model's folder, by name. PlanError where none are there."""
+    from safetensors import safe_open
+
+    shapes: dict[str, list[int]] = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        with safe_open(path, framework="numpy") as weights:
+            shapes |= {name: weights.get_slice(name).get_shape() for name in weights.keys()}  # noqa: SIM118
+    if not shapes:
+        raise PlanError(f"{folder} holds no *.safetensors: bring the model's folder")
+    return shapes
