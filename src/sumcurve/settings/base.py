@@ -46,8 +46,8 @@ def revision_of(name: str, revision: str) -> str:
     digits, what = (64, "sha256 of a wheel") if name.startswith(PYPI) else (40, "commit")
     if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", revision.lower()):
         raise ValueError(
-            f"revision {revision!r} is no {what}, or a part of one: give all {digits} hex digits, since branches and "
-            "tags move (the hub shows them under `Files and versions`, `History`)"
+            f"revision {revision!r} is no {what}: give all {digits} hex digits, since branches and tags move (the hub "
+            "shows them under `Files and versions`, `History`)"
         )
     return revision.lower()
 

@@ -36,13 +36,9 @@ class TransformersSettings(ModelSettings):
     path: str | None = None
     """The folder of the model; or `hub`."""
     hub: ModelName | None = None
-    """The model's name on the hub, `owner/name`, or the package whose wheel holds it, `pypi:NAME==VERSION`; `revision`
-    goes with it.
-    """
+    """The model's name on the hub, `owner/name`, or of a package, `pypi:NAME==VERSION`; `revision` goes with it."""
     revision: Annotated[str, StringConstraints(to_lower=True)] | None = None
-    """The commit on the hub, 40 hex digits: branches and tags move; the sha256 of the package's wheel. null: as
-    `sha256`.
-    """
+    """The commit on the hub, 40 hex digits: branches move; of a package the sha256 of its wheel. null: as `sha256`."""
     architecture: Literal["encoder-decoder", "decoder"] = "encoder-decoder"
     """Class of transformers that opens it: AutoModelForSeq2SeqLM or AutoModelForCausalLM."""
     template: str = "{source}"
