@@ -145,7 +145,7 @@ def test_quotes_are_read_where_most_cells_are_in_two_and_one_is_broken(tmp_path)
         ("excel.csv", "\ufeffitem;system;rouge1\r\n0;bart;37,51\r\n0;t5;44,67\r\n"),
         ("tabs.csv", "item\tsystem\trouge1\n0\tbart\t37,51\n0\tt5\t44,67\n"),
         ("pipes.txt", "item|system|rouge1\n0|bart|37,51\n0|t5|44,67\n"),
-        ("packed.tsv", gzip.compress(b"item;system;rouge1\n0;bart;37,51\n0;t5;44,67\n")),
+        ("packed.tsv", gzip.compress(b"item;system;rouge1\n0;bart;37,51\n0;t5;44,67\n", mtime=0)),
     ],
 )
 def test_decimal_commas_are_numbers_whatever_parts_the_cells(tmp_path, name, content) -> None:
@@ -313,7 +313,7 @@ def test_a_name_that_says_packed_of_a_plain_file_is_refused(tmp_path, ending) ->
             read(path)
 
 
-@pytest.mark.parametrize("content", [table(";"), LINES, json.dumps(ROWS), gzip.compress(LINES.encode())])
+@pytest.mark.parametrize("content", [table(";"), LINES, json.dumps(ROWS), gzip.compress(LINES.encode(), mtime=0)])
 def test_standard_input_and_pipes_are_read(tmp_path, content) -> None:
     """Twice, since one file may hold summaries and references."""
     program = (
