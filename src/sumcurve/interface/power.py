@@ -1,7 +1,6 @@
 """Power analysis: items and seeds that a difference needs to be significant (`statistics.power`)."""
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -34,7 +33,6 @@ from sumcurve.tables.table import Column, Table
 
 MANY_SDS = 3  # of the items' differences, beyond which no effect of two real systems lies
 METRIC, POINTS = "rouge1", 100  # of the items' scores, which are shares
-METRIC_NAME = re.compile(r"rouge\w+(?<!_f)")  # of which a file of items has a column for each part
 ROUNDING = 1e-12  # share of a score, below which a spread is none
 SEEDS = (2, 3, 5, 10, 20)  # for which the items needed are listed
 
@@ -100,7 +98,7 @@ def power(
         raise CommandError(f"--metric {metric}: no --per-item, whose column it is; add it")
     taken: Sequence[str] = ()
     if sd_items is None:
-        sd_items, taken = _sd_of_items(per_item, metric or METRIC, layout)
+        sd_items, taken = _sd_of_items(per_item, metric, layout)
     if seed_scores:
         sd_seed = _sd_of_seeds(seed_scores, paired)
     for name, value in (("paired", paired), ("seeds", seeds)):
@@ -137,15 +135,23 @@ def power(
     return PowerResult([*_sentences(noise, aim, rows)], [table], noise, aim, tuple(rows), taken=taken)
 
 
-def _sd_of_items(paths: Sequence[str | Path], metric: str, layout: Layout | None) -> tuple[float, Sequence[str]]:
+def _sd_of_items(paths: Sequence[str | Path], metric: str | None, layout: Layout | None) -> tuple[float, Sequence[str]]:
     """Standard deviation, in points, of the differences of two systems on the same items, and how these were read."""
-    columns = Columns(metrics=(f"{metric}_f",) if METRIC_NAME.fullmatch(metric) else (metric,))
-    items = read_items({str(path): path for path in paths} if len(paths) > 1 else paths[0], columns, layout)
+    files = {str(path): path for path in paths} if len(paths) > 1 else paths[0]
+    try:
+        items = read_items(files, Columns(metrics=(f"{metric or METRIC}_f",)), layout)
+    except CommandError:  # no file of `rouge --per-item`: any other names its scores as it likes
+        items = read_items(files, Columns(metrics=(metric,) if metric else ()), layout)
+    if items.warnings:
+        raise CommandError(f"--per-item: {items.warnings[0].removeprefix('WARNING: ')}")
+    metric, *others = dict.fromkeys(name for row in items.scores for name in row.values)
+    if others:
+        raise CommandError(f"--per-item: scores of {', '.join((metric, *others))}: name one (--metric)")
     if outside := next((row for row in items.scores for value in row.values.values() if not 0 <= value <= 1), None):
         raise CommandError(f"{outside.place}: {metric} is a share, 0 to 1: no score of this item is")
     if len(systems := {row.system for row in items.scores}) > 2:
         raise CommandError(f"--per-item: {len(systems)} systems ({', '.join(sorted(systems))}): keep the rows of two")
-    (first, second), _, _ = replicates_of(items.scores, columns.metrics[0], common=False)
+    (first, second), _, _ = replicates_of(items.scores, metric, common=False)
     return sd_of_differences(*(POINTS * of.items.mean(axis=0) for of in (first, second))), items.taken
 
 

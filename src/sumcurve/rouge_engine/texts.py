@@ -200,6 +200,8 @@ def _of_samples(texts: Texts, rows: Sequence[Row]) -> Sequence[Row]:
     for row in rows:
         response = row.value["filtered_resps"]
         while isinstance(response, list) and response:
+            if [str(one) for one in response[1:]] in (["True"], ["False"]):  # is it what greedy decoding gives?
+                raise FileError(f"{row.place}: log-likelihoods of choices, no texts; sumcurve compare takes its scores")
             response = response[0]
         if str(row.value.get("filter", "")) == filters[0]:
             item = {"id": row.value["doc_id"], "reference": row.value["target"], "candidate": response}
@@ -385,9 +387,10 @@ def _item(value: Any, role: Role, key: str | None, place: str) -> tuple[list[Tex
         return texts, form, {}
     keys = _keys(list(value), role, key)
     if not keys:
+        there = ", ".join(map(repr, [*value][:20])) + ", …" * (len(value) > 20)  # ids may be keys
         wanted = " or ".join(map(repr, dict.fromkeys((*KEYS[role], "summary")) if key is None else (key,)))
         raise FileError(
-            f"{place}: an object without {wanted}; it has {', '.join(map(repr, value)) or 'no key'}; rename the texts' "
+            f"{place}: an object without {wanted}; it has {there or 'no key'}; rename the texts' "
             f"key, or name it (`sumcurve rouge`: {OPTIONS[role]}){metrics_among(value, SCORES)}"
         )
     if len(keys) > 1 and key is None and [name.casefold() for name in keys] != ["references", "target"]:

@@ -192,7 +192,7 @@ class Content:
         """The part that a row states, where rows do, also of a faulty row."""
         name = "split" if self.named is None else self.named.get("split")
         split = row.get(name) if self.ready == "records" and name is not None else None
-        return SPLITS.get(split) if isinstance(split, str) else None
+        return SPLITS.get(split.lower()) if isinstance(split, str) else None
 
     def _in_part(self, record: RawRecord, part: str | None) -> RawRecord:
         """The record with the part that it is ready for, or none."""

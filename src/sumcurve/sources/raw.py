@@ -254,9 +254,9 @@ def raw_record(row: Mapping[str, Any], place: Place) -> RawRecord:
     if "group" in row and not row["group"].strip():
         raise Refused(EMPTY_GROUP, repr(row["group"]))
     if "split" in row:
-        if row["split"] not in SPLITS:
+        if row["split"].lower() not in SPLITS:
             raise Refused(BAD_SPLIT, f"{row['split']}; known are {', '.join(SPLITS)}")
-        row["split"] = SPLITS[row["split"]]
+        row["split"] = SPLITS[row["split"].lower()]
     check_text(row["source"], "source", EMPTY_SOURCE)
     check_text(row["target"], "target", EMPTY_TARGET)
     references = row.get("references", [])

@@ -210,9 +210,9 @@ class Difference:
 
 
 def differences(
-    first: Array, second: Array, people: Array, level: Level, permutations: int = 999, seed: int = 1
-) -> dict[Coefficient, Difference | None]:
-    """Two metrics' correlations with people compared; scores are ``[systems, items]``.
+    first: Array, second: Array, people: Sequence[Array], level: Level, permutations: int = 999, seed: int = 1
+) -> list[dict[Coefficient, Difference | None]]:
+    """Two metrics' correlations with each score of people compared; scores are ``[systems, items]``.
 
     The standardised scores of both change places at every summary alone, in half of the cases ("Perm-Both" of Deutsch,
     Dror and Roth 2021): under no difference, whose score is whose does not matter. The observed difference is counted
@@ -222,19 +222,20 @@ def differences(
     if level == "pooled":
         raise ValueError("no permutation test of pooled summaries; compare at system or summary level")
     generator = np.random.default_rng([seed, 7])
-    pair, manual = [_standardised(scores) for scores in (first, second)], _units(people, level)
-    gaps: dict[Coefficient, list[float]] = {kind: [] for kind in COEFFICIENTS}
+    pair, judged = [_standardised(scores) for scores in (first, second)], [_units(scores, level) for scores in people]
+    gaps: list[dict[Coefficient, list[float]]] = [{kind: [] for kind in COEFFICIENTS} for _ in people]
     for draw in range(permutations + 1):
         swapped = generator.random(first.shape) < (0.5 if draw else 0.0)
         left, right = (_units(np.where(swapped, *both), level) for both in (pair[::-1], pair))
-        for kind, gap in gaps.items():
-            gap.append(_correlation(left[kind], manual[kind]) - _correlation(right[kind], manual[kind]))
-    compared: dict[Coefficient, Difference | None] = {}
-    for kind, (observed, *drawn) in gaps.items():
-        extreme = sum(not abs(gap) < abs(observed) - 1e-12 for gap in drawn)
-        known = observed == observed
-        compared[kind] = Difference(observed, (extreme + 1) / (permutations + 1)) if known else None
-    return compared
+        for of_kind, manual in zip(gaps, judged, strict=True):
+            for kind, gap in of_kind.items():
+                gap.append(_correlation(left[kind], manual[kind]) - _correlation(right[kind], manual[kind]))
+    return [{kind: _difference(*gap) for kind, gap in of_kind.items()} for of_kind in gaps]
+
+
+def _difference(observed: float, *drawn: float) -> Difference | None:
+    extreme = sum(not abs(gap) < abs(observed) - 1e-12 for gap in drawn)
+    return Difference(observed, (extreme + 1) / (len(drawn) + 1)) if observed == observed else None
 
 
 def _units(scores: Array, level: Level) -> dict[Coefficient, Array]:

@@ -29,6 +29,7 @@ from sumcurve.files.rows import kind_by_content
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import given
 from sumcurve.planning.folder import place_of_hub
+from sumcurve.rouge_engine.texts import LIST
 from sumcurve.scores import SCORERS
 from sumcurve.settings.base import PYPI, hub_or_package, on_the_hub
 from sumcurve.settings.config import PlanError
@@ -39,12 +40,12 @@ from sumcurve.sources.csv import layout_notes
 from sumcurve.sources.lines import as_corpus_error, read_lines
 from sumcurve.sources.parallel import side_of, summaries_of
 from sumcurve.sources.pinned import File
-from sumcurve.sources.raw import FIELDS, Dropped, Place, RawRecord, Refused
+from sumcurve.sources.raw import BAD_SPLIT, FIELDS, Dropped, Place, RawRecord, Refused
 from sumcurve.sources.source import Inside
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.members import is_visible
 from sumcurve.store.records import write_text
-from sumcurve.study.added_fields import Found, found_in, has_objects
+from sumcurve.study.added_fields import Found, found_in, has_objects, has_words
 from sumcurve.study.added_parts import Candidate, Digests, lacking, parts_drawn, ready_files, repeats, test_notes
 from sumcurve.study.doors import CAPABILITIES, SOURCES, Raw
 from sumcurve.study.languages import Language, language_of
@@ -165,14 +166,20 @@ def fields_in(content: Content, arguments: argparse.Namespace, name: str) -> Fou
     stated = {key: getattr(arguments, key) for key in (*FIELDS, "chat", "target_list")}
     found = found_in(content.path, rows, stated, rows_in(content), content.ready is None)
     fields = found.fields
-    listed = [
-        f"{column} holds lists of objects: texts are made of them by `jq -c '(arrays[], objects) | .{column}[]? |= "
-        f'([.[] | strings] | join(": "))\' {shlex.quote(str(content.path))} > texts.jsonl`'
-        for column in found.examples
-        if (found.asked or column in (fields.get("source"), fields.get("target"))) and has_objects(rows, column)
-    ]
+    read, made = (fields.get("source"), fields.get("target")), {}
+    for column in found.examples:
+        if (found.asked or column in read) and has_objects(rows, column):
+            made[f"{column} holds lists of objects"] = f'.{column}[]? |= ([.[] | strings] | join(": "))'
+        elif column in read and has_words(rows, column):
+            texts = 'if (.[0] | type) == "array" then map(join(" ")) else join(" ") end'
+            made[f"{column} holds lists of words"] = f".{column} |= ({texts})"
+        elif column in read and isinstance(cell := rows[0].get(column), str) and LIST.fullmatch(cell):
+            raise PlanError(f"{content.path}: a list in a cell of {column!r}; write lists as JSON lines")
+    program = " | ".join(["(arrays[], objects)", *made.values()])
+    command = f"jq -c '{program}' {shlex.quote(str(content.path))} > texts.jsonl"
+    listed = [f"{', '.join(made)}: texts are made of them by `{command}`"] if made else []
     if listed and not found.asked:
-        raise PlanError(f"{content.path}: {'; '.join(listed)}")
+        raise PlanError(f"{content.path}: {listed[0]}")
     if found.asked or (arguments.name is None and not arguments.corpus.startswith(HUB)):
         raise PlanError("; ".join([asked_for(content.path, found, arguments, name), *listed]))
     if "source" in fields and fields["source"] == fields["target"]:
@@ -227,6 +234,8 @@ def check_records(
             f"{path} has {counted(count, 'usable record')}, and a study needs at least {LEAST_RECORDS}"
             + (f"; not usable: {drops}" if drops else "")
         )
+    if counts.dropped[BAD_SPLIT] and any(part not in counts.parts for part in PARTS):
+        raise PlanError(f"{path}: a part is missing, and rows state one that has no such name: {drops}: rename them")
     empty = [part for part in PARTS if not parts[part]]
     if empty and not (counts.parts.keys() - {None}):
         raise PlanError(

@@ -25,6 +25,7 @@ FURTHER = {"source": MORE_SOURCES, "target": MORE_TARGETS}
 SEVERAL = {"summaries", "titles", "targets", "abstracts", "simplifications", "headlines", "references", "refs"}
 ANSWERS = ("output", "response", "completion", "answer")  # to instructions
 SHORT_TEXT = 4  # words; a shorter text is a name or a number
+LONG_WORDS = 8  # characters in the mean: lists of words have fewer, and of sentences more
 EXAMPLE = 30  # characters of a value that are shown
 Row = Mapping[str, Any]
 Parted = tuple[str | None, Row]  # a row and the part that its file states
@@ -89,7 +90,7 @@ def found_in(
         [fields["target"]] if "target" in fields else [column for column in fitting("target") if column not in alike]
     )
     if "target" not in fields:
-        targets = [*alike[:1], *targets] or fitting("references")[:1]
+        targets = [*alike[:1], *targets] or fitting("references")[:1] or numbered.get("references", [])[:1]
     targets = [column for column in targets if plain(column) == "target"] or targets  # a title beside it is another
     sources = [fields["source"]] if "source" in fields else fitting("source")
     chat = fields.get("chat") or (None if sources and targets else next((n for n in there if is_chat(rows, n)), None))
@@ -114,7 +115,7 @@ def found_in(
     if target and not columns:
         columns = [column for column in alike if column != target] if target in alike else []
         columns = columns or numbered.get("references", []) or fitting("references")[:1]
-        columns = columns if columns[:1] != [target] else []
+        columns = [column for column in columns if column != target]
     if len(columns) == 1 and (columns[0] == target or any(isinstance(row.get(columns[0]), list) for row in rows)):
         fields["references"] = columns[0]
     elif columns:
@@ -169,6 +170,15 @@ def has_objects(rows: Sequence[Row], column: str) -> bool:
     """Tell whether a column holds lists of objects, as turns of a meeting, where they are no chat."""
     lists = [value for row in rows if isinstance(value := row.get(column), list) and value]
     return any(isinstance(value[0], Mapping) for value in lists) and not is_chat(rows, column)
+
+
+def has_words(rows: Sequence[Row], column: str) -> bool:
+    """Tell whether a column holds lists of single words, or lists of such lists."""
+    lists = [value for row in rows if isinstance(value := row.get(column), list)]
+    flat = [inner for of in lists for one in of for inner in (one if isinstance(one, list) else [one])]
+    words = [inner for inner in flat if isinstance(inner, str)]
+    is_short = sum(map(len, words)) < LONG_WORDS * len(words)
+    return len(words) > 3 * len(lists) and is_short and not any(re.search(r"\s|.[。！？]$", word) for word in words)
 
 
 def of_chat(column: str, rows: Sequence[Row]) -> str:

@@ -26,6 +26,7 @@ PART_WORDS = SPLITS | {
     "evaluation": "valid",
     "tune": "valid",
 }
+PART_WORDS |= {"trn": "train", "tst": "test", "vld": "valid"}
 PART_WORDS |= {f"{word}set": part for word, part in PART_WORDS.items()}  # trainset.csv, as of E2E
 SAY_FILES = "say --train, --valid and --test"
 LEAST_ITEMS, LEAST_GROUPS = 100, 10  # of a test part, below which next to nothing is detected

@@ -57,10 +57,10 @@ class Language:
         """Line on what was measured, and what follows."""
         if self.is_english:
             return f"{self.name}, English function words: the defaults, which are for English"
-        words = "characters with their marks" if self.mode == "characters" else "words with their marks"
+        words = "characters" if self.mode == "characters" and self.name[:6] != "Hangul" else "words"
         ends = "phrases between blanks for want of full stops" if self.name[:4] in ("Thai", "Lao,") else "sentences"
         return (
-            f"{self.name}, few English function words: tokenizer unicode ({words}, {ends}), ROUGE's "
+            f"{self.name}, few English function words: tokenizer unicode ({words} with their marks, {ends}), ROUGE's "
             f"mode {self.mode}, no scorer `frames`, which counts English words"
         )
 

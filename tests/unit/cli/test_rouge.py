@@ -648,7 +648,7 @@ ITEM = "system,item,rouge1_f\n"
         ([f"{ITEM}candidates,1,nan\ncompare,1,0.5"], r"0\.csv:2: column rouge1_f holds 'nan'"),
         ([f"{ITEM}candidates,1,0.5\ncompare,2,0.5"], "item '1' has no score of 'compare'"),
         ([f"{ITEM}candidates,1,0.5\ncompare,1,0.4"], "two items or more"),
-        ([f"{ITEM}candidates,1,0.5\ncandidates,2,41.5"], r"0\.csv:3: rouge1 is a share, 0 to 1"),
+        ([f"{ITEM}candidates,1,0.5\ncandidates,2,41.5"], r"0\.csv:3: rouge1_f is a share, 0 to 1"),
         ([f"{ITEM}a,1,0.5\na,1,0.5\nb,1,0.5"], r"0\.csv:3: item '1' of 'a' comes a second time, after"),
         ([f"{ITEM}candidates,1,0.5\ncandidates,,0.4"], r"0\.csv:3: column item holds '': fill it in"),
         (["system,item,rouge1_f,rouge1_f\ncandidates,1,0.5,0.4"], r"0\.csv:1: column rouge1_f stands twice"),

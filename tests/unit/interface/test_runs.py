@@ -404,3 +404,53 @@ def test_the_command_draws_and_says_what_is_missing(tmp_path, monkeypatch) -> No
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(CommandError, match=r"needs the package altair, .*: pip install altair vl-convert-python"):
         arguments.run(arguments)
+
+
+def test_log_likelihoods_of_choices_are_no_texts(tmp_path) -> None:
+    for name, response in (("a", [["-1.5", "False"], ["-2.5", "True"]]), ("b", [[-1.5, False]])):
+        row = {"doc_id": 1, "target": "1", "filtered_resps": response, "acc": 1.0}
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text(json.dumps(row) + "\n")
+        with pytest.raises(CommandError, match=r"\.jsonl:1: log-likelihoods of choices, no texts; sumcurve compare"):
+            sc.rouge(path, path)
+
+
+def test_an_object_of_many_ids_is_not_listed_in_full(tmp_path) -> None:
+    path = tmp_path / "predictions.json"
+    path.write_text(json.dumps({f"id{number}": "a cat" for number in range(5000)}))
+    with pytest.raises(CommandError, match=r"it has 'id0', .*'id19', …; rename") as refused:
+        sc.rouge(["a cat"] * 5000, path)
+    assert len(str(refused.value)) < 1000
+
+
+@pytest.mark.parametrize("form", ["long", "wide", "a file each", "shares of another name"])
+def test_power_takes_scores_of_items_in_every_form(tmp_path, form) -> None:
+    draw = np.random.default_rng(1)
+    first, second = draw.random(40).round(3), draw.random(40).round(3)
+    name = "rouge1" if form in ("long", "a file each") else "acc"
+    both = {"a": first, "b": second}
+    if form == "wide":
+        files = {"wide.csv": ["id,a,b", *(f"{n},{x},{y}" for n, (x, y) in enumerate(zip(first, second, strict=True)))]}
+    elif form == "a file each":
+        files = {f"{s}.csv": [f"id,{name}", *(f"{n},{x}" for n, x in enumerate(of))] for s, of in both.items()}
+    else:
+        files = {
+            "long.csv": [f"item,system,{name}", *(f"{n},{s},{x}" for s, of in both.items() for n, x in enumerate(of))]
+        }
+    for file, lines in files.items():
+        (tmp_path / file).write_text("\n".join(lines))
+    paths = [tmp_path / file for file in files]
+    expected = 100 * np.std(first - second, ddof=1)
+    assert sc.power(per_item=paths).noise.sd_items == pytest.approx(expected)
+    if form != "wide":
+        assert sc.power(per_item=paths, metric=name).noise.sd_items == pytest.approx(expected)
+
+
+def test_power_asks_which_score_is_meant_and_takes_no_metric_for_a_system(tmp_path) -> None:
+    rows = [f"{n},{s},{n / 40},{n / 50}" for s in "ab" for n in range(30)]
+    (tmp_path / "long.csv").write_text("\n".join(["item,system,bleu,chrf", *rows]))
+    with pytest.raises(CommandError, match=r"scores of bleu, chrf: name one \(--metric\)"):
+        sc.power(per_item=[tmp_path / "long.csv"])
+    (tmp_path / "one.csv").write_text("\n".join(["id,rouge1,rouge2", *(f"{n},{n / 40},{n / 90}" for n in range(30))]))
+    with pytest.raises(CommandError, match="called as metrics are, and taken for systems"):
+        sc.power(per_item=[tmp_path / "one.csv"])

@@ -221,11 +221,13 @@ def test_a_difference_is_that_of_the_coefficients(level: str) -> None:
     first, people = (np.round(scores, 1) for scores in drawn(7, 9, 1.0))  # ties
     second, _ = drawn(7, 9, 2.0, seed=2)
     first[:, 3] = 0.0
-    found = differences(first, second, people, level, permutations=9)
+    (found,) = differences(first, second, [people], level, permutations=9)
     for kind in COEFFICIENTS:
         left, right = (agreements(metric, people, level, resamples=0)[kind].value for metric in (first, second))
         assert found[kind].value == pytest.approx(left - right)
-    assert differences(np.ones_like(first), second, people, level, 9) == dict.fromkeys(COEFFICIENTS)
+    assert differences(np.ones_like(first), second, [people], level, 9) == [dict.fromkeys(COEFFICIENTS)]
+    both = differences(first, second, [second, people], level, permutations=9)  # one set of draws serves all people
+    assert both == [*differences(first, second, [second], level, permutations=9), found]
 
 
 @pytest.mark.parametrize("level", ["system", "summary"])
@@ -235,26 +237,26 @@ def test_the_permutation_test_is_fair_and_sees_a_difference(level: str) -> None:
         generator = np.random.default_rng(seed)
         metric, people = drawn(8, 12, 1.0, seed)
         noisy = [metric + generator.normal(size=metric.shape) for _ in range(2)]  # equally good
-        for kind, difference in differences(*noisy, people, level, 99, seed).items():
+        for kind, difference in differences(*noisy, [people], level, 99, seed)[0].items():
             by_kind[kind].append(difference.p)
     assert stats.kstest(by_kind["pearson"], "uniform").pvalue > 0.001
     for p_values in by_kind.values():  # coefficients of ranks tie, which makes p larger
         assert stats.kstest(p_values, "uniform", alternative="greater").pvalue > 0.001
     people, _ = drawn(20, 12, 1.0)
     other = np.random.default_rng(1).normal(size=people.shape)
-    for kind, difference in differences(3 * people + 1, other, people, level, 199).items():
+    for kind, difference in differences(3 * people + 1, other, [people], level, 199)[0].items():
         assert difference.value > 0
         assert difference.p < 0.05
-        swapped = differences(other, people, people, level, 199)[kind]
+        swapped = differences(other, people, [people], level, 199)[0][kind]
         assert (swapped.value, swapped.p) == (pytest.approx(-difference.value), pytest.approx(difference.p, abs=0.05))
 
 
 def test_pooled_summaries_have_no_permutation_test() -> None:
     with pytest.raises(ValueError, match="compare at system or summary level"):
-        differences(*drawn(4, 4, 1.0), drawn(4, 4, 1.0)[0], "pooled")
+        differences(*drawn(4, 4, 1.0), [drawn(4, 4, 1.0)[0]], "pooled")
 
 
 def test_permutations_without_a_correlation_do_not_make_a_difference_significant() -> None:
     first = np.array([[1.0], [2.0]])  # one of both scores swapped: both metrics are constant
-    for difference in differences(first, first[::-1], first, "system", 199).values():
+    for difference in differences(first, first[::-1], [first], "system", 199)[0].values():
         assert (difference.value, difference.p) == (pytest.approx(2), 1)

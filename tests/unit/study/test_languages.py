@@ -13,6 +13,7 @@ import yaml
 from languages import LANGUAGES, records, write, write_lcsts
 from sumcurve.__main__ import main
 from sumcurve.corpora.store import Corpus
+from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.settings.config import PlanError
 from sumcurve.sources.raw import Place, RawRecord
 from sumcurve.study.languages import language_of, require_fitting
@@ -205,3 +206,10 @@ def test_the_best_sentence_is_found_by_words_of_every_script(place, monkeypatch)
 def test_a_script_has_its_name(text, script):
     record = RawRecord(Place("raw.jsonl", 1), "r", text, text)
     assert language_of([record] * 3).name.split(", ")[0] == script
+
+
+def test_korean_is_said_to_keep_its_words_as_its_tokenizer_does():
+    record = RawRecord(Place("raw.jsonl", 1), "r", "유리 다리가 길다. " * 9, "유리 다리")
+    reason = language_of([record] * 3).reason
+    assert "tokenizer unicode (words with their marks, sentences), ROUGE's mode characters" in reason
+    assert tokenizer("unicode").tokens(["유리 다리"], True) == ["유리 다리"]

@@ -591,6 +591,52 @@ def test_lists_of_objects_are_named_with_a_line_that_makes_texts_of_them(place, 
             add(monkeypatch, "mine.jsonl", "--name", "mine", *more)
 
 
+def test_lists_of_words_are_no_sentences_and_one_line_makes_texts_of_all_of_them(place, monkeypatch) -> None:
+    rows = [{"text": [line.split() for line in s.split(". ")], "summary": t.split()} for s, (t,) in ONE]
+    json_lines(place / "mine.jsonl", rows)
+    with pytest.raises(SystemExit) as refused:
+        add(monkeypatch, "mine.jsonl", "--name", "mine")
+    assert "text holds lists of words, summary holds lists of words: texts are made" in str(refused.value)
+    assert str(refused.value).count("jq -c") == 1  # a second one would read the first file again
+    rows = [{"text": s.split(". "), "summary": t} for s, (t,) in ONE]  # sentences, which stay
+    json_lines(place / "mine.jsonl", rows)
+    add(monkeypatch, "mine.jsonl", "--name", "mine", "--form", "smoke")
+
+
+def test_a_list_in_a_cell_is_no_text(place, monkeypatch) -> None:
+    table(place / "mine.csv", [{"text": s, "summary": str(texts)} for s, texts in THREE])  # as pandas writes it
+    with pytest.raises(SystemExit, match="a list in a cell of 'summary'; write lists as JSON lines"):
+        add(monkeypatch, "mine.csv", "--name", "mine")
+
+
+@pytest.mark.parametrize("more", [(), ("--target", "ref_1"), ("--target", "ref_2")])
+def test_numbered_references_are_found_whichever_is_the_target(place, monkeypatch, more) -> None:
+    rows = [{"text": s, **{f"ref_{n}": t for n, t in enumerate(texts, start=1)}} for s, texts in THREE]
+    table(place / "mine.csv", rows)
+    add(monkeypatch, "mine.csv", "--name", "mine", "--form", "smoke", *more)
+    fields = said_of("mine")["raw"]["fields"]
+    assert fields["target"] == (more[1] if more else "ref_1")
+    assert {fields["target"], *fields["references"]} == {"ref_1", "ref_2", "ref_3"}
+
+
+def test_parts_that_rows_state_are_read_in_any_case_and_none_is_lost_unseen(place, monkeypatch) -> None:
+    names = {"train": "Train", "valid": "Validation", "test": "TEST"}
+    rows = [{"text": s, "summary": t, "split": names[part]} for part, of in in_parts().items() for s, (t,) in of]
+    table(place / "mine.csv", rows)
+    add(monkeypatch, "mine.csv", "--name", "mine", "--form", "smoke")
+    assert {part: len(of) for part, of in found("mine").items()} == PARTS
+    table(place / "other.csv", [row | {"split": row["split"].replace("TEST", "heldout")} for row in rows])
+    with pytest.raises(SystemExit, match=r"a part is missing, and rows state .*20 for unknown split.* heldout"):
+        add(monkeypatch, "other.csv", "--name", "other", "--form", "smoke")
+
+
+def test_short_words_of_parts_in_names_are_known(place, monkeypatch) -> None:
+    for part, word in (("train", "trn"), ("valid", "vld"), ("test", "tst")):
+        table(place / "mine" / f"a_{word}.csv", [{"text": s, "summary": t} for s, (t,) in in_parts()[part]])
+    add(monkeypatch, "mine", "--name", "mine", "--form", "smoke")
+    assert {part: len(of) for part, of in found("mine").items()} == PARTS
+
+
 def test_all_that_is_missing_is_asked_for_at_once_with_the_command_to_type(place, monkeypatch) -> None:
     rows = [{"Artigo": source, "Sumario": texts[0], "ano": n} for n, (source, texts) in enumerate(ONE)]
     table(place / "my data.csv", rows)

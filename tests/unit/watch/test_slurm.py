@@ -13,9 +13,10 @@ from sumcurve.watch import slurm
 from sumcurve.watch.driver import DriverError
 
 WATCHES = """
-import sys, threading
+import signal, sys, threading
 from pathlib import Path
 from sumcurve.watch.slurm import watch_queue
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where this test runs with nohup, too
 watch_queue(Path(sys.argv[1]), seconds=0.05)
 threading.Event().wait(60)
 """

@@ -4,8 +4,11 @@ The layout is that of Tables 1 and 2 of Eyal, Baumel and Elhadad (2019). Heavy p
 """
 
 import argparse
+import math
+import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
@@ -23,13 +26,12 @@ from sumcurve.store.records import write_json
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sumcurve.statistics.metric_agreement import Level
-
 Scores = dict[str, dict[tuple[str, str], float]]  # by name of the score, then system and item
 
 # Columns of numbers that are no scores
 NO_PEOPLE = {*NO_SCORES, *GROUP, *ITEM, "annotator", "annotator_id", "annotatorid", "worker"}
 NO_PEOPLE |= {"worker_id", "workerid", "rater", "rater_id", "expert", "judge", "judge_id", "hit_id", "round"}
+LONG = 60.0  # seconds, of which more are said ahead
 TITLES = {
     "system": "System level (systems' mean scores)",
     "summary": "Summary level (mean over items of the correlation over systems)",
@@ -86,6 +88,8 @@ def add_parser(verbs: Verbs) -> None:
 
 def run_correlate(arguments: argparse.Namespace) -> None:
     """Print the tables and write the requested file."""
+    import numpy as np
+
     check_written([arguments.json], (arguments.manual, arguments.aesop, arguments.scores))
     for option in ("study", "results") if arguments.scores else ():
         if (value := getattr(arguments, option)) is not None:
@@ -114,9 +118,10 @@ def run_correlate(arguments: argparse.Namespace) -> None:
         raise CommandError(f"{twice[0]!r} is a score of people and of metrics; rename one column")
     files = dict.fromkeys(people, arguments.manual) | dict.fromkeys(metrics, arguments.scores)
     systems, items = shared(people, metrics, arguments.common, files)
-    arrays = {name: in_order(of, systems, items) for name, of in {**people, **metrics}.items()}
+    named = {**people, **metrics}.items()
+    arrays = {name: np.array([[of[one, item] for item in items] for one in systems]) for name, of in named}
     draws = arguments.resamples, arguments.permutations, arguments.seed
-    tables = correlated(arrays, list(people), list(metrics), *draws)
+    tables = correlated(arrays, list(people), list(metrics), *draws, math.inf if arguments.quiet else LONG)
     tables |= {"systems": len(systems), "items": len(items)}
     for line in report(tables):
         print(line)
@@ -255,13 +260,6 @@ def _spelt(pair: tuple[str, str], others: Iterable[tuple[str, str]]) -> str:
     return next(filter(None, (alike(name, {other[place] for other in others}) for place, name in enumerate(pair))), "")
 
 
-def in_order(of: Mapping[tuple[str, str], float], systems: list[str], items: list[str]) -> "NDArray[Any]":
-    """Values as an array ``[systems, items]``."""
-    import numpy as np
-
-    return np.array([[of[system, item] for item in items] for system in systems])
-
-
 # --- correlations
 
 
@@ -272,26 +270,32 @@ def correlated(
     resamples: int,
     permutations: int,
     seed: int,
+    long: float,
 ) -> dict[str, Any]:
-    """Every metric with every score of people, every two metrics, and the tests of these, as plain values."""
-    from sumcurve.statistics.metric_agreement import FEWEST, LEVELS, agreements, williams
+    """Every metric with every score of people, every two metrics, and the tests of these, as plain values.
+
+    A permutation's p is adjusted over the pairs of a score of people.
+    """
+    from sumcurve.statistics.coefficients import COEFFICIENTS
+    from sumcurve.statistics.metric_agreement import FEWEST, LEVELS, agreements, differences, williams
+    from sumcurve.statistics.ungrouped import holm
 
     systems, items = next(iter(arrays.values())).shape
     alone = _alone(systems, items)
     rows, pairs, tests, permuted = [], [], [], list[dict[str, Any]]()
     for level in LEVELS:
         pearson = {}
-        for metric in metrics:
-            for manual in people:
-                of_kind = agreements(arrays[metric], arrays[manual], level, 0 if alone else resamples, seed=seed)
-                pearson[metric, manual] = of_kind["pearson"].value
-                row: dict[str, Any] = {"level": level, "metric": metric, "people": manual}
-                row["undefined_items"] = of_kind["pearson"].undefined
-                for kind, value in of_kind.items():
-                    row[kind] = {"value": value.value, "low": value.low, "high": value.high, "why": value.why}
-                    if alone and value.value is not None:
-                        row[kind]["why"] = alone
-                rows.append(row)
+        work = f"intervals at {level} level (--resamples names fewer draws)"
+        for metric, manual in _timed(list(product(metrics, people)), work, long):
+            of_kind = agreements(arrays[metric], arrays[manual], level, 0 if alone else resamples, seed=seed)
+            pearson[metric, manual] = of_kind["pearson"].value
+            row: dict[str, Any] = {"level": level, "metric": metric, "people": manual}
+            row["undefined_items"] = of_kind["pearson"].undefined
+            for kind, value in of_kind.items():
+                row[kind] = {"value": value.value, "low": value.low, "high": value.high, "why": value.why}
+                if alone and value.value is not None:
+                    row[kind]["why"] = alone
+            rows.append(row)
         for first, second in combinations(metrics, 2):
             between = agreements(arrays[first], arrays[second], level, resamples=0)["pearson"]
             pair: dict[str, Any] = {"level": level, "first": first, "second": second}
@@ -303,35 +307,31 @@ def correlated(
                 if between.value is not None and own is not None and other is not None:
                     t, p = williams(own, other, between.value, count)
                     tests.append(pair | {"people": manual, "t": t, "p": p})
-        if level != "pooled" and permutations and not alone and systems >= FEWEST:
-            permuted += _permuted(arrays, people, metrics, level, permutations, seed)
+        if level == "pooled" or not permutations or alone or systems < FEWEST:
+            continue
+        both, judged = list(combinations(metrics, 2)), [arrays[name] for name in people]
+        work = f"permutation tests of pairs of metrics at {level} level (--permutations 0 leaves them out)"
+        compared = [
+            differences(arrays[first], arrays[second], judged, level, permutations, seed)
+            for first, second in _timed(both, work, long)
+        ]
+        for (place, name), kind in product(enumerate(people), COEFFICIENTS):
+            of_pairs = zip(both, (of_pair[place][kind] for of_pair in compared), strict=True)
+            known = [(pair, difference) for pair, difference in of_pairs if difference]
+            adjusted = holm([difference.p for _, difference in known]).tolist() if known else []
+            for (of, difference), p in zip(known, adjusted, strict=True):
+                row = {"level": level, "first": of[0], "second": of[1], "people": name, "kind": kind}
+                permuted.append(row | {"difference": difference.value, "p": difference.p, "adjusted": p})
     return {"people": rows, "metrics": pairs, "williams": tests, "permutations": permuted}
 
 
-def _permuted(
-    arrays: Mapping[str, "NDArray[Any]"],
-    people: list[str],
-    metrics: list[str],
-    level: "Level",
-    permutations: int,
-    seed: int,
-) -> Iterator[dict[str, Any]]:
-    """Every two metrics' correlations with people compared; p is adjusted over the pairs of a score of theirs."""
-    from sumcurve.statistics.coefficients import COEFFICIENTS
-    from sumcurve.statistics.metric_agreement import differences
-    from sumcurve.statistics.ungrouped import holm
-
-    for manual in people:
-        compared = {
-            pair: differences(arrays[pair[0]], arrays[pair[1]], arrays[manual], level, permutations, seed)
-            for pair in combinations(metrics, 2)
-        }
-        for kind in COEFFICIENTS:
-            known = [(pair, difference) for pair, of_kind in compared.items() if (difference := of_kind[kind])]
-            adjusted = holm([difference.p for _, difference in known]).tolist() if known else []
-            for (pair, difference), p in zip(known, adjusted, strict=True):
-                row = {"level": level, "first": pair[0], "second": pair[1], "people": manual, "kind": kind}
-                yield row | {"difference": difference.value, "p": difference.p, "adjusted": p}
+def _timed(parts: Sequence[tuple[str, str]], work: str, long: float) -> Iterator[tuple[str, str]]:
+    """The parts; before the second one line says how long all take, where that is more than `long` seconds."""
+    start = time.monotonic()
+    for place, part in enumerate(parts):
+        if place == 1 and (seconds := (time.monotonic() - start) * len(parts)) > long:
+            print(f"{work}: {len(parts):,}, about {seconds / 60:.0f} minutes", file=sys.stderr)
+        yield part
 
 
 def report(tables: Mapping[str, Any]) -> Iterator[str]:

@@ -217,6 +217,21 @@ def test_two_systems_are_not_tested(files, tmp_path, capsys) -> None:
     assert json.loads((tmp_path / "out.json").read_text())["permutations"] == []
 
 
+def test_long_work_is_said_ahead_with_what_shortens_it(files, monkeypatch, capsys) -> None:
+    rows = [(*row, *np.random.default_rng(place).normal(size=3)) for place, row in enumerate(ROWS)]
+    scores = write(files[1], rows, "one", "two", "three")
+    run(files[0], scores)
+    assert capsys.readouterr().err == ""
+    clock = iter(range(0, 10**6, 90))  # seconds: each look at it is 90 s later
+    monkeypatch.setattr("sumcurve.capabilities.people.correlate.time.monotonic", lambda: next(clock))
+    run(files[0], scores)
+    said = capsys.readouterr().err
+    assert "intervals at pooled level (--resamples names fewer draws): 3, about 4 minutes\n" in said
+    assert "metrics at summary level (--permutations 0 leaves them out): 3, about 4 minutes\n" in said
+    run(files[0], scores, "--quiet")
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(("ours", "theirs"), [("x", "X"), ("1", "1.0"), ("1", "001"), ("doc 2", "doc2")])
 def test_items_that_differ_in_spelling_alone_are_named(files, ours, theirs) -> None:
     for path, name in zip(files, (ours, theirs), strict=True):

@@ -133,7 +133,6 @@ STUDY: dict[str, Any] = {
     "methods": ["pcov"],
     "seeds": [1, 2],
     "systems": {"theirs": PROGRAM},
-    "phases": None,
     "labels": None,
     "corpora": {"tales": {"methods": None, "trainings": {}}},
 }
