@@ -4,7 +4,8 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sumcurve.capabilities.harvest.archives import Archive, sha256_of
+from sumcurve.capabilities.harvest.archives import Archive
+from sumcurve.store.manifest import sha256_file
 
 
 def metadata(name: str, version: str, more: str) -> str:
@@ -12,7 +13,7 @@ def metadata(name: str, version: str, more: str) -> str:
 
 
 def listed(path: Path, name: str, version: str) -> Archive:
-    return Archive(name, version, path.name, sha256_of(path))
+    return Archive(name, version, path.name, sha256_file(path))
 
 
 def wheel(

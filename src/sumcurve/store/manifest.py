@@ -18,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+from sumcurve.store.members import sha256_file
 from sumcurve.store.records import write_text
 
 MANIFEST = "manifest.json"
@@ -52,12 +53,6 @@ def require(wrong: Sequence[Damage]) -> None:
     """Raise ManifestError that names all damages, if there is one."""
     if wrong:
         raise ManifestError(*wrong)
-
-
-def sha256_file(path: Path) -> str:
-    """The sha256 (hex) of a file's bytes, read in pieces."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def sha256_files(folder: Path, names: Sequence[str]) -> str:

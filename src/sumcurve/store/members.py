@@ -15,6 +15,7 @@ Nothing outside the standard library is imported.
 """
 
 import gzip
+import hashlib
 import io
 import lzma
 import re
@@ -192,6 +193,12 @@ def names_of_shards(folder: Path, patterns: Sequence[str]) -> list[str]:
 def is_visible(name: str) -> bool:
     """Tell whether a path is neither hidden nor one that desktops add to an archive: `.DS_Store`, `__MACOSX/…`."""
     return not any(part == "__MACOSX" or (part.startswith(".") and part != ".") for part in name.split("/"))
+
+
+def sha256_file(path: Path) -> str:
+    """The sha256 (hex) of a file's bytes, read in pieces."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def size_of(path: Path) -> int:

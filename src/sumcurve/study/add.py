@@ -31,6 +31,7 @@ from sumcurve.machine.parameters import given
 from sumcurve.planning.folder import place_of_hub
 from sumcurve.rouge_engine.texts import LIST
 from sumcurve.scores import SCORERS
+from sumcurve.settings.base import PYPI, hub_or_package, on_the_hub
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import Prepare
 from sumcurve.sources import format_of
@@ -449,9 +450,9 @@ class Origin:
 def origin_on_the_hub(hub: str, below: str | None, note: Callable[[str], None]) -> Origin:
     """A data set of the hub, at the commit where it stands now: its files are fetched, once."""
     from sumcurve.fetch.hub import fetch
-    from sumcurve.fetch.resolve import data_files, folder_of, hub_name
+    from sumcurve.fetch.resolve import checked, data_files, folder_of
 
-    commit, names = data_files(hub_name(hub), below)
+    commit, names = data_files(checked(on_the_hub, hub), below)
     raw: dict[str, Any] = {"hub": hub, "revision": commit, "files": dict.fromkeys(names)}
     path = Path(place_of_hub(Raw.model_validate(raw)))
     note(f"{HUB}{hub}: commit {commit}, {counted(len(names), 'file')} -> {path}")
@@ -493,12 +494,13 @@ def ready_below(origin: Origin, kind: str, note: Callable[[str], None]) -> dict[
 
 
 def methods_of(arguments: argparse.Namespace, config: Path, note: Callable[[str], None]) -> list[str]:
-    """The methods of --models: files of config/methods by name, models of the hub as owner/name; else three of ours."""
+    """The methods of --models: files of config/methods by name, models as the hub or a package has them; else ours."""
     if not arguments.models:
         return ["abs", "pcov", "trans"]
-    from sumcurve.fetch.resolve import hub_name, write_model
+    from sumcurve.fetch.resolve import checked, write_model
 
-    written = {name: write_model(config, hub_name(name))[0] for name in arguments.models if "/" in name}
+    elsewhere = [name for name in arguments.models if "/" in name or name.startswith(PYPI)]
+    written = {name: write_model(config, checked(hub_or_package, name))[0] for name in elsewhere}
     for name, path in written.items():
         note(f"{name}: {path}")
     return [written[name].stem if name in written else name for name in arguments.models]

@@ -5,12 +5,8 @@ Nothing of an archive is installed, imported, executed or unpacked: its members 
 the standard library is imported, but to read a list.
 """
 
-import email
-import hashlib
 import os
 import re
-import subprocess
-import sys
 import tempfile
 import urllib.request
 from collections import Counter
@@ -20,11 +16,11 @@ from http.client import HTTPException
 from pathlib import Path
 
 from sumcurve.fetch.addresses import without_password
-from sumcurve.store.members import CHUNK, ArchiveError, Limits, Member, tar_members, zip_members
+from sumcurve.fetch.wheels import download, licence_of, normalized
+from sumcurve.store.members import CHUNK, TARS, ArchiveError, Limits, Member, sha256_file, tar_members, zip_members
 
 COLUMNS = ("name", "version", "file", "sha256")
 WHEEL = ".whl"
-TARS = (".tar.gz", ".tgz")
 ENDINGS = (WHEEL, ".zip", *TARS)
 
 LARGEST_ARCHIVE = 600_000_000  # bytes, as it is fetched
@@ -63,11 +59,6 @@ class Content:
     files: list[tuple[str, bytes]]  # path below the folder that an installation puts it in, and text; sorted
     dropped: Counter[str]  # source files that were not read, by reason
     licence: str
-
-
-def normalized(name: str) -> str:
-    """A distribution's name as indices compare it (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 # --- lists
@@ -157,7 +148,7 @@ def fetch(archives: Sequence[Archive], folder: Path, note: Callable[[str], None]
     fetched = 0
     for number, archive in enumerate(archives, start=1):
         path = folder / archive.file
-        if path.is_file() and sha256_of(path) == archive.sha256:
+        if path.is_file() and sha256_file(path) == archive.sha256:
             continue
         with tempfile.TemporaryDirectory(dir=folder, prefix=".fetching-") as place:
             new = Path(place) / archive.file
@@ -173,30 +164,14 @@ def fetch(archives: Sequence[Archive], folder: Path, note: Callable[[str], None]
 
 
 def fetch_wheel(archive: Archive, path: Path) -> None:
-    """Let pip download a wheel, for whatever machine it was built, by its hash alone."""
+    """Let pip download a wheel, for whatever machine it was built."""
     tags = WHEEL_NAME.fullmatch(archive.file)
     assert tags is not None  # by what_is_wrong
-    requirements = path.with_name("requirements.txt")
-    requirements.write_text(f"{archive.name}=={archive.version} --hash=sha256:{archive.sha256}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += ["--no-cache-dir", "--only-binary=:all:", "--require-hashes", "--ignore-requires-python"]
+    options = [f"--{tag}={value}" for tag in ("abi", "platform") for value in tags[tag].split(".")]
     python = tags["python"].split(".")[-1]
     if re.fullmatch(r"cp3\d+", python):  # py3-none-any suits every Python
-        command += ["--implementation", "cp", "--python-version", f"3.{python[3:]}"]
-    for abi in tags["abi"].split("."):
-        command += ["--abi", abi]
-    for platform in tags["platform"].split("."):
-        command += ["--platform", platform]
-    command += ["--dest", str(path.parent), "--requirement", str(requirements)]
-    # A machine's limits on installation do not apply to a file that is only read.
-    environment = os.environ | {"PIP_CONSTRAINT": os.devnull}
-    download = subprocess.run(command, capture_output=True, text=True, env=environment)
-    if download.returncode or not path.is_file():
-        output = (download.stderr.strip() or download.stdout.strip()).splitlines()[-3:]
-        raise ArchiveError(
-            f"pip cannot download {archive.file} of {archive.name} {archive.version} with sha256 {archive.sha256} "
-            f"({' '.join(output) or 'it gave another file'}): is there a network, and is this release still there?"
-        )
+        options += ["--implementation", "cp", "--python-version", f"3.{python[3:]}"]
+    download(f"{archive.name}=={archive.version}", archive.sha256, path.parent, options)
 
 
 def fetch_url(archive: Archive, path: Path) -> None:
@@ -222,17 +197,12 @@ def check(archive: Archive, path: Path) -> None:
     """Raise ArchiveError where an archive is missing or not the pinned one."""
     if not path.is_file():
         raise ArchiveError(f"{path} is missing: fetch the archives of the list first (`python -m sumcurve fetch`)")
-    observed = sha256_of(path)
+    observed = sha256_file(path)
     if observed != archive.sha256:
         raise ArchiveError(
             f"{path.name} has sha256 {observed}, the list pins {archive.sha256}: it is damaged, or not what "
             f"{archive.name} {archive.version} was when the list was made; delete it, or pin what you trust"
         )
-
-
-def sha256_of(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 # --- reading
@@ -266,7 +236,7 @@ def read_archive(archive: Archive, path: Path, wanted: Callable[[str], bool]) ->
             sources[name] = member.read()
     placed = sources if path.name.endswith(WHEEL) else packaged(sources)
     files = sorted((unscattered(name), text) for name, text in placed.items())
-    return Content(files, dropped, licence_of(archive, path, metadata))
+    return Content(files, dropped, licence_of(path, archive.name, archive.version, metadata))
 
 
 def members_of(path: Path, limits: Limits) -> Iterator[Member]:
@@ -294,26 +264,3 @@ def packaged(sources: dict[str, bytes]) -> dict[str, bytes]:
 def unscattered(name: str) -> str:
     """The path of a wheel's file where it is installed."""
     return re.sub(r"^[^/]+\.data/(?:purelib|platlib)/", "", name)
-
-
-def licence_of(archive: Archive, path: Path, metadata: dict[str, bytes]) -> str:
-    """Licence in the metadata; ArchiveError where they are those of another release, or missing."""
-    if not metadata:
-        raise ArchiveError(f"{path} holds no METADATA or PKG-INFO: it is no wheel or source archive of a release")
-    fields = email.message_from_bytes(metadata[min(metadata)])
-    name, version = str(fields["Name"]), str(fields["Version"])
-    if normalized(name) != normalized(archive.name) or version.split("+")[0] != archive.version.split("+")[0]:
-        raise ArchiveError(
-            f"{path} is {name} {version}, the list says {archive.name} {archive.version}: correct the list"
-        )
-    if fields["License-Expression"]:
-        return str(fields["License-Expression"])
-    classified = [
-        line.rsplit(" :: ", 1)[1]
-        for line in map(str, fields.get_all("Classifier", []))
-        if line.startswith("License ::")
-    ]
-    if classified:
-        return "; ".join(classified)
-    lines = str(fields["License"] or "").strip().splitlines()
-    return lines[0].strip() if lines else "not stated"

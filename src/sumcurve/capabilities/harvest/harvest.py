@@ -26,8 +26,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sumcurve.capabilities.harvest.archives import Archive, normalized, read_archive
+from sumcurve.capabilities.harvest.archives import Archive, read_archive
 from sumcurve.capabilities.harvest.definitions import CANDIDATES, Candidate, Kind
+from sumcurve.fetch.wheels import normalized
 from sumcurve.machine.workers import worker_pool
 from sumcurve.store.errors import CorpusError
 

