@@ -69,7 +69,9 @@ def test_the_archives_are_there_and_give_the_corpus(study):
     (folder,) = Plan.read(study.path / "config").named("corpora", "corpus")
     corpus = Corpus(study.path / "results" / folder.key)
     packages = {part.name: {str(record.group).split("/")[0] for record in part} for part in corpus.parts}
-    assert packages == {**{part: {"lake", "pond"} for part in PARTS}, UNSEEN: {"zoo"}}
+    assert packages.pop(UNSEEN) == {"zoo"}
+    assert {*packages} == {*PARTS}
+    assert set().union(*packages.values()) == {"lake", "pond"}  # drawn by groups, of which there are few
     assert len(corpus.part(UNSEEN)) == 36
 
 
