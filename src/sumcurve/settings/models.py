@@ -97,8 +97,10 @@ class ModelSettings(Settings):
         return ""
 
     def multiply_adds(self, source: int, target: int, vocabulary: int) -> float:
-        """About how many a forward pass takes for one record. PlanError where a pretrained model is not there."""
-        raise NotImplementedError
+        """About how many a forward pass takes for one record. PlanError where nobody knows."""
+        from sumcurve.settings.config import PlanError  # which reads the settings of models
+
+        raise PlanError(f"model {self.kind}: no recorded study has measured what it takes")
 
     def stored(self, vocabulary: int) -> float:
         """About how many weights a training stores for each of its checkpoints."""

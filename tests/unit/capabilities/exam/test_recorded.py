@@ -18,7 +18,7 @@ ARCHIVES = sorted((ROOT / "benchmarks" / "exam" / "items").glob("*.tar.xz"))
 
 def unpacked(archive: Path, folder: Path) -> Path:
     with tarfile.open(archive) as stream:
-        stream.extractall(folder, filter="data")
+        stream.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))  # from 3.11.4 on
     return folder / "items"
 
 
