@@ -43,5 +43,10 @@ rule metrics:
         rules.compare.output.manifest,
     output:
         f"{TABLES}.json",
+    log:
+        f"{LOGS}/tables/{STUDY}-metrics.log",
+    params:
+        results=lambda wildcards, output: Path(output[0]).parents[1],
+        study=STUDY,
     shell:
-        "python -m sumcurve metrics {RESULTS:q} --study {STUDY:q}"
+        "python -m sumcurve metrics {params.results:q} --study {params.study:q} > {log:q} 2>&1"

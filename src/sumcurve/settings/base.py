@@ -25,6 +25,10 @@ PYPI = "pypi:"  # begins the name of a model in a package: pypi:NAME==VERSION
 LimitIfGiven = Annotated[Positive | None, Field(exclude_if=lambda limit: limit is None)]
 
 
+class PlanError(ValueError):
+    """A configuration that cannot be used; the message names file, key, value and remedy."""
+
+
 def on_the_hub(name: str) -> str:
     """The name; ValueError where it can be none of the hub's."""
     if not re.fullmatch(r"[A-Za-z0-9_][\w.-]*/[A-Za-z0-9_][\w.-]*", name, re.ASCII) or ".." in name:

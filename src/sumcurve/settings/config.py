@@ -18,6 +18,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from sumcurve.machine.spelling import meant, there_are
+from sumcurve.settings.base import PlanError as PlanError
 from sumcurve.settings.forms import FormFile, Layer
 from sumcurve.settings.study import FORMER, REFERENCE_SYSTEMS
 
@@ -29,10 +30,6 @@ EXTENDED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{,63}")  # a file beside the one
 HUB_LOCK = "hub.lock.yaml"  # beside config.yaml: by owner/name and commit the sha256 of files, as the hub stated them
 OTHER_BASE = re.compile(r"[-+]?0[0-9bx_]|.*:")  # 017 is 15 to YAML 1.1, and 1:30 is 90
 LEFT_OUT = ("corpora", "scores", "systems")  # of a study: entries that null takes away from what the study extends
-
-
-class PlanError(ValueError):
-    """A configuration that cannot be used; the message names file, key, value and remedy."""
 
 
 @dataclass(frozen=True, slots=True)

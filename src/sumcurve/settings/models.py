@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from sumcurve.settings.base import Boolean, Dropout, Positive, Settings
+from sumcurve.settings.base import Boolean, Dropout, PlanError, Positive, Settings
 from sumcurve.settings.search import Decoding
 from sumcurve.settings.training import LOSSES, PhaseSettings, Training
 
@@ -98,8 +98,6 @@ class ModelSettings(Settings):
 
     def multiply_adds(self, source: int, target: int, vocabulary: int) -> float:
         """About how many a forward pass takes for one record. PlanError where nobody knows."""
-        from sumcurve.settings.config import PlanError  # which reads the settings of models
-
         raise PlanError(f"model {self.kind}: no recorded study has measured what it takes")
 
     def stored(self, vocabulary: int) -> float:
