@@ -13,12 +13,13 @@ from sumcurve.watch import slurm
 from sumcurve.watch.driver import DriverError
 
 WATCHES = """
-import signal, sys, threading
+import signal, sys, time
 from pathlib import Path
 from sumcurve.watch.slurm import watch_queue
 signal.signal(signal.SIGINT, signal.default_int_handler)  # where this test runs with nohup, too
 watch_queue(Path(sys.argv[1]), seconds=0.05)
-threading.Event().wait(60)
+for _ in range(1000):  # as a driver looks at its jobs
+    time.sleep(0.05)
 """
 # Of Slurm's list of reasons (https://slurm.schedmd.com/job_reason_codes.html).
 LASTING = [
