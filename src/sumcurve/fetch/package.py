@@ -90,7 +90,7 @@ def _dequantise(folder: Path, file: str) -> None:
         with redirect_stderr(io.StringIO()):  # progress bars
             tokenizer = AutoTokenizer.from_pretrained(folder, **offline)
             loaded: Any = AutoModelForCausalLM.from_pretrained(folder, **offline, **dense)
-    except Exception as error:  # those of transformers and gguf have no common class
+    except Exception as error:  # of parsers of somebody's bytes, which have no common class
         raise ArchiveError(
             f"{file} cannot be read ({type(error).__name__}: {error}): it is damaged, or of an architecture that "
             "transformers does not read, or gguf is missing (`pip install 'sumcurve[pretrained]'`)"

@@ -58,7 +58,7 @@ class HubModel:
 
 
 def checked(rule: Callable[..., str], *values: str) -> str:
-    """What a rule of the settings makes of values of the command line; PlanError where they break it."""
+    """Value that a rule of the settings gives for values of the command line; PlanError where they break it."""
     try:
         return rule(*values)
     except ValueError as error:

@@ -61,7 +61,7 @@ class PhasesTable(Settings):
     seeds: Annotated[list[Seed], Once] = []
     """Seeds beside the study's own that these methods are trained with."""
     controls: Boolean = True
-    """Whether a control is trained for each: as many updates of the final stage with the loss of the stage before."""
+    """True where each has a control: as many updates of the final stage with the loss of the stage before."""
 
 
 Systems = dict[str, dict[str, Any] | None]

@@ -54,7 +54,7 @@ class Kind:
 
     @property
     def about(self) -> str:
-        """What its builder does, in a line."""
+        """Summary line of its builder's docstring, which Snakemake shows as the rule's."""
         builder = self.builder.func if isinstance(self.builder, partial) else self.builder
         return str(builder.__doc__).partition("\n")[0]
 

@@ -108,7 +108,7 @@ class Measured:
         return self.seconds / self.updates * training.adds / self.training.adds
 
     def note(self, training: Training) -> str:
-        """What the estimate of another training rests on; "" for one of the same method."""
+        """Basis of another training's estimate, in words; "" for one of the same method."""
         nearest, method = self.training.method, training.method
         but = "" if training.form.model.passes is None else f", but an update {CORE_ADDS:.2g} multiply-adds a second"
         taken = f"it is taken to cost what {nearest} does{but}"

@@ -119,7 +119,11 @@ class TransformersSettings(ModelSettings):
         return self.model_dump(mode="json", exclude=apart)
 
     def multiply_adds(self, source: int, target: int, vocabulary: int) -> float:
-        """By the shapes of its weights, without attention's own products; lengths are in words."""
+        """Multiply-adds of a forward pass for one record of `source` and `target` words, by the shapes of the weights.
+
+        A subword takes one of each weight of a matrix that it passes; products of queries with keys, which are few, are
+        left out. The vocabulary is the model's own. PlanError where its folder is not here.
+        """
         matrices = {name: prod(shape) for name, shape in self._shapes().items() if len(shape) == 2}
         tables = [size for name, size in matrices.items() if LOOKED_UP.search(name)]
         encoder = sum(size for name, size in matrices.items() if "encoder." in name and not LOOKED_UP.search(name))
@@ -131,6 +135,7 @@ class TransformersSettings(ModelSettings):
         return self.tokens_a_word * (read * reading + target * decoder)
 
     def stored(self, vocabulary: int) -> float:
+        """Number of weights in a checkpoint: all, or LoRA's matrices. PlanError where the model is not here."""
         if self.lora is None:
             return sum(map(prod, self._shapes().values()))
         endings = tuple(f".{name}.weight" for name in self.lora.modules or WITH_LORA)
@@ -138,7 +143,7 @@ class TransformersSettings(ModelSettings):
 
     @property
     def passes(self) -> float:
-        """Forward, backward to inputs and, without LoRA, to weights."""
+        """Cost of an update, in forward passes: forward, backward to inputs and, without LoRA, to weights."""
         return 2.0 + (self.lora is None) + self.gradient_checkpointing
 
     def _shapes(self) -> Mapping[str, list[int]]:
