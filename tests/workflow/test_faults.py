@@ -121,8 +121,9 @@ def test_a_driver_and_a_job_that_are_killed_change_nothing(checkout_of_tree, fin
     driver = Driver(checkout)
     assert driver.until(draw.randint(1, 2), STEPS), driver.said
     second = checkout.run("snakemake", "--cores", "1", check=False)
-    assert second.returncode == 0 or "locked" in second.stdout or "run again" in second.stdout, second.stdout
-    assert driver.process.poll() is not None or second.returncode, "both ran to their end"
+    # The first one's Snakemake may have ended before the second one asked for the lock.
+    said = ("locked", "run again") if second.returncode else ("Nothing to be done",)
+    assert any(line in second.stdout for line in said), second.stdout
     driver.kill_driver()
 
     before = kill_jobs(checkout, 1, draw)

@@ -18,13 +18,16 @@ def verified(wildcards=None):
 
 @cache
 def start():
-    """Verify the study, write its plan, and have the run end where it must; local jobs share the GPUs that are there."""
+    """Verify the study, write its plan, and have the run end where it must; local jobs share the GPUs that are there.
+
+    The cache keeps what it gives, the open file by which another run sees this one, until the process ends.
+    """
     state = Path(workflow.persistence.path)
     slurm = workflow.executor_plugin.name == "slurm"
     try:
         if slurm and workflow.executor_settings.status_command == "sacct":
             require_accounting()
-        begin(PLAN, Path(RESULTS), state)
+        joined = begin(PLAN, Path(RESULTS), state)
         WRITTEN.write(Path(HOME))
         if workflow.local_exec and "gpu" not in workflow.global_resources:
             if cards := len(pool(dict(os.environ))):
@@ -34,6 +37,7 @@ def start():
     if slurm:
         end_children_first()
         watch_queue(state)
+    return joined
 
 
 def manifests(step):
