@@ -31,7 +31,7 @@ TABLE = Path(__file__).with_suffix(".csv")
 COLUMNS = ("tagger", "version", "of", "contrasts", "made", "share", "share_low", "share_high")
 OVERWRITTEN, EXCHANGED = "one word of the source", "two words exchanged"
 Line = tuple[str, ...]
-REASONS = ("another class", "another dependency", "same two words at other places", "context or list")
+REASONS = ("another class", "another dependency", "the same words at other places", "context or list")
 
 
 def read(path: Path) -> list[tuple[list[list[str]], list[list[str]], Line]]:
@@ -85,11 +85,10 @@ def reason(gold: Parsed, source: Parsed, words: Line, line: Line) -> int:
         return 0
     if all(first.label != second.label for first, second in pairs):
         return 1
-    wanted = {words[where[0]], new}
-    exchanges = (
-        [words[place] for place in changed(words, one)] for one in made(gold, source) if len(one) == len(words)
-    )
-    return 2 if len(where) == 2 and any(set(one) == wanted for one in exchanges) else 3
+    wanted = [(words[place], line[place]) for place in where]
+    lines = (one for one in made(gold, source) if len(one) == len(words))
+    exchanges = ([(words[place], one[place]) for place in changed(words, one)] for one in lines)
+    return 2 if any(sorted(exchange) == sorted(wanted) for exchange in exchanges) else 3
 
 
 def main() -> None:
@@ -127,8 +126,8 @@ def main() -> None:
                     "contrasts": count,
                     "made": 0,
                     "share": "",
-                    "low": "",
-                    "high": "",
+                    "share_low": "",
+                    "share_high": "",
                 }
             )
     for row in found:
