@@ -88,7 +88,10 @@ def load(name: str, components: Collection[str], remedy: str) -> tuple["Language
             f"{name}; nothing is downloaded by itself), or {remedy}"
         ) from error
     except (ImportError, ValueError) as error:
-        raise PipelineError(f"the spaCy pipeline {name!r} cannot be loaded ({error}): {remedy}") from error
+        raise PipelineError(
+            f"the spaCy pipeline {name!r} cannot be loaded ({error}; spaCy itself: pip install 'sumcurve[entities]'): "
+            f"{remedy}"
+        ) from error
     if missing := [component for component in components if component not in nlp.pipe_names]:
         has = ", ".join(nlp.pipe_names) or "nothing"
         raise PipelineError(
