@@ -38,7 +38,8 @@ class Transformers(Family):
             return [File(model.sha256, model.path, shards=MODEL_FILES, pinned=file)]
         if model.hub is None:
             raise PlanError(f"{file}: model: say by `path`, or by `hub` and `revision`, where the model comes from")
-        return [File(model.sha256, fetched_model(model.sha256), harvested=True, shards=MODEL_FILES, pinned=file)]
+        place, name = fetched_model(model.sha256), (model.hub, model.revision)
+        return [File(model.sha256, place, harvested=True, shards=MODEL_FILES, pinned=file, model=name)]
 
     def refusal(self, corpus: CorpusSettings) -> Refusal | None:
         for penalty in ("coverage_penalty", "entity_penalty"):
