@@ -150,7 +150,7 @@ def fables(count: int, seed: int = 0) -> list[dict[str, Any]]:
     return found
 
 
-def make_chat_model(folder: Path) -> Path:
+def make_chat_model(folder: Path, width: int = 16, layers: int = 1) -> Path:
     """A small decoder that writes what its random weights say, and reads prompts of any length here."""
     texts = [sentence for record in fables(200) for sentence in record["source"]]
     tokenizer = make_tokenizer(texts, "gpt2", size=400)
@@ -158,9 +158,9 @@ def make_chat_model(folder: Path) -> Path:
     torch.manual_seed(0)
     config = transformers.LlamaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=1,
+        hidden_size=width,
+        intermediate_size=2 * width,
+        num_hidden_layers=layers,
         num_attention_heads=2,
         max_position_embeddings=4096,
         eos_token_id=tokenizer.eos_token_id,

@@ -12,6 +12,7 @@ from sumcurve.scores.scorer import Scorer
 from sumcurve.settings.base import Settings
 from sumcurve.settings.config import Block
 from sumcurve.settings.forms import Form
+from sumcurve.settings.models import ModelSettings
 from sumcurve.settings.study import StudySettings
 from sumcurve.sources.source import Source
 from sumcurve.store.kind import Kind
@@ -130,6 +131,10 @@ class Capability:
     def item_cost(self, folder: Folder) -> float | None:
         """Seconds of one item of a folder of its kinds; None where no recorded study has measured them."""
         return self.item_seconds
+
+    def writer(self, folder: Folder) -> tuple[ModelSettings, int, int] | None:
+        """The pretrained model that writes each item of such a folder, the words that it reads, and those it writes."""
+        return None
 
     def missing(self, folders: Folders) -> "Sequence[Missing]":
         """Rows of table `missing` for folders of its own that are not finished; `folders` has no outputs yet."""

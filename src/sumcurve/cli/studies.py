@@ -10,15 +10,16 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sumcurve.cli.messages import note
 from sumcurve.cli.places import CONFIG, RECORDS, STUDY, add_verb, lock
 from sumcurve.corpora.store import PARTS
 from sumcurve.files.layout import Layout
 from sumcurve.machine import devices
-from sumcurve.machine.arguments import INTERNALS, Verbs, listed, positive
+from sumcurve.machine.arguments import INTERNALS, Verbs, listed, natural, positive
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import add_option
 from sumcurve.share import committed
@@ -148,11 +149,13 @@ def _add_settings_verbs(verbs: Verbs) -> None:
     command.add_argument("--schema", action="store_true", help="write config/schema and config/README.md anew instead")
     command = add_verb(verbs, "add", "a study of a corpus of your own, written from its data", added, example=MINE)
     command.add_argument("corpus", help="a file of raw records, a folder of such files, or hf://owner/name of the hub")
-    command.add_argument("--name", help="of the corpus and of its study [the hub's]")
+    command.add_argument("--name", help="of the corpus and of its study [the file's, or the hub's]")
     command.add_argument(
         "--models", type=listed, metavar="NAME,…", help="methods, models of the hub or of packages [abs,pcov,trans]"
     )
     command.add_argument("--sizes", type=sizes, metavar="N,…", help="numbers of training records [percents]")
+    text = "numbers of examples in prompts of the chat models among --models, as 0,4 [no prompts]"
+    command.add_argument("--prompts", type=partial(sizes, least=0), metavar="K,…", help=text)
     command.add_argument("--below", metavar="FOLDER", help="of the hub's data set, where it has several")
     command.add_argument("--format", help="of the files [by their content]")
     for name in ("delimiter", "quoting", "no_heads", "rows"):
@@ -260,8 +263,7 @@ def measured_costs(card: str | None = None) -> "tuple[Sequence[Measured], dict[s
     has_gpu = bool(devices.pool(dict(os.environ)))
     if has_gpu and card is None and len(on_cpu) < len(runs):
         return [run for run in runs if run.device != "cpu"], recorded, "a GPU"
-    files = sorted(Path("benchmarks").glob("gpu*.json"))
-    cards = {(one := json.loads(path.read_text(encoding="utf-8")))["machine"]["device"]: one for path in files}
+    cards = measured_cards()
     if card is None and has_gpu:
         files = sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))
         models = re.findall(r"^Model:\s*(.*\S)", "\n".join(path.read_text() for path in files), re.MULTILINE)
@@ -434,20 +436,29 @@ def added(arguments: "argparse.Namespace") -> None:
     add(arguments, CONFIG, costs=cost_lines)
 
 
-def sizes(text: str) -> list[int]:
-    """Rising numbers with commas between them."""
-    numbers = [positive(number) for number in listed(text)]
+def sizes(text: str, least: int = 1) -> list[int]:
+    """Rising numbers of records, with commas between them."""
+    numbers = [natural(number, least) for number in listed(text)]
     if not numbers or numbers != sorted(set(numbers)):
         raise argparse.ArgumentTypeError(f"{text!r}: give rising numbers of records, as 100,1000,10000")
     return numbers
 
 
 def cost_lines(plan: Plan) -> list[str]:
-    """Lines on the cost of a study by recorded studies: work without an estimate first."""
+    """Lines on the cost of a study by recorded studies, and on each measured card: work without an estimate first."""
     from sumcurve.watch.estimate import amount, estimate, not_estimated
 
-    basis, recorded, device = measured_costs()
-    estimated = estimate(plan, Path("results"), basis, None, recorded)
-    hours = amount(estimated.total, bool(estimated.unpriced))
-    notes = (f"note: {note}" for note in estimated.notes)
-    return [*not_estimated(estimated), f"core-hours to do, on {device}: {hours}", *notes]
+    lines: dict[str, None] = {}
+    for card in (None, *measured_cards()):
+        basis, recorded, device = measured_costs(card)
+        estimated = estimate(plan, Path("results"), basis, None, recorded)
+        hours = amount(estimated.total, bool(estimated.unpriced))
+        notes = (f"note: {note}" for note in estimated.notes)
+        lines |= dict.fromkeys((*not_estimated(estimated), f"core-hours to do, on {device}: {hours}", *notes))
+    return [*lines]
+
+
+def measured_cards() -> dict[str, dict[str, Any]]:
+    """What `benchmarks/gpu.py` measured, by the name of the card."""
+    files = sorted(Path("benchmarks").glob("gpu*.json"))
+    return {(one := json.loads(path.read_text(encoding="utf-8")))["machine"]["device"]: one for path in files}

@@ -40,7 +40,7 @@ from sumcurve.sources.content import Content, patterns, text_digest
 from sumcurve.sources.csv import layout_notes
 from sumcurve.sources.lines import as_corpus_error, read_lines
 from sumcurve.sources.parallel import side_of, summaries_of
-from sumcurve.sources.pinned import File
+from sumcurve.sources.pinned import File, fetched_model
 from sumcurve.sources.raw import BAD_SPLIT, FIELDS, Dropped, Place, RawRecord, Refused
 from sumcurve.sources.source import Inside
 from sumcurve.store.manifest import sha256_file
@@ -50,13 +50,14 @@ from sumcurve.study.added_fields import Found, found_in, has_words, keys_of_obje
 from sumcurve.study.added_parts import Candidate, Digests, lacking, parts_drawn, ready_files, repeats, test_notes
 from sumcurve.study.doors import CAPABILITIES, SOURCES, Raw
 from sumcurve.study.languages import Language, language_of
+from sumcurve.study.methods import read_method
 from sumcurve.study.plan import Plan
 from sumcurve.study.planning.checks import NAME
 
 OF_DATA = re.compile(r"\.(json|jsonl|ndjson|csv|tsv|parquet|pq|zip)\b")  # endings of files that are no lone texts
 FLAGS = (
     *("format", "delimiter", "quoting", "no_heads", "rows", "below", "models", "sizes", "form", *FIELDS, "chat"),
-    *("target_list", "gather", *PARTS),
+    *("target_list", "gather", *PARTS, "prompts"),
 )
 FIRST_ROWS = 1000  # in which fields are looked for
 FORMATS = {"parquet": "parquet", "json": "jsonl", "table": "csv"}  # by kinds of files
@@ -182,7 +183,7 @@ def fields_in(content: Content, arguments: argparse.Namespace, name: str) -> Fou
     listed = [f"{', '.join(made)}: texts are made of them by `{command}`"] if made else []
     if listed and not found.asked:
         raise PlanError(f"{content.path}: {listed[0]}")
-    if found.asked or (arguments.name is None and not arguments.corpus.startswith(HUB)):
+    if found.asked:
         raise PlanError("; ".join([asked_for(content.path, found, arguments, name), *listed]))
     if "source" in fields and fields["source"] == fields["target"]:
         raise PlanError(
@@ -202,8 +203,6 @@ def asked_for(path: Path, found: Found, arguments: argparse.Namespace, name: str
         f"which field is the {ours} ({' or '.join(columns) or 'none is known as one'})? say --{ours} FIELD"
         for ours, columns in found.asked.items()
     ]
-    if arguments.name is None:
-        asks.append("say --name, which the corpus and its study get")
     words = ["sumcurve add", shlex.quote(arguments.corpus), "--name", name]
     guessed = {ours: columns[0] if columns else "???" for ours, columns in found.asked.items()}
     settled = {ours: of for ours, of in found.fields.items() if ours in ("source", "target", "chat")}
@@ -403,6 +402,8 @@ COMMENTS = {  # of keys of the core
     "published": "As counted without repeats, before lengths are looked at: at most so many. For `make plan` alone.",
     "percents": "Of the training part; forecasts need four sizes.",
     "sizes": "Training records; forecasts need four sizes.",
+    "axis": "Table data_axis: from how many records on is training ahead of a prompt?",
+    "systems": "Examples are records that trainings of so many learn from; weights answer here, on a CPU.",
     "source_tokens": "What a model reads of a source: all of it in nine of ten records, if that is no more than 400.",
     "target_tokens": "What it learns to write: all of it in 99 of 100 records, if that is no more than 512.",
 }
@@ -508,6 +509,27 @@ def methods_of(arguments: argparse.Namespace, config: Path, note: Callable[[str]
     return [written[name].stem if name in written else name for name in arguments.models]
 
 
+def prompted(
+    config: Path, methods: Sequence[str], form: str, examples: Sequence[int], words: int
+) -> dict[str, dict[str, Any]]:
+    """Systems of the chat models among the methods, each with these numbers of examples, of sources of `words`.
+
+    PlanError where there is none whose weights are pinned.
+    """
+    systems = {}
+    for name in methods:
+        method = read_method(config / "methods" / f"{name}.yaml")
+        model = dict(method.forms[form].model) if form in method.forms else {}
+        if model.get("chat") and (sha256 := model["sha256"]):
+            said = {"kind": "chat", "title": f"{method.title}, prompted", "model": model["hub"] or model["path"]}
+            said |= {"weights": {"path": model["path"] or fetched_model(sha256), "sha256": sha256}}
+            systems[f"{name}_prompted"] = {**said, "examples": [*examples], "source_words": words}
+    if not systems:
+        named = ", ".join(methods)
+        raise PlanError(f"--prompts: {named}: none is a chat model with its sha256 (`sumcurve model NAME --pin`)")
+    return systems
+
+
 def add(
     arguments: argparse.Namespace,
     config: Path,
@@ -590,15 +612,19 @@ def add(
     }
     corpus |= {key: addition.value for key, addition in added.items()}
     methods = methods_of(arguments, config, note)
+    form = arguments.form or ("finetune" if arguments.models else "small")
     which = "Pretrained models" if arguments.models else "Three methods that differ in kind"
     settings: dict[str, Any] = {
         "title": f"{name}. {which}, on records of {origin.called}",
         "corpora": {name: corpus},
         "methods": methods,
-        "form": arguments.form or ("finetune" if arguments.models else "small"),
+        "form": form,
         "seeds": [1, 2, 3],
         "scores": counts.language.scores(SCORERS),
     }
+    if arguments.prompts:
+        systems = prompted(config, methods, form, arguments.prompts, corpus["source_tokens"])
+        settings |= {"axis": "rouge1", "systems": systems}
     comments = COMMENTS | {key: addition.comment for key, addition in added.items()}
     comments |= {"scores": f"{counts.language.reason}."} | ({"prepare": counts.language.reason} if ready else {})
     write_text(study, written(settings, comments))

@@ -110,7 +110,9 @@ class Measured:
     def note(self, training: Training) -> str:
         """Basis of another training's estimate, in words; "" for one of the same method."""
         nearest, method = self.training.method, training.method
-        but = "" if training.form.model.passes is None else f", but an update {CORE_ADDS:.2g} multiply-adds a second"
+        how, speed = training.form.training, f"{CORE_ADDS:.2g} multiply-adds a second of a core"
+        of_batch = f", but an update (batch {how.batch}, precision {how.precision}) by its weights, {speed}"
+        but = "" if training.form.model.passes is None else of_batch
         taken = f"it is taken to cost what {nearest} does{but}"
         return "" if nearest == method else f"{method}: no training of it is measured; {taken}"
 

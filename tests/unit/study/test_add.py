@@ -405,7 +405,8 @@ def test_a_data_set_and_two_models_of_the_hub_are_one_line_to_a_plan_and_its_cos
         (["hf://owner/tiny-news", "--models", "bart_bass"], r"bart_bass.yaml is missing; .*bart_base"),
         (["hf://owner/tiny-news", "--below", "other"], "no file below 'other' that is read here"),
         (["hf://owner/tiny-news", "--models", MODELS, "--sizes", "5,9999"], "9,999 training records of the 220"),
-        (["tiny.jsonl"], "say --name"),
+        (["tiny.jsonl", "--prompts", "0,4"], "--prompts: abs, pcov, trans: none is a chat model"),
+        (["tiny.jsonl", "--models", MODELS, "--prompts", "0"], "--prompts: bart_base, t5_small: none is a chat model"),
         (["tiny.jsonl", "--name", "x", "--below", "data"], "--below names a folder of a data set of the hub"),
     ],
 )

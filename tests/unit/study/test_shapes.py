@@ -648,7 +648,6 @@ def test_all_that_is_missing_is_asked_for_at_once_with_the_command_to_type(place
         add(monkeypatch, "my data.csv", "--sizes", "20,40")
     message = str(refused.value)
     assert "which field is the source (none is known as one)? say --source FIELD; which field is the target" in message
-    assert "say --name" in message
     command = "sumcurve add 'my data.csv' --name my_data --sizes 20,40 --source ??? --target ???"
     assert f"`{command}`" in message
     assert f"Artigo ({rows[0]['Artigo'][:20]}" in message

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 from sumcurve.capabilities.capability import Capability, Folders
 from sumcurve.capabilities.chat.folders import KINDS, ChatSpecification
 from sumcurve.capabilities.chat.judge import JUDGE, Judge
+from sumcurve.capabilities.chat.service import TIMES
 from sumcurve.capabilities.chat.system import Chat, ChatSettings
-from sumcurve.planning.folder import PlannedCorpus
+from sumcurve.capabilities.pretrained.settings import TransformersSettings
+from sumcurve.planning.folder import Folder, PlannedCorpus
 from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.base import MODEL_FILES, ZERO_SHOT
 from sumcurve.settings.config import PlanError
+from sumcurve.settings.models import ModelSettings
 from sumcurve.sources.pinned import File
 from sumcurve.store.records import RecordError
 from sumcurve.systems.rows import Scored
@@ -19,6 +22,9 @@ from sumcurve.tables import Listing
 
 if TYPE_CHECKING:
     from sumcurve.capabilities.chat.evidence import Prompts
+
+
+ALONE = 7  # a subword is written in the time in which so many are read at once: SmolLM2-135M, one answer at a time
 
 
 class PromptedModels(Capability):
@@ -44,7 +50,12 @@ class PromptedModels(Capability):
             }
         except RecordError as error:
             raise PlanError(f"{plan.where('systems', name)}: {error}") from None
-        files = [File(sha256, path, shards=MODEL_FILES) for sha256, path in kind.files(settings).items()]
+        trained = {file.sha256: file for of, form in plan.methods.items() for file in plan.model_files(form, of)}
+        pinned = plan.where("systems", name)
+        given = {
+            sha256: File(sha256, path, False, MODEL_FILES, pinned) for sha256, path in kind.files(settings).items()
+        }
+        files = [trained.get(sha256, file) for sha256, file in given.items()]
         if 0 in settings.examples:
             stem = {"corpus": corpus.name, "system": f"{name}-n0"}
             output = plan.add("chat", specification, [corpus.prepared], files, **stem)
@@ -67,6 +78,14 @@ class PromptedModels(Capability):
             for name, (kind, settings) in plan.systems.items()
             if isinstance(settings, ChatSettings) and 0 in settings.examples
         }
+
+    def writer(self, folder: Folder) -> "tuple[ModelSettings, int, int] | None":
+        settings = folder.specification["settings"]
+        if "url" in settings:
+            return None
+        model = TransformersSettings(kind="transformers", sha256=settings["weights"], architecture="decoder", chat=True)
+        words = settings["longest"] // TIMES
+        return model, settings.get("source_words", words), ALONE * words
 
     def digest(self, plan: PlannedStudy) -> Mapping[str, Any]:
         """Prices of users, which determine table prompts."""

@@ -61,7 +61,7 @@ KINDS: dict[str, Kind] = {
         specification=ChatSpecification,
         builder=chat,
         version=Chat.version,
-        mem_mb=2000,
+        mem_mb=4000,
         minutes=1440,
     ),
 }

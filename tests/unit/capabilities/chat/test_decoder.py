@@ -14,6 +14,7 @@ from sumcurve.capabilities.chat.decoder import STOP, Decoder
 from sumcurve.fetch.hub import sha256_of_model
 from sumcurve.settings.config import PlanError
 from sumcurve.study.plan import Plan
+from sumcurve.watch import costs, estimate
 from unit.capabilities.chat.test_study import write_study
 
 MOST = 8
@@ -132,6 +133,28 @@ def test_a_study_prompts_without_a_server_and_repeats_a_killed_step(folder, tmp_
     for key in (*plan.folder(output).inputs, output):
         workplace.build(plan, key, again)
     assert (again / "results" / output / "summaries.jsonl").read_bytes() == summaries
+
+
+def test_a_prompt_is_priced_by_the_weights_that_its_subwords_pass(folder, tmp_path):
+    """Of each item `source_words` and a fourth of the answer's tokens, two subwords each; those written take longer."""
+
+    def price(**settings):
+        home = workplace.configured(tmp_path / str(len(list(tmp_path.iterdir()))))
+        plan = written(home, folder, **settings)
+        seconds = estimate.prices(plan, home / "results", [], {})
+        (output,) = (row.output for row in plan.rows if row.method == "prompted-zero-shot")
+        return seconds[output] - costs.START
+
+    network = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    weights = sum(one.numel() for name, one in network.named_parameters() if one.dim() == 2 and "embed" not in name)
+    items = 20
+    one_word_read = 2 * weights * items / costs.CORE_ADDS
+    told = {"parameters": {"max_tokens": 8}}
+    short, long = price(source_words=10, **told), price(source_words=110, **told)
+    assert long - short == pytest.approx(100 * one_word_read, rel=1e-3)
+    assert short > 12 * one_word_read
+    shorter = price(source_words=10, parameters={"max_tokens": 4})
+    assert short - shorter > one_word_read
 
 
 @pytest.mark.parametrize(
