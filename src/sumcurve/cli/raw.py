@@ -13,9 +13,10 @@ from sumcurve.cli.messages import note
 from sumcurve.cli.places import CONFIG, STUDY, add_verb, home_of, lock
 from sumcurve.machine.arguments import INTERNALS, Verbs
 from sumcurve.planning.folder import raw_file
-from sumcurve.settings.base import MODEL_FILES, PYPI, hub_or_package, revision_of
+from sumcurve.settings.base import PYPI, hub_or_package, revision_of
 from sumcurve.settings.config import HUB_LOCK
 from sumcurve.settings.content import Raw
+from sumcurve.settings.models import PinnedModel
 from sumcurve.sources.pinned import File, fetched_model
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import write_json
@@ -69,13 +70,14 @@ def pin_of(path: Path) -> Pin:
         for file, raw in files:
             if Path(file.path).name == path.name:
                 return Pin(study, file, raw)
-        for name, form in plan.methods.items():
-            model = dict(form.model)
-            place = fetched_model(model["sha256"]) if model["kind"] == "transformers" and model["hub"] else ""
-            if Path(place).name == path.name:
-                said = str(CONFIG / "methods" / f"{name}.yaml")
-                file = File(model["sha256"], place, harvested=True, shards=MODEL_FILES, pinned=said)
-                return Pin(study, file, model=(model["hub"], model["revision"]))
+        models = {str(CONFIG / "methods" / f"{name}.yaml"): form.model for name, form in plan.methods.items()}
+        models |= {plan.where("scores", name): scorer.settings for name, scorer in plan.scorers.items()}
+        for said, model in models.items():
+            if not isinstance(model, PinnedModel) or not model.hub:
+                continue
+            folder = model.file(said)
+            if folder is not None and Path(folder.path).name == path.name:
+                return Pin(study, folder, model=(model.hub, str(model.revision)))
     raise PlanError(f"no study in {CONFIG / 'studies'} names {path.name}, neither a corpus nor a model of the hub")
 
 
