@@ -1,4 +1,4 @@
-"""The scorer `bertscore`, by a pinned encoder. It is descriptive until it is validated.
+"""The scorer `bertscore`, by a pinned encoder. Precision, which may prefer a text without its end, ranks nothing.
 
 Texts are the tokens of summaries and references, joined by blanks, since a trained system writes tokens only. Scores
 are computed on the CPU.
@@ -21,13 +21,13 @@ MODEL = "model"
 class BertScored(ReadsFiles, AgainstAll):
     """BERTScore against the best of all references; the first hex digits of the model's sha256 are in the signature."""
 
-    version = "8a51212f75a8f989"
+    version = 1
     Settings = BertScoreSettings
     claims: ClassVar[Mapping[str, Claim]] = {"bertscore_recall": "coverage"}
     metrics = (
-        Metric("bertscore", "BERTScore F1", "BERTScore", "cosine", 4, ranks=False),
+        Metric("bertscore", "BERTScore F1", "BERTScore", "cosine", 4),
         Metric("bertscore_precision", "BERTScore precision", "precision", "cosine", 4, ranks=False),
-        Metric("bertscore_recall", "BERTScore recall", "recall", "cosine", 4, ranks=False),
+        Metric("bertscore_recall", "BERTScore recall", "recall", "cosine", 4),
     )
 
     def files(self, output: str) -> Mapping[File, str]:
