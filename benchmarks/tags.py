@@ -156,7 +156,11 @@ def rows(name: str, sample: str, sentences: list[Sentence], marks: Sequence[int]
             counts.setdefault(f"{one}, recall", []).append((both, sum(gold == one for gold, _ in classes)))
     if not (name in TAGGERS or found.labels):
         counts["clause or phrase"] = clauses(sentences, marks)
-    told = {"tagger": name, "version": tagger.facts["version"], "sample": sample}
+    told = {
+        "tagger": name if name in TAGGERS else tagger.facts["name"],
+        "version": tagger.facts["version"],
+        "sample": sample,
+    }
     return [told | {"of": of} | share(np.array(counted)) for of, counted in counts.items()]
 
 

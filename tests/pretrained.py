@@ -148,3 +148,26 @@ def fables(count: int, seed: int = 0) -> list[dict[str, Any]]:
             body.insert(2, line.upper())
         found.append({"id": f"fable-{number}", "source": body, "target": [line], "group": f"book-{number % 8}"})
     return found
+
+
+def make_chat_model(folder: Path) -> Path:
+    """A small decoder that writes what its random weights say, and reads prompts of any length here."""
+    texts = [sentence for record in fables(200) for sentence in record["source"]]
+    tokenizer = make_tokenizer(texts, "gpt2", size=400)
+    tokenizer.chat_template = CHAT
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=4096,
+        eos_token_id=tokenizer.eos_token_id,
+        bos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        initializer_range=0.5,
+    )
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

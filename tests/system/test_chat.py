@@ -12,49 +12,21 @@ import threading
 import time
 import urllib.request
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
-import torch
-import transformers
 from transformers.utils.import_utils import is_serve_available
 
 import workplace
-from pretrained import make_tokenizer
+from pretrained import make_chat_model
 from sumcurve.fetch.hub import sha256_of_model
 from sumcurve.store import manifest
 from sumcurve.store.stage import BuildError
 from sumcurve.study.plan import Plan
 from unit.capabilities.chat.test_study import write_study
 
-ROOT = Path(__file__).parents[2]
-TEMPLATE = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}assistant:"
 SERVE = [os.environ.get("SUMCURVE_SERVING", sys.executable), "-m", "transformers.cli.transformers", "serve"]
 
 pytestmark = pytest.mark.long
-
-
-def make_model(folder: Path) -> Path:
-    """A small decoder that writes what its random weights say, and reads prompts of any length here."""
-    rows = map(json.loads, (ROOT / "tests" / "data" / "tales.jsonl").read_text().splitlines())
-    tokenizer = make_tokenizer([sentence for row in rows for sentence in row["source"]], "gpt2", size=400)
-    tokenizer.chat_template = TEMPLATE
-    torch.manual_seed(0)
-    config = transformers.LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        max_position_embeddings=4096,
-        eos_token_id=tokenizer.eos_token_id,
-        bos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        initializer_range=0.5,
-    )
-    transformers.LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
 
 
 def free_port() -> int:
@@ -70,7 +42,7 @@ def model(tmp_path_factory):
             "transformers serve does not start here: pip install 'transformers[serving]' into another environment, and "
             "name its Python by SUMCURVE_SERVING"
         )
-    return make_model(tmp_path_factory.mktemp("model") / "random")
+    return make_chat_model(tmp_path_factory.mktemp("model") / "random")
 
 
 @contextmanager

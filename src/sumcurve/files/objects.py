@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -132,13 +133,12 @@ def begins_as_json(text: str) -> bool:
     """Tell whether line 1 is an object, or a list of objects begins there, or all of the text is one object."""
     if LIST.match(text):
         return True
-    for part in (text[: text.find("\n") if "\n" in text else None], text):
-        if part.lstrip(BOM).lstrip().startswith("{"):
-            try:
-                return isinstance(json.loads(part), dict)
-            except (ValueError, RecursionError):
-                continue
-    return False
+    return any(is_object(part.lstrip(BOM)) for part in (text.partition("\n")[0], text))
+
+
+def is_object(text: str) -> bool:
+    """Tell whether a text is one JSON object."""
+    return text.lstrip().startswith("{") and isinstance(_parsed(text), dict)
 
 
 def dotted(row: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -203,7 +203,7 @@ def _list_in(path: Path, text: str, decoder: json.JSONDecoder, inside: str | Non
     begin = _after_space(text, 0)
     is_long = "\n" in text.strip()
     second = text[begin:].partition("\n")[2].partition("\n")[0]
-    has_lines = second.startswith("{") and isinstance(_parsed(second), dict)  # behind a lone bracket, if in no list
+    has_lines = second.startswith("{") and is_object(second)  # behind a lone bracket, if in no list
     if text[begin : begin + 1] == "[" and LIST.match(text):
         if inside is not None:
             raise FileError(f"{path}: a list itself, without a path {inside!r}: leave --rows out")
@@ -232,7 +232,12 @@ def _list_in(path: Path, text: str, decoder: json.JSONDecoder, inside: str | Non
             names = ", ".join([*value][:SHOWN]) + (f" and {len(value) - SHOWN} more" if len(value) > SHOWN else "")
             raise FileError(f"{path}: one object, without a list of objects among {names}: write one a line")
         if lists and 2 * sum(len(json.dumps(of)) for of in lists.values()) > len(text):
-            raise FileError(f"{path}: several lists of objects: name one, by --rows {' or --rows '.join(lists)}")
+            keys = [[*map(json.dumps, name.split("."))] for name in lists]
+            program = shlex.quote(", ".join(f"(.{'.'.join(of)}[] | .split = {of[-1]})" for of in keys))
+            raise FileError(
+                f"{path}: several lists of objects: name one, by --rows {' or --rows '.join(lists)}, or write all, "
+                f"each row with its list as `split`, by `jq -c {program} {shlex.quote(str(path))} > rows.jsonl`"
+            )
         return None
     ((name, wanted),) = lists.items() if inside is None else [(inside, lists[inside])]
     if inside is None and not is_long and 2 * len(json.dumps(wanted)) <= len(text):
@@ -251,17 +256,19 @@ def _is_keyed(value: Mapping[str, Any]) -> bool:
 
 
 def _refuse_columns(path: Path, value: Mapping[str, Any]) -> None:
-    """Raise FileError for a table that pandas' to_json() wrote by columns, or by rows with their numbers."""
-    inner = [*value.values()]
-    if not inner or not all(isinstance(of, dict) and of.keys() == inner[0].keys() for of in inner):
-        return
-    for orient, keys in (("columns", inner[0]), ("index", value)):
-        if [*keys] == [*map(str, range(len(keys)))] and len(keys) > 1:
-            program = f"import pandas; pandas.read_json('{path}', orient='{orient}')"
-            raise FileError(
-                f"{path}: this is what pandas' to_json() writes by {orient}: write lines, such as by `python -c "
-                f"\"{program}.to_json('rows.jsonl', orient='records', lines=True)\"`"
-            )
+    """Raise FileError for a table that pandas' to_json() wrote by columns, by rows with their numbers, or split."""
+    inner, data = [*value.values()], value.get("data")
+    is_table = bool(inner) and all(isinstance(of, dict) and of.keys() == inner[0].keys() for of in inner)
+    keyed = {"columns": inner[0], "index": value} if is_table else {}
+    orients = [name for name, of in keyed.items() if len(of) > 1 and [*of] == [*map(str, range(len(of)))]]
+    if {*value} - {"index"} == {"columns", "data"} and isinstance(data, list):
+        orients += ["split"] if all(isinstance(row, list) for row in data) else []
+    if orients:
+        program = f"import pandas; pandas.read_json('{path}', orient='{orients[0]}')"
+        raise FileError(
+            f"{path}: this is what pandas' to_json() writes by {orients[0]}: write lines, such as by `python -c "
+            f"\"{program}.to_json('rows.jsonl', orient='records', lines=True)\"`"
+        )
 
 
 def _elements(path: Path, text: str, decoder: json.JSONDecoder, begin: int) -> Iterator[tuple[int, Any]]:

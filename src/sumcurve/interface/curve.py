@@ -209,7 +209,7 @@ def _scores_of(found: Runs, repeats: bool) -> dict[tuple[str, float], dict[str, 
     runs: dict[tuple[str, float], dict[str, float]] = {}
     places: dict[tuple[str, float, str], str] = {}
     for line, name in zip(lines, shortened(names), strict=True):
-        records = float(line.number(found.size, "write a number above 0, without signs for thousands"))
+        records = float(line.number(found.size, "write a number above 0 without sign for thousands, such as 1000"))
         if records <= 0:
             raise line.error(found.size, "a size is above 0: correct it, or remove the row")
         run = line.seed(found.seed) if found.seed else line.place if repeats else ""

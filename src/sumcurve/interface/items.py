@@ -5,8 +5,8 @@ system has several rows an item. A *wide* table has a row for every item and a c
 system each are named after it: `NAME=FILE`, or the file.
 
 Output of lm-evaluation-harness with `--log_samples` (`samples_TASK_TIME.jsonl` in a folder for each model) is a file
-a system, named after its folder: items are its `doc_id`, scores are those that its key `metrics` names. Where a file
-has several filters, their names stand behind the metric's, as in its results: `exact_match,strict-match`.
+a system, named after its folder (in one folder, after its task or name): items are its `doc_id`, scores those that its
+key `metrics` names. Where a file has several filters, they stand behind the metric's name: `exact_match,strict-match`.
 """
 
 import json
@@ -163,10 +163,14 @@ def _read(sources: Any, columns: Columns, layout: Layout | None) -> Items:
             "beside it (samples_*.jsonl), a file for each model; means at several sizes are for sumcurve curve"
         )
     if any(_is_samples(sheet) for sheet in sheets):
-        several = len({_task(path) for path in paths if path}) > 1
+        folders = shortened([str(path.absolute().parent) if path else "" for path in paths], paths=True)
+        tasks = [_task(path) if path else "" for path in paths]
+        by_file = tasks if len({*tasks}) == len(tasks) else names
+        names = by_file if len({*folders}) == 1 < len(paths) else folders
+        several = len({*names}) < len(names)
         return Items.of(
-            _samples(sheet, path.absolute().parent.name if path else "", path, several, columns)
-            for sheet, path in zip(sheets, paths, strict=True)
+            _samples(sheet, name, path, several, columns)
+            for sheet, name, path in zip(sheets, names, paths, strict=True)
         )
     parts = []
     for sheet, name in zip(sheets, names, strict=True):

@@ -62,7 +62,7 @@ def power(
     paired: bool = False,
     systems: int = 2,
     design_effect: float = 1.0,
-    per_item: Sequence[str | Path] = (),
+    per_item: str | Path | Sequence[str | Path] = (),
     metric: str | None = None,
     seed_scores: Sequence[Sequence[float]] = (),
     layout: Layout | None = None,
@@ -84,7 +84,7 @@ def power(
         systems: over which seeds are pooled, and a family has pairs
         design_effect: of groups of items on differences, for which items count for fewer
         per_item: in place of sd_items, scores of two systems on the same items: a file of both, or one of each
-        metric: column of per_item (default: rouge1)
+        metric: column of per_item (default: rouge1_f of `rouge --per-item`, else the only one of scores)
         seed_scores: in place of sd_seed, the mean scores of the seeds of each system
         layout: of per_item
 
@@ -135,8 +135,9 @@ def power(
     return PowerResult([*_sentences(noise, aim, rows)], [table], noise, aim, tuple(rows), taken=taken)
 
 
-def _sd_of_items(paths: Sequence[str | Path], metric: str | None, layout: Layout | None) -> tuple[float, Sequence[str]]:
+def _sd_of_items(given: Any, metric: str | None, layout: Layout | None) -> tuple[float, Sequence[str]]:
     """Standard deviation, in points, of the differences of two systems on the same items, and how these were read."""
+    paths = [given] if isinstance(given, str | Path) else given
     files = {str(path): path for path in paths} if len(paths) > 1 else paths[0]
     try:
         items = read_items(files, Columns(metrics=(f"{metric or METRIC}_f",)), layout)

@@ -397,7 +397,7 @@ def _warnings(references: Texts, systems: Sequence[Texts]) -> Iterator[str]:
 
 
 def _named(file: Texts, name: str = "") -> str:
-    name = name or str(file.path)
+    name = name or ", ".join(map(str, (file.path, *file.others)))
     return f"{name}, column {file.column!r}" if file.column else name
 
 

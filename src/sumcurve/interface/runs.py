@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 
 from sumcurve.files.layout import Layout
@@ -229,14 +230,15 @@ def _size_of(sheet: Sheet) -> str | None:
     """The column of training sizes: one of the usual names, else the only one whose name speaks of training data."""
     if (column := sheet.called(SIZE)) is not None:
         return column
-    found: dict[tuple[str, ...], str] = {}
+    found: dict[tuple[Decimal | int, ...], str] = {}
     for name in sheet.columns:
-        values = [line.cells[name] for line in sheet.lines if line.cells[name]]
+        written = [line.cells[name].casefold() for line in sheet.lines if line.cells[name]]
+        values = [decimal(size.removesuffix("k").replace(",", "")) or 0 for size in written]  # which a reader names
         full = re.sub(r"[/.:\s-]+", "_", name.casefold())
         is_size = plain_name(name) in SIZE or A_SIZE.search(plain_name(name)) or A_SIZE.search(full)
-        if is_size and not NO_SIZE.search(full) and all((decimal(value) or 0) > 0 for value in values):
+        if is_size and not NO_SIZE.search(full) and all(value > 0 for value in values):
             found.setdefault(tuple(values), name)
-    varied = {name: [float(decimal(value) or 0) for value in of] for of, name in found.items() if len({*of}) > 1}
+    varied = {name: [*map(float, of)] for of, name in found.items() if len({*of}) > 1}
     if len(varied) < 2:
         return next(iter(varied), None) or (next(iter(found.values())) if len(found) == 1 else None)
     shares = {tuple(round(value / max(of), 2) for value in of) for of in varied.values()}

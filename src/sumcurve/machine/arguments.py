@@ -26,6 +26,14 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             raise argparse.ArgumentError(action, f"no {value!r}; {there_are(value, map(str, action.choices))}")
 
+    def parse_known_args(self, words: Any = None, namespace: Any = None) -> Any:
+        """As in argparse, but a second value behind an option that may stand again says how both are written."""
+        found, unknown = super().parse_known_args(words, namespace)
+        for option, value, other in zip(words or (), *(words[place:] for place in (1, 2)), strict=False):
+            if [other] == unknown[:1] and isinstance(self._option_string_actions.get(option), argparse._AppendAction):
+                self.error(f"{other!r} behind {option} {value}: say {option} again: {option} {value} {option} {other}")
+        return found, unknown
+
 
 class Verbs(argparse._SubParsersAction):
     """The verbs of the command line, each in one group, with an example in its help."""

@@ -25,6 +25,7 @@ from typing import Any, Literal
 from sumcurve.files.content import FILE_NAME, path_of
 from sumcurve.files.errors import FileError
 from sumcurve.files.layout import Layout
+from sumcurve.files.objects import is_object
 from sumcurve.files.rows import Row, kind_by_content, read_rows
 from sumcurve.files.sheet import ITEM, metrics_among
 from sumcurve.machine.numbers import finite
@@ -71,6 +72,7 @@ class Texts:
     is_plain: bool = False  # text, a line an item
 
     is_list: bool = False  # of a caller's texts, no file
+    others: list[Path] = field(default_factory=list)  # further files of references
 
     def __len__(self) -> int:
         return len(self.items)
@@ -128,12 +130,15 @@ def texts_of(
     Texts of a list are not checked: the scorer does so.
     """
     if files := files_of(given):
+        if twice := [path for place, path in enumerate(files) if path.resolve() in map(Path.resolve, files[:place])]:
+            raise FileError(f"{twice[0]}: this file of {role}s is given twice: name each once")
         texts, *others = [read_texts(path, role, key, ids, layout) for path in files]
+        texts.others = files[1:]
         for other in others:
             further = in_order_of(texts, other)
             texts.items = [[*ours, *theirs] for ours, theirs in zip(texts.items, further.items, strict=True)]
         if others:
-            texts.guesses.append(f"References of an item: one of each of {len(files)} files.")
+            texts.guesses.append(f"References of an item: one of each of {', '.join(map(str, files))}.")
         return texts
     values = [given] if isinstance(given, str) else plain(given)
     is_several = [role == "reference" and isinstance(value, list | tuple) for value in values]
@@ -180,7 +185,7 @@ def _add_lines(texts: Texts, rows: Sequence[Row], role: Role, key: str | None, i
         if name is not None:
             raise FileError(f"{rows[0].place}: plain text, which has no {name!r}; leave {option} out")
     for row in rows:
-        if _is_object(row.value):
+        if is_object(row.value):
             raise FileError(f"{row.place}: a JSON object, but line 1 is plain text; write all lines in one form")
         texts.add(row.line, [sentences(row.value)], None)
         texts.check_marks(row.value)
@@ -367,15 +372,6 @@ def parted(text: Any) -> Any:
     if not isinstance(text, list | tuple) or not any(isinstance(one, str) and MARK.search(one) for one in text):
         return text
     return [piece for one in text for piece in (sentences(one) if isinstance(one, str) and MARK.search(one) else [one])]
-
-
-def _is_object(line: str) -> bool:
-    if not line.lstrip().startswith("{"):
-        return False
-    try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
-        return False
 
 
 def _item(value: Any, role: Role, key: str | None, place: str) -> tuple[list[Text], str, dict[str, Any]]:

@@ -58,8 +58,10 @@ class PinnedModel(Settings):
         """The model's folder, whose sha256 the file `pinned` states; None where neither `path` nor `hub` is given."""
         if self.path is not None:
             return File(self.sha256, self.path, shards=MODEL_FILES, pinned=pinned)
-        place = fetched_model(self.sha256)
-        return File(self.sha256, place, harvested=True, shards=MODEL_FILES, pinned=pinned) if self.hub else None
+        if self.hub is None:
+            return None
+        place, name = fetched_model(self.sha256), (self.hub, self.revision)
+        return File(self.sha256, place, harvested=True, shards=MODEL_FILES, pinned=pinned, model=name)
 
 
 class ModelSettings(Settings):

@@ -10,7 +10,6 @@ from typing import Any, Literal
 from sumcurve.sources.raw import (
     NO_SPLIT,
     OTHER_SPLIT,
-    SPLITS,
     Dropped,
     Place,
     RawRecord,
@@ -19,6 +18,7 @@ from sumcurve.sources.raw import (
     check_numbers,
     identity,
     names_of,
+    part_called,
     raw_record,
     renamed,
 )
@@ -163,6 +163,7 @@ class Content:
     def _read(self, shard: Shard, rows: Rows) -> Iterator[RawRecord | Dropped]:
         """`records` of a shard's rows."""
         fields = self.named
+        stated = "split" if fields is None else fields.get("split")
         number, file, several, part = 0, shard.name, self.several, shard.part
         for row in rows:
             if isinstance(row, Inside):
@@ -176,7 +177,7 @@ class Content:
             try:
                 if isinstance(row, Refused):
                     raise row
-                own = part or self._part_of(row)
+                own = part or (part_called(row.get(stated)) if self.ready == "records" and stated else None)
                 check_numbers(row, self.least)
                 if fields is not None:
                     row = renamed(row, fields, place)
@@ -187,12 +188,6 @@ class Content:
                 yield self._in_part(record, shard.part)
             except Refused as refused:
                 yield Dropped(place, name, refused.reason, refused.value, self.roles.get(own or "", own))
-
-    def _part_of(self, row: Mapping[str, Any]) -> str | None:
-        """The part that a row states, where rows do, also of a faulty row."""
-        name = "split" if self.named is None else self.named.get("split")
-        split = row.get(name) if self.ready == "records" and name is not None else None
-        return SPLITS.get(split.lower()) if isinstance(split, str) else None
 
     def _in_part(self, record: RawRecord, part: str | None) -> RawRecord:
         """The record with the part that it is ready for, or none."""

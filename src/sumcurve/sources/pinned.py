@@ -8,6 +8,8 @@ from sumcurve.store.manifest import sha256_file, sha256_files
 from sumcurve.store.members import names_of_shards
 from sumcurve.store.trees import tree_id
 
+PIPELINE_FILES = ("**/*",)  # of the folder of a spaCy pipeline
+
 
 @dataclass(frozen=True)
 class File:
@@ -26,6 +28,7 @@ class File:
     pinned: str = ""  # the file of the configuration that states the sha256; "": the study's
     files: tuple[tuple[str, str | None], ...] = ()  # of a folder, where the study names them: each with its sha256
     tree: bool = False
+    model: tuple[str, str | None] | None = None  # by which it is fetched: name of hub or package, commit or wheel
 
     @property
     def word(self) -> str:

@@ -101,6 +101,11 @@ class Dropped:
         return {**place, "id": self.id, **split, "reason": self.reason, "value": self.value}
 
 
+def part_called(name: Any) -> str | None:
+    """The part that a value names, whatever its case and the blanks around it; None where it names none."""
+    return SPLITS.get(name.strip().lower()) if isinstance(name, str) else None
+
+
 def identity(row: Mapping[str, Any]) -> str | None:
     """The id of a row that may be no record, if it has one that can be written."""
     name = row.get("id")
@@ -254,9 +259,9 @@ def raw_record(row: Mapping[str, Any], place: Place) -> RawRecord:
     if "group" in row and not row["group"].strip():
         raise Refused(EMPTY_GROUP, repr(row["group"]))
     if "split" in row:
-        if row["split"].lower() not in SPLITS:
+        if (part := part_called(row["split"])) is None:
             raise Refused(BAD_SPLIT, f"{row['split']}; known are {', '.join(SPLITS)}")
-        row["split"] = SPLITS[row["split"].lower()]
+        row["split"] = part
     check_text(row["source"], "source", EMPTY_SOURCE)
     check_text(row["target"], "target", EMPTY_TARGET)
     references = row.get("references", [])

@@ -5,6 +5,7 @@ quantiles of its lengths the limits on records, on a model's input and on its ou
 """
 
 import argparse
+import json
 import random
 import re
 import shlex
@@ -45,7 +46,7 @@ from sumcurve.sources.source import Inside
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.members import is_visible
 from sumcurve.store.records import write_text
-from sumcurve.study.added_fields import Found, found_in, has_objects, has_words
+from sumcurve.study.added_fields import Found, found_in, has_words, keys_of_objects
 from sumcurve.study.added_parts import Candidate, Digests, lacking, parts_drawn, ready_files, repeats, test_notes
 from sumcurve.study.doors import CAPABILITIES, SOURCES, Raw
 from sumcurve.study.languages import Language, language_of
@@ -168,8 +169,9 @@ def fields_in(content: Content, arguments: argparse.Namespace, name: str) -> Fou
     fields = found.fields
     read, made = (fields.get("source"), fields.get("target")), {}
     for column in found.examples:
-        if (found.asked or column in read) and has_objects(rows, column):
-            made[f"{column} holds lists of objects"] = f'.{column}[]? |= ([.[] | strings] | join(": "))'
+        if (found.asked or column in read) and (keys := keys_of_objects(rows, column)):
+            it = f"{column} holds lists of objects with {', '.join(keys)} (if {keys[0]} is not the text, name another)"
+            made[it] = f".{column}[]? |= .{json.dumps(keys[0])}"
         elif column in read and has_words(rows, column):
             texts = 'if (.[0] | type) == "array" then map(join(" ")) else join(" ") end'
             made[f"{column} holds lists of words"] = f".{column} |= ({texts})"

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from statistics import median_low
 from typing import Any
 
@@ -12,7 +13,7 @@ from sumcurve.files.fields import ID, MORE_SOURCES, MORE_TARGETS, REFERENCES, SO
 from sumcurve.machine.counts import counted
 from sumcurve.machine.spelling import there_are
 from sumcurve.settings.config import PlanError
-from sumcurve.sources.raw import FIELDS, SPLITS, has_text, is_strings, messages_of
+from sumcurve.sources.raw import FIELDS, has_text, is_strings, messages_of, part_called
 
 NAMES = {
     "id": ID,
@@ -80,7 +81,8 @@ def found_in(
     for name in ("id", "group", "split"):
         if name not in fields and (columns := fitting(name)):
             fields[name] = columns[0]
-    if drawn and "split" not in fields and (column := says_parts(rows, there)):
+    of_parts = (column for column in there if all(part_called(row.get(column)) for row in rows))
+    if drawn and "split" not in fields and (column := next(of_parts, None)):
         fields["split"] = column
         found.notes.append(f"parts: field {column!r} states them; --split FIELD names another")
     taken |= {fields[name] for name in ("id", "group", "split") if name in fields}
@@ -134,15 +136,6 @@ def short(value: object) -> str:
     return text if len(text) <= EXAMPLE else f"{text[: EXAMPLE - 1]}…"
 
 
-def says_parts(rows: Sequence[Row], columns: Iterable[str]) -> str | None:
-    """The first column of which every value is the name of a part."""
-    for column in columns:
-        values = [row.get(column) for row in rows]
-        if all(isinstance(value, str) and value.lower() in SPLITS for value in values):
-            return column
-    return None
-
-
 def numbered_columns(columns: Iterable[str], taken: Iterable[str]) -> dict[str, list[str]]:
     """Columns that are named alike but for a number, `summary1` and `summary2`, of targets and of references."""
     groups: dict[str, list[tuple[int, str]]] = {}
@@ -166,10 +159,14 @@ def is_chat(rows: Sequence[Row], column: str) -> bool:
     return 2 * sum({"user", "assistant"} <= of for of in roles) > len(rows)
 
 
-def has_objects(rows: Sequence[Row], column: str) -> bool:
-    """Tell whether a column holds lists of objects, as turns of a meeting, where they are no chat."""
-    lists = [value for row in rows if isinstance(value := row.get(column), list) and value]
-    return any(isinstance(value[0], Mapping) for value in lists) and not is_chat(rows, column)
+def keys_of_objects(rows: Sequence[Row], column: str) -> list[str]:
+    """The keys of the objects in a column's lists, as turns of a meeting, the longest text's first; none of a chat."""
+    lists = [value for row in rows if isinstance(value := row.get(column), list)]
+    words: Counter[str] = Counter()
+    for one in chain.from_iterable(lists):
+        for key, text in one.items() if isinstance(one, Mapping) else ():
+            words[key] += len(text.split()) if isinstance(text, str) else 0
+    return [] if is_chat(rows, column) else [key for key, _ in words.most_common()]
 
 
 def has_words(rows: Sequence[Row], column: str) -> bool:
@@ -254,7 +251,7 @@ def kind_of(target: str, raw: Iterable[Parted], fields: Mapping[str, Any]) -> tu
         if not value or not isinstance(value, str | list):
             continue
         value = [value] if isinstance(value, str) else value
-        part = of_file or SPLITS.get(str(row.get(fields.get("split") or "split", "")).lower(), "")
+        part = of_file or part_called(row.get(fields.get("split") or "split")) or ""
         (several if len(value) > 1 else single)[part] += 1
         if any(isinstance(element, list) for element in value):
             return "alternatives", "an element is a list itself"

@@ -274,6 +274,13 @@ def test_annotators_have_a_file_each_or_a_line_each_of_a_block(sumcurve, tmp_pat
         printed = sumcurve("rouge", *given, *words, "--per-item", out)
         assert "refs:2" in printed
         assert [float(row["rouge1_f"]) for row in csv.DictReader(out.open())] == best
+    both, out = (files, tmp_path / "2.txt"), tmp_path / "out.json"
+    printed = sumcurve("rouge", "--references", both[0], "--references", both[1], *words, "--json", out)
+    assert " ".join(printed.split()).count(f"{both[0]}, {both[1]}. ") == 2
+    assert json.loads(out.read_text())["references"] == [*map(str, both)]
+    again = tmp_path / ".." / tmp_path.name / "1.txt"
+    with pytest.raises(CommandError, match=r"\.\./\S+/1\.txt: this file of references is given twice: name each once"):
+        sumcurve("rouge", "--references", files, "--references", again, *words)
     (tmp_path / "short.txt").write_text("a\n")
     with pytest.raises(CommandError, match=r"1\.txt has 3 items, \S+short\.txt 1"):
         sumcurve("rouge", "--references", files, "--references", tmp_path / "short.txt", *words)

@@ -125,6 +125,22 @@ def test_verbs_studies_scorers_and_keys_are_proposed(monkeypatch, capsys, tmp_pa
     assert "did you mean rouge?" in there_are("rogue", SCORERS)
 
 
+@pytest.mark.parametrize(
+    ("words", "option", "values"),
+    [
+        (["rouge", "--references", "a", "b", "--candidates", "c"], "--references", "ab"),
+        (["compare", "scores.csv", "--metric", "x", "y", "z"], "--metric", "xy"),
+        (["curve", "runs.csv", "--reach", "30", "40"], "--reach", ("30", "40")),
+    ],
+)
+def test_a_second_value_of_an_option_is_told_how_both_are_written(monkeypatch, capsys, words, option, values) -> None:
+    monkeypatch.setattr(sys, "argv", ["sumcurve", *words])
+    with pytest.raises(SystemExit):
+        main()
+    first, second = values
+    assert f"say {option} again: {option} {first} {option} {second}\n" in capsys.readouterr().err
+
+
 def test_several_systems_are_tested_against_the_first_as_one_family(tmp_path, monkeypatch, capsys) -> None:
     """Differences are those of two at a time; the corrected p is at least theirs, and quiet prints no notes."""
     monkeypatch.chdir(tmp_path)

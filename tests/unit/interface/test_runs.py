@@ -199,6 +199,17 @@ def test_two_errors_of_one_model_are_no_two_methods() -> None:
         sc.curve(frame.assign(cv_MAE=100 - frame.score, train_MAE=90 - frame.score).drop(columns="score"))
 
 
+@pytest.mark.parametrize("written", ["{:,}", "{}k"])
+@pytest.mark.parametrize("name", ["records", "max_train_samples"])
+def test_the_first_error_names_a_size_that_is_no_plain_number(tmp_path, name, written) -> None:
+    frame = runs(seeds=(1,))
+    sizes = frame.records if "," in written else frame.records // 1000
+    frame.assign(records=sizes.map(written.format)).rename(columns={"records": name}).to_csv(tmp_path / "runs.csv")
+    message = rf"runs\.csv:2: column {name} holds '1(,000|k)': .* without sign for thousands, such as 1000"
+    with pytest.raises(ValueError, match=message):
+        sc.curve(tmp_path / "runs.csv")
+
+
 def test_sizes_from_names_of_runs_are_said_and_a_number_with_a_nought_before_it_is_none() -> None:
     frame = runs(seeds=(1,))
     name = [f"{row.method}-{row.records}" for row in frame.itertuples()]
@@ -442,6 +453,8 @@ def test_power_takes_scores_of_items_in_every_form(tmp_path, form) -> None:
     paths = [tmp_path / file for file in files]
     expected = 100 * np.std(first - second, ddof=1)
     assert sc.power(per_item=paths).noise.sd_items == pytest.approx(expected)
+    for lone in (paths[0], str(paths[0])) if len(paths) == 1 else ():
+        assert sc.power(per_item=lone).noise.sd_items == pytest.approx(expected)
     if form != "wide":
         assert sc.power(per_item=paths, metric=name).noise.sd_items == pytest.approx(expected)
 

@@ -583,9 +583,13 @@ def test_of_a_chat_the_first_answer_is_read_and_one_without_it_is_dropped(tmp_pa
 
 
 def test_lists_of_objects_are_named_with_a_line_that_makes_texts_of_them(place, monkeypatch) -> None:
-    rows = [{"turns": [{"who": "A", "says": s}, {"who": "B", "says": "Yes."}], "summary": t} for s, (t,) in ONE]
-    json_lines(place / "mine.jsonl", rows)
-    line = r"turns holds lists of objects: texts .* `jq -c '.*\.turns\[\]\? .* mine.jsonl > texts.jsonl`"
+    names = ("Jane Roe", "John Q. Public")  # of annotators, which no text may hold; most turns are shorter
+    turns = [[{"who": names[0], "says": s}, *2 * [{"who": names[1], "says": "Yes."}]] for s, _ in ONE]
+    json_lines(place / "mine.jsonl", [{"turns": of, "summary": t} for of, (_, (t,)) in zip(turns, ONE, strict=True)])
+    line = (
+        r"turns holds lists of objects with says, who \(if says is not the text, name another\): texts .* "
+        r"`jq -c '\(arrays\[\], objects\) \| \.turns\[\]\? \|= \.\"says\"' mine.jsonl > texts.jsonl`"
+    )
     for more in ([], ["--source", "turns"]):
         with pytest.raises(SystemExit, match=line):
             add(monkeypatch, "mine.jsonl", "--name", "mine", *more)
@@ -619,8 +623,8 @@ def test_numbered_references_are_found_whichever_is_the_target(place, monkeypatc
     assert {fields["target"], *fields["references"]} == {"ref_1", "ref_2", "ref_3"}
 
 
-def test_parts_that_rows_state_are_read_in_any_case_and_none_is_lost_unseen(place, monkeypatch) -> None:
-    names = {"train": "Train", "valid": "Validation", "test": "TEST"}
+def test_parts_that_rows_state_are_read_in_any_case_and_with_blanks_and_none_is_lost_unseen(place, monkeypatch) -> None:
+    names = {"train": "Train", "valid": "Validation ", "test": " TEST"}
     rows = [{"text": s, "summary": t, "split": names[part]} for part, of in in_parts().items() for s, (t,) in of]
     table(place / "mine.csv", rows)
     add(monkeypatch, "mine.csv", "--name", "mine", "--form", "smoke")

@@ -353,7 +353,7 @@ def test_a_preparation_costs_by_what_is_read_and_its_temporary_disk_is_said(plan
 
 
 PRETRAINED = {"kind": "transformers", "sha256": "ab" * 32, "path": "models/mine", "zero_shot": True}
-SPACY = {"kind": "spacy", "path": "models/ner", "sha256": "cd" * 32}
+SPACY = {"path": "models/ner", "sha256": "cd" * 32}
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ SPACY = {"kind": "spacy", "path": "models/ner", "sha256": "cd" * 32}
             {},
             r"2 of 5 trainings, 2 of \d+ outputs: capability programs: ",
         ),
-        ({}, {"cloze": {"recogniser": SPACY}}, r"1 of 2 annotations: .*capability apes"),
+        ({}, {"entities": SPACY, "cloze": {}}, r"1 of 2 annotations: .*capability apes"),
         ({}, {"split": {"ready": "records"}}, r"\d+ of \d+ outputs, (\d+) of \1 scores: tales: how many test records"),
     ],
 )

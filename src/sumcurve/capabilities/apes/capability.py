@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sumcurve.capabilities.apes.answered import ANSWERS
-from sumcurve.capabilities.apes.entities import RULE_SETS, RULES
+from sumcurve.capabilities.apes.entities import NAMES, RULES
 from sumcurve.capabilities.apes.entity_attention import LooksAt
 from sumcurve.capabilities.apes.folders import KINDS, EntitiesSpecification, QuestionsSpecification
 from sumcurve.capabilities.apes.published_questions import PATTERNS
 from sumcurve.capabilities.apes.scorer import AnswersQuestions
 from sumcurve.capabilities.apes.settings import CorpusKeys
 from sumcurve.capabilities.capability import Capability, Folders
+from sumcurve.corpora.pipeline import Pipeline, distributions, file_of, specified
 from sumcurve.planning.folder import Folder, PlannedCorpus
 from sumcurve.planning.study import PlannedStudy
 from sumcurve.sources.pinned import File
@@ -61,15 +62,10 @@ class QuestionAnswering(Capability):
                 "lower": prepare.lower,
             }
             files = [File(cloze.files.sha256, cloze.files.path, shards=PATTERNS)]
-        elif cloze.recogniser is not None:
-            recogniser = cloze.recogniser
-            # A key that is gone, as folders have it in their names.
-            specification["recogniser"] = {**recogniser.model_dump(mode="json", exclude={"path"}), "types": None}
-            specification["versions"] = versions("spacy")
-            files = [File(recogniser.sha256, recogniser.path, shards=("**/*",))]
         else:
-            specification["pipeline"] = keys.entities
+            specification["pipeline"] = specified(keys.entities)
             specification["versions"] = versions_of(keys.entities)
+            files = file_of(keys.entities)
         if cloze.never:
             specification["never"] = list(cloze.never)
         if cloze.salient != "names":
@@ -86,17 +82,16 @@ class QuestionAnswering(Capability):
             return plan.annotations(corpus.prepared, "questions")[0]
         specification: EntitiesSpecification = {
             "corpus": corpus.prepared,
-            "pipeline": keys.entities,
+            "pipeline": specified(keys.entities),
             "versions": versions_of(keys.entities),
         }
         if keys.hyphenated != "whole":
             specification["hyphenated"] = keys.hyphenated
-        return plan.add("entities", specification, [corpus.prepared], corpus=corpus.name)
+        return plan.add("entities", specification, [corpus.prepared], file_of(keys.entities), corpus=corpus.name)
 
     def item_cost(self, folder: Folder) -> float | None:
-        """Seconds of a reader's item; of entities none by the rules, and None by a recogniser from elsewhere."""
-        specification = folder.specification
-        if specification.get("pipeline", RULES) not in RULE_SETS or "recogniser" in specification:
+        """Seconds of a reader's item; of entities none by the rules, and None by a pipeline from elsewhere."""
+        if folder.specification.get("pipeline", RULES) not in (RULES, NAMES):
             return None
         return 0.0 if folder.kind == "entities" else self.item_seconds
 
@@ -115,9 +110,9 @@ class QuestionAnswering(Capability):
         return questions(folders)
 
 
-def versions_of(pipeline: str) -> dict[str, str | None]:
-    """The versions of spaCy, and of a pipeline that is none of the rules."""
-    return versions("spacy", *([pipeline] if pipeline not in RULE_SETS else []))
+def versions_of(pipeline: Pipeline) -> dict[str, str | None]:
+    """The versions of spaCy, and of an installed pipeline that is none of the rules."""
+    return versions(*(["spacy"] if pipeline in (RULES, NAMES) else distributions(pipeline)))
 
 
 CAPABILITY = QuestionAnswering()

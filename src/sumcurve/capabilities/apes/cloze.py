@@ -7,11 +7,11 @@ with enough entities for questions, the number of questions that a source can an
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from sumcurve.capabilities.apes.entities import (
+    Finder,
     Hyphenated,
     in_own_case,
     is_marker,
@@ -34,7 +34,6 @@ from sumcurve.capabilities.apes.questions import (
     numbered,
     write_questions,
 )
-from sumcurve.capabilities.apes.recognisers import Recogniser
 from sumcurve.corpora.store import PARTS, Corpus, Part
 from sumcurve.corpora.tokenizers import own_case
 from sumcurve.store.records import Record, write_json
@@ -45,21 +44,21 @@ Salient = Literal["names", "words"]
 def ask(
     corpus: Corpus,
     folder: Path,
-    recogniser: Recogniser,
+    finder: Finder,
     salient: Salient = "names",
     hyphenated: Hyphenated = "whole",
     never: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Write the questions about every reference by the entities that the recogniser finds; returns the statistics.
+    """Write the questions about every reference by the entities that the finder finds; returns the statistics.
 
     Words in which one of the patterns `never` occurs are no part of an entity (`settings.Cloze.never`).
     """
-    read = partial(recogniser.read, never=never) if never else recogniser.read
 
     def rows(part: Part) -> Iterator[tuple[Record, Asked]]:
-        targets = read(parted(in_own_case(record, text), hyphenated) for record, text in part.with_text)
-        sources = read(parted(map(own_case, text.source, record.source), hyphenated) for record, text in part.with_text)
-        for record, target, source in zip(part, targets, sources, strict=True):
+        targets = (parted(in_own_case(record, text), hyphenated) for record, text in part.with_text)
+        sources = (parted(map(own_case, text.source, record.source), hyphenated) for record, text in part.with_text)
+        read = zip(part, finder.names(targets, never), finder.names(sources, never), strict=True)
+        for record, target, source in read:
             names = numbered(target.names)
             lemmas = {name: of for name, of in target.names.items() if name != of}
             both = merged(names, source.known(names), lemmas)
@@ -67,7 +66,7 @@ def ask(
             questions = asked_about(record.id, parted(record.target, hyphenated), names)
             yield record, Asked(record.id, names, questions, further, lemmas, hyphenated=hyphenated)
 
-    return _write(corpus, folder, rows, salient, {"recogniser": recogniser.facts})
+    return _write(corpus, folder, rows, salient, {"recogniser": finder.facts})
 
 
 def ask_by_files(

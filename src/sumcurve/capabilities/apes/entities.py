@@ -19,6 +19,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from sumcurve.corpora.pipeline import PipelineError
+from sumcurve.corpora.pipeline import load as load_pipeline
 from sumcurve.corpora.store import PARTS, Corpus
 from sumcurve.corpora.tokenizers import own_case
 from sumcurve.corpora.tokens import ABBREVIATIONS
@@ -57,10 +59,6 @@ Hyphenated = Literal["whole", "parts"]  # what a token with hyphens inside is: a
 Entities = list[list[str]]  # entity number -> its mentions: lower-case tokens joined by blanks
 
 
-class EntityError(ValueError):
-    """A pipeline that cannot find entities; the message names it and the remedy."""
-
-
 def annotate(corpus_folder: Path, folder: Path, pipeline: str = RULES, hyphenated: Hyphenated = "whole") -> None:
     """Write train.jsonl, valid.jsonl and test.jsonl, a line per record of the corpus's part, and statistics.json.
 
@@ -69,7 +67,7 @@ def annotate(corpus_folder: Path, folder: Path, pipeline: str = RULES, hyphenate
     of the pipeline that found the entities.
 
     `pipeline` is "rules", made for texts about code, "names", the subset of these rules that finds names, or the name
-    or path of an installed spaCy pipeline with a component "ner" that has `TYPES`. EntityError if there is none.
+    or folder of a spaCy pipeline with a component "ner" that has `TYPES`. PipelineError if there is none.
     """
     finder = load(pipeline)
     parts = {}
@@ -231,9 +229,30 @@ def without_possessive(token: str) -> str:
 # --- entities of a target
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The names of a text: `names` with their lemmas, and the `lemmas` of its other words that differ from the word.
+
+    All are in lower case; the words of a name are joined by blanks. Stop words have no lemma here.
+    """
+
+    names: dict[str, str]
+    lemmas: dict[str, str]
+
+    def known(self, names: Collection[str]) -> dict[str, str]:
+        """The names, and each word whose lemma is one of them or of `names`, another text's."""
+        words = {word: of for word, of in self.lemmas.items() if of in names or of in self.names}
+        return words | self.names
+
+    def without(self, never: re.Pattern[str]) -> "Named":
+        """A copy without names that have a word in which the pattern occurs."""
+        kept = {name: of for name, of in self.names.items() if not any(map(never.search, name.split(" ")))}
+        return Named(kept, self.lemmas)
+
+
 @dataclass(frozen=True)
 class Finder:
-    """A spaCy pipeline that reads our tokens, the types of entities that it returns, and its name."""
+    """A spaCy pipeline that reads our tokens, the types of entities that it returns, and its name and versions."""
 
     nlp: "Language"
     types: frozenset[str]
@@ -242,7 +261,27 @@ class Finder:
     def read(self, records: Iterable[tuple[Record, Sequence[str]]]) -> Iterator[tuple[Record, Entities]]:
         """Every record with the entities of its target; a record is given with its target in its own case."""
         for doc, record in self.nlp.pipe(((self.doc(target), record) for record, target in records), as_tuples=True):
-            yield record, merged(self.lemmas(doc, record))
+            yield record, merged(self.lemmas(doc, record.target))
+
+    def names(self, texts: Iterable[Sequence[str]], never: Sequence[str] = ()) -> Iterator[Named]:
+        """The names of every text, given as its sentences of blank-separated tokens in their own case.
+
+        Words in which, in lower case, one of the patterns `never` occurs are no part of a name.
+        """
+        if never:
+            pattern = re.compile("|".join(f"(?:{source})" for source in never))
+            for named in self.names(_small(text, pattern) for text in texts):
+                yield named.without(pattern)
+            return
+        for doc, text in self.nlp.pipe(((self.doc(text), text) for text in texts), as_tuples=True):
+            lowered = [sentence.lower() for sentence in text]
+            words = [without_possessive(token) for sentence in lowered for token in sentence.split(" ")]
+            others = {
+                word: of
+                for word, token in zip(words, doc, strict=True)
+                if not token.is_stop and (of := lemma(token)) != word
+            }
+            yield Named(self.lemmas(doc, lowered), others)
 
     def doc(self, target: Sequence[str]) -> "Doc":
         """A target's sentences of tokens, not tokenised again."""
@@ -255,9 +294,9 @@ class Finder:
             sent_starts=[position == 0 for sentence in sentences for position in range(len(sentence))],
         )
 
-    def lemmas(self, doc: "Doc", record: Record) -> dict[str, str]:
+    def lemmas(self, doc: "Doc", target: Sequence[str]) -> dict[str, str]:
         """The target's names and their lemmas, with the words whose lemma is a name."""
-        words = [without_possessive(token).lower() for sentence in record.target for token in sentence.split(" ")]
+        words = [without_possessive(token).lower() for sentence in target for token in sentence.split(" ")]
         lemmas: dict[str, str] = {}
         for entity in doc.ents:
             span = trimmed(entity)
@@ -271,6 +310,14 @@ class Finder:
         return lemmas
 
 
+def _small(text: Sequence[str], never: re.Pattern[str]) -> list[str]:
+    """A text in which words are in small letters where the pattern occurs in their small letters."""
+    return [
+        " ".join(small if never.search(small := word.lower()) else word for word in sentence.split(" "))
+        for sentence in text
+    ]
+
+
 def lemma(token: "Token") -> str:
     """The pipeline's lemma; where it has no lemmatiser, the word in lower case without the s of a plural."""
     if token.lemma_:
@@ -280,34 +327,22 @@ def lemma(token: "Token") -> str:
 
 
 def load(pipeline: str) -> Finder:
-    """The rules, or the installed spaCy pipeline of that name or path; EntityError with the remedy."""
-    import spacy
-
+    """The rules, or the spaCy pipeline of that name or folder; PipelineError with the remedy."""
     if types := RULE_SETS.get(pipeline):
+        import spacy
+
         return Finder(rules(types), types, {"name": pipeline, "spacy": spacy.__version__})
     remedy = (
         f"set the corpus's `entities` to an installed pipeline that recognises entities, or to {RULES!r} or {NAMES!r}"
     )
-    try:
-        nlp = spacy.load(pipeline)
-    except OSError as error:
-        install = (
-            f"install it in this environment (python -m spacy download {pipeline}; nothing is downloaded by itself)"
-        )
-        raise EntityError(f"there is no spaCy pipeline {pipeline!r} ({error}): {install}, or {remedy}") from error
-    except (ImportError, ValueError) as error:
-        raise EntityError(f"the spaCy pipeline {pipeline!r} cannot be loaded ({error}): {remedy}") from error
-    if "ner" not in nlp.pipe_names:
-        components = ", ".join(nlp.pipe_names) or "nothing"
-        raise EntityError(f"the spaCy pipeline {pipeline!r} has no component ner, only {components}: {remedy}")
+    nlp, facts = load_pipeline(pipeline, ("ner",), remedy)
     labels = nlp.pipe_labels.get("ner", [])
     if not TYPES.intersection(labels):
-        raise EntityError(
+        raise PipelineError(
             f"the spaCy pipeline {pipeline!r} knows {', '.join(labels) or 'no type of entity'}, none of "
             f"{', '.join(sorted(TYPES))}: {remedy}"
         )
-    facts = {"name": f"{nlp.meta['lang']}_{nlp.meta['name']}", "version": nlp.meta["version"]}
-    return Finder(nlp, TYPES, {**facts, "spacy": spacy.__version__})
+    return Finder(nlp, TYPES, facts)
 
 
 # --- the rules, for texts about code; of them those for names

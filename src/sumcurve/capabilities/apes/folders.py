@@ -3,6 +3,7 @@
 from typing import Literal, NotRequired, TypedDict
 
 from sumcurve.capabilities.apes.settings import AttentiveSettings
+from sumcurve.corpora.pipeline import PipelineError, placed
 from sumcurve.corpora.store import Corpus
 from sumcurve.machine import devices
 from sumcurve.numerics.sums import Sums
@@ -14,38 +15,36 @@ from sumcurve.training.place import Place
 
 class EntitiesSpecification(TypedDict):
     corpus: str
-    pipeline: str  # "rules", or a spaCy pipeline's name
+    pipeline: str | Block  # "rules", or a spaCy pipeline's name, or the sha256 of its folder
     versions: Block  # of spaCy and the pipeline
     hyphenated: NotRequired[Literal["whole", "parts"]]  # without it whole
 
 
 def entities(specification: EntitiesSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write the entities of every part of a corpus: the names in its references, and their mentions in its sources."""
-    from sumcurve.capabilities.apes.entities import EntityError, annotate
+    from sumcurve.capabilities.apes.entities import annotate
 
     try:
         corpus, hyphenated = inputs[specification["corpus"]], specification.get("hyphenated", "whole")
-        annotate(corpus, stage.folder, specification["pipeline"], hyphenated)
-    except EntityError as error:
+        annotate(corpus, stage.folder, placed(specification["pipeline"], inputs), hyphenated)
+    except PipelineError as error:
         raise CorpusError(f"{stage.name}: {error}") from error
 
 
 class QuestionsSpecification(TypedDict):
     corpus: str
-    pipeline: NotRequired[str]  # "rules", or a spaCy pipeline's name; or
-    recogniser: NotRequired[Block]  # kind, sha256 of its folder; or
+    pipeline: NotRequired[str | Block]  # as of entities; or
     files: NotRequired[Block]  # sha256 of ready-made questions, and the corpus's tokenizer and case
     never: NotRequired[list[str]]  # patterns of names that are no entities; without it none
     salient: NotRequired[Literal["names", "words"]]  # without it names
     hyphenated: NotRequired[Literal["whole", "parts"]]  # without it whole
-    versions: NotRequired[Block]  # of the recogniser of entities
+    versions: NotRequired[Block]  # of spaCy and the pipeline
 
 
 def questions(specification: QuestionsSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write the questions about every reference of a corpus, and the accuracy of guessing."""
     from sumcurve.capabilities.apes.cloze import ask, ask_by_files
-    from sumcurve.capabilities.apes.entities import EntityError
-    from sumcurve.capabilities.apes.recognisers import pipeline
+    from sumcurve.capabilities.apes.entities import load
     from sumcurve.corpora.tokenizers import tokenizer
 
     corpus = Corpus(inputs[specification["corpus"]])
@@ -58,10 +57,9 @@ def questions(specification: QuestionsSpecification, inputs: Inputs, stage: Stag
                 corpus, stage.folder, inputs[files["sha256"]], lambda texts: split.tokens(texts, files["lower"]), *how
             )
         else:
-            block = specification.get("recogniser")
-            name = str(inputs[block["sha256"]]) if block else specification["pipeline"]
-            statistics = ask(corpus, stage.folder, pipeline(name), *how, never=specification.get("never", ()))
-    except EntityError as error:
+            finder = load(placed(specification["pipeline"], inputs))
+            statistics = ask(corpus, stage.folder, finder, *how, never=specification.get("never", ()))
+    except PipelineError as error:
         raise CorpusError(f"{stage.name}: {error}") from error
     for part, counts in statistics["parts"].items():
         stage.note(

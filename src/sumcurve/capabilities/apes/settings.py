@@ -5,19 +5,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from sumcurve.corpora.pipeline import Pipeline
 from sumcurve.settings.base import Boolean, Dropout, Once, Positive, Seed, Settings, Sha256
 from sumcurve.settings.training import Optimizer, PhaseSettings, Stop, Training
-
-
-class Recogniser(Settings):
-    """A local folder with the recogniser of names in references; nothing is downloaded."""
-
-    kind: Literal["spacy"]
-    """A spaCy pipeline with a component `ner`; its names count that are of the paper's five types."""
-    path: str
-    """The folder; where it lies is no part of any name."""
-    sha256: Sha256
-    """sha256 of its files: of the lines that `sha256sum` prints of them, in the order of their names."""
 
 
 class QuestionFiles(Settings):
@@ -37,8 +27,6 @@ class QuestionFiles(Settings):
 class Cloze(Settings):
     """Questions about a corpus's references (Eyal et al. 2019): sentences with one entity hidden."""
 
-    recogniser: Recogniser | None = None
-    """Recogniser of the entities; null: the one that the corpus's `entities` names."""
     files: QuestionFiles | None = None
     """Ready-made questions in place of those that are made of references; null: there are none."""
     never: Annotated[tuple[str, ...], Field(exclude_if=lambda patterns: not patterns)] = ()
@@ -53,8 +41,6 @@ class Cloze(Settings):
 
     @model_validator(mode="after")
     def one_source(self) -> Self:
-        if self.recogniser is not None and self.files is not None:
-            raise ValueError("ready-made `files` name their entities: leave `recogniser` out")
         if self.never and self.files is not None:
             raise ValueError("ready-made `files` name their entities: leave `never` out")
         return self
@@ -71,9 +57,10 @@ class Cloze(Settings):
 
 
 class CorpusKeys(Settings):
-    entities: str = "rules"
-    """Recogniser of entities in references: `rules`, ours for texts about code; `names`, those of them that find names
-    and coined words, for other texts; or an installed spaCy pipeline's name.
+    entities: Pipeline = "rules"
+    """Finder of entities: `rules`, ours for texts about code; `names`, those of them that find names and coined words,
+    for other texts; or a spaCy pipeline with a component `ner`, by the name of an installed one or pinned, whose names
+    count that are of the paper's five types.
     """
     hyphenated: Literal["whole", "parts"] = "whole"
     """Reading of tokens with hyphens inside where entities are named: whole words; or their parts, so that "Qaeda" is a

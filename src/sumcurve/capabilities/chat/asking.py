@@ -12,6 +12,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from sumcurve.capabilities.chat.client import Declined, Lost, Server, ServerError
+from sumcurve.capabilities.chat.decoder import Decoder
 from sumcurve.capabilities.chat.ledger import Budget, Ledger, Tokens
 from sumcurve.machine.ending import ended_by_sigterm
 from sumcurve.store.records import RecordError
@@ -47,7 +48,7 @@ def collect(
     count: int,
     body: Callable[[int], bytes],
     most: Callable[[int], Tokens],
-    server: Server,
+    server: Server | Decoder,
     ledger: Ledger,
     budget: Budget,
     manner: Manner,
@@ -88,7 +89,7 @@ def _answer(
     digest: str,
     body: bytes,
     most: Tokens,
-    server: Server,
+    server: Server | Decoder,
     ledger: Ledger,
     budget: Budget,
     manner: Manner,

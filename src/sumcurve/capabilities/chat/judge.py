@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from sumcurve.capabilities.chat.rubric import FATES, Rubric, read_rubric
 from sumcurve.capabilities.chat.service import (
@@ -48,6 +48,12 @@ class JudgeSettings(ServiceSettings):
         Field(default="config/prompts/judge.yaml", validate_default=True),
     ]
     """A file, or its content, which is a part of names."""
+
+    @model_validator(mode="after")
+    def asked(self) -> "JudgeSettings":
+        if self.url is None:
+            raise ValueError("a judge is a server's model: give its `url`")
+        return self
 
 
 class Judge(ReadsFiles):

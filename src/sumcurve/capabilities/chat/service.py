@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 
 from sumcurve.capabilities.chat.asking import Manner, collect, most_tokens
 from sumcurve.capabilities.chat.client import FILTER, LOCAL, Server
+from sumcurve.capabilities.chat.decoder import Decoder
 from sumcurve.capabilities.chat.ledger import Answer, Budget, Usage, opened
 from sumcurve.capabilities.chat.template import Message
 from sumcurve.settings.base import NonNegativeFloat, Positive, Settings, Sha256
@@ -20,6 +21,7 @@ from sumcurve.store.manifest import digest
 from sumcurve.store.records import RecordError
 
 ANSWERS = Path("data", "answers")  # below a study's home: the folder of ledgers
+OF_SERVERS = frozenset({"key", "price", "budget", "concurrency", "attempts", "timeout"})
 OURS = frozenset({"model", "messages", "stream", "n"})  # of a request's body
 LIMITS = ("max_tokens", "max_completion_tokens")  # words that servers have for the longest answer
 TIMES = 4  # tokens of an answer for each word of the longest one, where the study sets no limit
@@ -54,16 +56,16 @@ class Limit(Settings):
 
 class Weights(Settings):
     path: Annotated[str, Field(exclude=True)] = ""
-    """The folder that the local server serves; no part of any name."""
+    """The folder that the local server serves, or that is decoded here; no part of any name."""
     sha256: Sha256
     """sha256 of its files, as of a pretrained method."""
 
 
 class ServiceSettings(Settings):
-    url: str
-    """Address of the server, before /chat/completions."""
+    url: str | None = None
+    """Address of the server, before /chat/completions; null: this process decodes `weights`, greedily, on a CPU."""
     model: str
-    """Name of the model at the server."""
+    """Name of the model at the server, or in tables."""
     source_words: Positive | None = None
     """Words of every source that are shown; null: all."""
     parameters: Annotated[dict[str, Parameter], Field(default_factory=dict)]
@@ -85,6 +87,8 @@ class ServiceSettings(Settings):
 
     @model_validator(mode="after")
     def what_fits(self) -> "ServiceSettings":
+        if self.url is None:
+            return self._decoded()
         address = urlsplit(self.url)
         if address.scheme not in ("http", "https") or not address.hostname or address.query or address.fragment:
             raise ValueError("`url` is as http://localhost:8000/v1, before /chat/completions, without ? and #")
@@ -100,6 +104,20 @@ class ServiceSettings(Settings):
             raise ValueError("a `budget` of money takes a `price`")
         if self.budget is not None and not isinstance(self.limit(1), int):
             raise ValueError("a `budget` takes a longest answer: leave `max_tokens` in `parameters` a number")
+        return self
+
+    def _decoded(self) -> "ServiceSettings":
+        if self.weights is None:
+            raise ValueError("give the `url` of a server, or `weights`, which are decoded here")
+        if strange := sorted(self.model_fields_set & OF_SERVERS):
+            raise ValueError(f"`{strange[0]}` is of a server: leave it out, or give the `url`")
+        given = {name: value for name, value in self.parameters.items() if (name, value) != ("temperature", 0)}
+        if strange := sorted(given.keys() - {"max_tokens"}):
+            raise ValueError(
+                f"parameters: {strange[0]} is of a server; what is decoded here is greedy, up to `max_tokens`"
+            )
+        if not isinstance(self.limit(1), int):
+            raise ValueError("parameters: `max_tokens` is a number where no server sets the longest answer")
         return self
 
     def limit(self, longest: int) -> Parameter:
@@ -132,14 +150,12 @@ class ServiceSettings(Settings):
             "price": self.price.model_dump(mode="json") if money and self.price else None,
             "weights": self.weights and self.weights.sha256,
         }
+        manner = {"concurrency": self.concurrency, "attempts": self.attempts, "timeout": self.timeout}
         return {
-            "url": self.url,
             "model": self.model,
             "parameters": self.in_force(longest),
             "longest": self.limit(longest),
-            "concurrency": self.concurrency,
-            "attempts": self.attempts,
-            "timeout": self.timeout,
+            **({} if self.url is None else {"url": self.url, **manner}),
             **{name: value for name, value in optional.items() if value is not None},
         }
 
@@ -167,15 +183,24 @@ class Answered:
 
 
 class Service:
-    """A model of a server by `settings` (`ServiceSettings.service`), with its ledger in the folder `ledgers`."""
+    """A model by `settings` (`ServiceSettings.service`), with its ledger in the folder `ledgers`.
 
-    def __init__(self, settings: Mapping[str, Any], ledgers: Path) -> None:
-        self.settings, self.ledgers = settings, ledgers
+    It is a server's, or that of the folder `weights`.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], ledgers: Path, weights: Path | None = None) -> None:
+        self.settings, self.ledgers, self.weights = settings, ledgers, weights
 
     def ledger(self) -> Path:
         """The file of the model's answers, shared by studies."""
         model = re.sub(r"[^A-Za-z0-9._-]+", "-", self.settings["model"])[:64]
-        return self.ledgers / f"{model}-{digest({name: self.settings[name] for name in ('url', 'model')})}.jsonl"
+        identity = {name: self.settings[name] for name in (self._place, "model")}
+        return self.ledgers / f"{model}-{digest(identity)}.jsonl"
+
+    @property
+    def _place(self) -> str:
+        """The setting that says who answers."""
+        return "url" if "url" in self.settings else "weights"
 
     def body(self, messages: list[Message]) -> bytes:
         """Body of a request for a conversation: its digest identifies the answer."""
@@ -198,12 +223,18 @@ class Service:
                 count,
                 lambda place: self.body(messages(place)),
                 lambda place: most_tokens(messages(place), settings["longest"] or 0),
-                Server(settings["url"], settings["timeout"], self._key()),
+                self._model(),
                 ledger,
                 _budget(settings),
-                Manner(settings["concurrency"], settings["attempts"]),
+                Manner(settings.get("concurrency", 1), settings.get("attempts", 1)),
             )
             return Answered([ledger.answers[request] for request in requests], requests, ledger.usage(requests))
+
+    def _model(self) -> Server | Decoder:
+        if self._place == "url":
+            return Server(self.settings["url"], self.settings["timeout"], self._key())
+        assert self.weights is not None
+        return Decoder(self.weights)
 
     def _key(self) -> str | None:
         name = self.settings.get("key")

@@ -1,4 +1,4 @@
-"""A prompted model: summaries from a server with the interface chat/completions.
+"""A prompted model: summaries from a server with the interface chat/completions, or from weights decoded here.
 
 Nothing is trained. The k examples are the records that a training with k records and the same seed would learn from,
 so that a prompt has a curve over records, as a method has; without examples it is at 0 records.
@@ -57,7 +57,8 @@ class Chat:
     is_baseline: ClassVar[bool] = False
 
     def __init__(self, settings: Mapping[str, Any], inputs: Mapping[str, Path]) -> None:
-        self.settings, self.service = settings, Service(settings, inputs[LEDGERS])
+        weights = inputs.get(settings.get("weights", ""))
+        self.settings, self.service = settings, Service(settings, inputs[LEDGERS], weights)
         self.template = Template.model_validate(settings["template"])
         self.examples: Sequence[tuple[str, str]] = ()
         self.usage, self.answers = Usage(), list[Answer]()

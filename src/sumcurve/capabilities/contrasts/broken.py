@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sumcurve.capabilities.contrasts import sets as contrasts
@@ -28,7 +29,7 @@ def annotate(corpus_folder: Path, folder: Path, settings: Contrasts) -> dict[str
     the number of sources that were cut; and for every rule the numbers of `candidates` before any filter, of those that
     each of `rules.FILTERS` dropped, of those `left`, and of those `sampled`.
 
-    Raises TagError where the tagger is missing or cannot tag.
+    Raises PipelineError where the tagger is missing or cannot tag.
     """
     part, tagger = Corpus(corpus_folder).part("test"), tags.load(settings.tagger)
     ids = None if settings.golds is None else frozenset(first(part.ids, settings.golds, settings.seed))
@@ -97,7 +98,8 @@ def in_own_case(kept: Sentences, whole: Sequence[str], wrote: Sequence[str]) -> 
 
 def in_words(parsed: Parsed, sentences: Sentences) -> Parsed:
     """Parsed text in the record's own words."""
-    return Parsed(tags.flat(sentences), parsed.tags, parsed.sentence, parsed.labels, parsed.heads)
+    words = tags.flat(sentences)
+    return replace(parsed, words=words, further=tuple(replace(other, words=words) for other in parsed.further))
 
 
 def _counted(rows: Iterable[Contrasted], counts: Counter[str]) -> Iterator[Contrasted]:

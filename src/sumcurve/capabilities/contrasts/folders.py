@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import NotRequired, TypedDict
 
 from sumcurve.capabilities.contrasts.settings import Contrasts
+from sumcurve.corpora.pipeline import PipelineError, placed
 from sumcurve.corpora.store import Corpus
 from sumcurve.numerics.sums import Sums
 from sumcurve.settings.study import Reading
@@ -29,13 +30,12 @@ class ContrastsSpecification(TypedDict):
 def contrasts(specification: ContrastsSpecification, inputs: Inputs, stage: Stage) -> None:
     """Write the contrasts of the test items of a corpus: references with words exchanged or overwritten."""
     from sumcurve.capabilities.contrasts.broken import annotate
-    from sumcurve.capabilities.contrasts.tags import TagError
 
-    block = specification["contrasts"]
-    settings = Contrasts.model_validate({key: value for key, value in block.items() if key not in GONE})
+    block = {key: value for key, value in specification["contrasts"].items() if key not in GONE}
+    settings = Contrasts.model_validate(block | {"tagger": placed(block["tagger"], inputs)})
     try:
         statistics = annotate(inputs[specification["corpus"]], stage.folder, settings)
-    except TagError as error:
+    except PipelineError as error:
         raise CorpusError(f"{stage.name}: {error}") from error
     stage.note(
         f"{statistics['contrasts']} contrasts of {statistics['golds_with_contrasts']} golds; "

@@ -7,6 +7,8 @@ from sumcurve.capabilities.contrasts.folders import (
     JudgeWordsSpecification,
 )
 from sumcurve.capabilities.contrasts.settings import contrasts_of
+from sumcurve.capabilities.contrasts.tags import TEXTBLOB
+from sumcurve.corpora.pipeline import distributions, file_of
 from sumcurve.planning.folder import Folder, PlannedCorpus
 from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.study import Reading
@@ -31,13 +33,15 @@ def plan_contrasts(plan: PlannedStudy, corpus: PlannedCorpus) -> None:
             "target_tokens": min(keys.target_tokens, corpus.settings.target_tokens),
         }
     )
-    tools = ["textblob"] if settings.tagger == "textblob" else ["spacy", settings.tagger]
+    taggers = settings.tagger if isinstance(settings.tagger, list) else [settings.tagger]
+    tools = [tool for tagger in taggers for tool in ([TEXTBLOB] if tagger == TEXTBLOB else distributions(tagger))]
+    files = [file for tagger in taggers for file in file_of(tagger)]
     specification: ContrastsSpecification = {
         "corpus": corpus.prepared,
         "contrasts": {**settings.model_dump(mode="json"), **GONE},
         "versions": versions(*tools),
     }
-    plan.add("contrasts", specification, [corpus.prepared], corpus=corpus.name)
+    plan.add("contrasts", specification, [corpus.prepared], files, corpus=corpus.name)
 
 
 def plan_judged(plan: PlannedStudy, corpus: PlannedCorpus) -> None:

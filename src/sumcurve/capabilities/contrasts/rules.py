@@ -11,6 +11,8 @@ Filters apply in this order, and each counts the candidates that it drops:
 5. `context`: source only. The word probably fits, since the up to two words on each side of the place, in the gold
 and in the source, share at least 0.65 of the smaller number.
 6. `duplicate`: another contrast has the same words.
+
+Where there are several taggers, every rule is applied by each; what two of them give is a `duplicate`.
 """
 
 import hashlib
@@ -52,7 +54,6 @@ class Place(NamedTuple):
     head: int
     span: tuple[str, ...]  # the word, and its determiner before it
     word: str  # in lower case
-    tag: str
     label: str  # of prepositions; "" of others
 
 
@@ -106,7 +107,7 @@ class _Text:
             start = head - 1 if name == NOUN and pool == NAMES and determined(parsed, head) else head
             span = words[start : head + 1]
             label = labels[head] if name == PREPOSITION else ""
-            self.places[name][pool].append(Place(start, head, span, lowered[head], tag, label))
+            self.places[name][pool].append(Place(start, head, span, lowered[head], label))
 
     def context(self, place: Place) -> list[str]:
         """Up to two words on each side."""
@@ -186,21 +187,31 @@ def candidates(rule: str, gold: Parsed, source: Parsed, counts: Counter[str]) ->
 
     Adds to `counts`: `candidates` before any filter, those that each filter dropped, and `left`.
     """
-    kept = _candidates(rule, _Text(gold), _Text(source), counts)
+    kept = _candidates(rule, _texts(gold, source), counts)
     return [candidate if isinstance(candidate, Candidate) else Candidate(*candidate) for candidate in kept]
 
 
-def _candidates(rule: str, gold: _Text, source: _Text, counts: Counter[str]) -> Sequence[Candidate | Pair]:
+def _texts(gold: Parsed, source: Parsed) -> list[tuple[_Text, _Text]]:
+    """Gold and source as each tagger reads them."""
+    read = zip((gold, *gold.further), (source, *source.further), strict=True)
+    return [(_Text(own), _Text(other)) for own, other in read]
+
+
+def _candidates(rule: str, texts: Sequence[tuple[_Text, _Text]], counts: Counter[str]) -> Sequence[Candidate | Pair]:
     origin, name = rule.split("_")
-    swap = origin == GOLD
-    here = gold.places[name]
-    there = here if swap else source.places[name]
+    swap, is_different = origin == GOLD, len(texts) == 1
     pairs: list[Pair] = []
-    for pool, own in enumerate(here):
-        both = _gold_pairs(own, gold.parsed, counts) if swap else _source_pairs(own, there[pool], gold, source, counts)
-        pairs += [(pool, first, second, swap) for first, second in both]
-    # Words that are exchanged one for one, as they are, never give the same twice.
-    if all(place.start == place.head for text in (here, there) for row in text for place in row):
+    for gold, source in texts:
+        here = gold.places[name]
+        there = here if swap else source.places[name]
+        for pool, own in enumerate(here):
+            both = (
+                _gold_pairs(own, gold.parsed, counts) if swap else _source_pairs(own, there[pool], gold, source, counts)
+            )
+            pairs += [(pool, first, second, swap) for first, second in both]
+        # Words that are exchanged one for one, as they are, never give the same twice.
+        is_different &= all(place.start == place.head for text in (here, there) for row in text for place in row)
+    if is_different:
         counts["left"] += len(pairs)
         return pairs
     kept = [Candidate(*pair) for pair in pairs]
@@ -210,7 +221,7 @@ def _candidates(rule: str, gold: _Text, source: _Text, counts: Counter[str]) -> 
         if all(len(new) == end - start == 1 for start, end, new in edits):  # then the edits determine it
             key: tuple[object, ...] = tuple((start, new[0].lower()) for start, _, new in edits)
         else:
-            key = tuple(_lowered(broken(gold.parsed, candidate)[0]))
+            key = tuple(_lowered(broken(texts[0][0].parsed, candidate)[0]))
         different.setdefault(key, candidate)
     counts["duplicate"] += len(kept) - len(different)
     counts["left"] += len(different)
@@ -379,15 +390,18 @@ def contrasts(
 ) -> tuple[Contrast, ...]:
     """The contrasts of a gold, in the order of rules; all of them where `each` is None.
 
-    `key` names seed and item. Adds to the `counts` of every rule.
+    `key` names seed and item. Adds to the `counts` of every rule. What rules give alike, by tags of several taggers, is
+    the first's.
     """
     quota = quotas(each) if each is not None else None
-    own, other = _Text(gold), _Text(source)
-    made: list[Contrast] = []
+    texts = _texts(gold, source)
+    made: dict[tuple[object, ...], Contrast] = {}
     for rule in RULES:
-        candidates = _candidates(rule, own, other, counts[rule])
+        candidates = _candidates(rule, texts, counts[rule])
         drawn = candidates if quota is None else sampled(candidates, quota[rule], f"{key} {rule}")
         kept = [candidate if isinstance(candidate, Candidate) else Candidate(*candidate) for candidate in drawn]
-        counts[rule]["sampled"] += len(kept)
-        made += [Contrast(rule, *broken(gold, candidate)) for candidate in kept]
-    return tuple(made)
+        before = len(made)
+        for line in (broken(gold, candidate) for candidate in kept):
+            made.setdefault(line, Contrast(rule, *line))
+        counts[rule]["sampled"] += len(made) - before
+    return tuple(made.values())

@@ -4,15 +4,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sumcurve.settings.base import Positive, Seed, Settings
+from sumcurve.corpora.pipeline import Pipeline
+from sumcurve.settings.base import Once, Positive, Seed, Settings
 from sumcurve.settings.corpus import CorpusSettings, Judgements
 
 
 class Contrasts(Settings):
     """Broken references, which a model should find less probable than the reference (capabilities.contrasts.rules)."""
 
-    tagger: str = "textblob"
-    """Tagger of words: TextBlob's tagger, or the name or path of an installed spaCy pipeline with tagger and parser."""
+    tagger: Pipeline | Annotated[list[Pipeline], Field(min_length=2), Once] = "textblob"
+    """Tagger of words: TextBlob's tagger, or a spaCy pipeline with tagger and parser, by the name of an installed one
+    or pinned. Several: contrasts by each of them.
+    """
     golds: Positive | None = None
     """Number of test items that have contrasts, drawn by the seed; null: all."""
     each: Positive | None = 50

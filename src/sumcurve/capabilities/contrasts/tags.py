@@ -6,9 +6,13 @@ the token's tag joins theirs ("NN+POS", "VBZ+RB").
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
+from itertools import tee
 from typing import TYPE_CHECKING, Any, Protocol
+
+from sumcurve.corpora.pipeline import PipelineError
+from sumcurve.corpora.pipeline import load as load_pipeline
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -22,16 +26,12 @@ REMEDY = f"set the corpus's `contrasts: {{tagger: …}}` to an installed English
 Sentences = Sequence[Sequence[str]]  # of tokens
 
 
-class TagError(ValueError):
-    """A tagger that is missing, or that cannot tag; the message names it and the remedy."""
-
-
 @dataclass(frozen=True)
 class Parsed:
     """Words of a text with their tags and their sentences' numbers; all are of one length.
 
     `labels` are the dependency labels of words to their heads, `heads` the heads' places (a root's is its own). Both
-    are None where there is no parser.
+    are None where there is no parser. `further` are the same text by further taggers.
     """
 
     words: tuple[str, ...]
@@ -39,6 +39,7 @@ class Parsed:
     sentence: tuple[int, ...]
     labels: tuple[str, ...] | None = None
     heads: tuple[int, ...] | None = None
+    further: tuple["Parsed", ...] = ()
 
 
 class Tagger(Protocol):
@@ -50,9 +51,28 @@ class Tagger(Protocol):
         """Each text's tokens with their tags, in order."""
 
 
-def load(name: str) -> Tagger:
-    """TextBlob's tagger, or the installed spaCy pipeline of that name or path; TagError with the remedy."""
+def load(name: Any) -> Tagger:
+    """TextBlob's tagger, the spaCy pipeline of a name or folder, or those of a list; PipelineError with the remedy."""
+    if isinstance(name, list):
+        return Together([load(one) for one in name])
     return TextBlob() if name == TEXTBLOB else Pipeline(name)
+
+
+class Together:
+    """Several taggers: a text as the first reads it, and `further` as each of the others does."""
+
+    def __init__(self, taggers: Sequence[Tagger]) -> None:
+        self._taggers = taggers
+        self.facts: dict[str, Any] = {
+            "name": " + ".join(tagger.facts["name"] for tagger in taggers),
+            "version": " + ".join(tagger.facts["version"] for tagger in taggers),
+        }
+
+    def parse(self, texts: Iterable[Sentences]) -> Iterator[Parsed]:
+        copies = tee(texts, len(self._taggers))
+        read = [tagger.parse(copy) for tagger, copy in zip(self._taggers, copies, strict=True)]
+        for first, *others in zip(*read, strict=True):
+            yield replace(first, further=tuple(others))
 
 
 @dataclass(frozen=True)
@@ -114,7 +134,7 @@ class TextBlob:
         try:
             from textblob.en import parser
         except ImportError as error:
-            raise TagError(
+            raise PipelineError(
                 f"the tagger of contrasts is not installed ({error}): pip install 'sumcurve[contrasts]', or {REMEDY}"
             ) from error
         self._parser, self._first = parser, first
@@ -138,43 +158,20 @@ class Pipeline:
     """An English pipeline of spaCy with a tagger and a parser."""
 
     def __init__(self, name: str) -> None:
-        try:
-            import spacy
-        except ImportError as error:
-            raise TagError(
-                f"spaCy is not installed ({error}): pip install 'sumcurve[entities]', or {REMEDY}"
-            ) from error
-        try:
-            self._nlp: Language = spacy.load(name, exclude=["ner", "lemmatizer"])
-        except OSError as error:
-            raise TagError(
-                f"there is no spaCy pipeline {name!r} ({error}): install it in this environment (python -m spacy "
-                f"download {name}; nothing is downloaded by itself), or {REMEDY}"
-            ) from error
-        except (ImportError, ValueError) as error:
-            raise TagError(f"the spaCy pipeline {name!r} cannot be loaded ({error}): {REMEDY}") from error
+        self._nlp: Language
+        self.facts: dict[str, Any]
+        self._nlp, self.facts = load_pipeline(name, ("tagger", "parser"), REMEDY)
         if self._nlp.lang != "en":
-            raise TagError(f"the spaCy pipeline {name!r} is of language {self._nlp.lang!r}, not English: {REMEDY}")
-        if missing := [component for component in ("tagger", "parser") if component not in self._nlp.pipe_names]:
-            has = ", ".join(self._nlp.pipe_names) or "nothing"
-            raise TagError(
-                f"the spaCy pipeline {name!r} has no component {' and no '.join(missing)}, only {has}: {REMEDY}"
-            )
+            raise PipelineError(f"the spaCy pipeline {name!r} is of language {self._nlp.lang!r}, not English: {REMEDY}")
         if strange := {"NN", "IN", "VB", "JJ"}.difference(self._nlp.pipe_labels.get("tagger", [])):
-            raise TagError(
+            raise PipelineError(
                 f"the tagger of spaCy pipeline {name!r} has no tag {', '.join(sorted(strange))} of the Penn Treebank: "
                 f"{REMEDY}"
             )
-        meta = self._nlp.meta
-        self.facts: dict[str, Any] = {
-            "name": f"{meta['lang']}_{meta['name']}",
-            "version": meta["version"],
-            "spacy": spacy.__version__,
-        }
 
     def parse(self, texts: Iterable[Sentences]) -> Iterator[Parsed]:
         docs = ((self._doc(Parts.of(text)), text) for text in texts)
-        for doc, text in self._nlp.pipe(docs, as_tuples=True):
+        for doc, text in self._nlp.pipe(docs, as_tuples=True, disable=("ner", "lemmatizer")):
             yield self._parsed(doc, text)
 
     def _doc(self, parts: Parts) -> "Doc":

@@ -333,7 +333,8 @@ def load(
 ) -> Pretrained:
     """The model of a folder, on the CPU, prepared for training by `settings`.
 
-    `seed` determines new weights (LoRA's). Nothing is fetched, no code of the folder is run, and no pickle is read.
+    `seed` determines new weights (LoRA's, or all, by `random_weights`). Nothing is fetched, no code of a folder is run,
+    and no pickle is read.
     `lower`: whether the corpus's words are in small letters; `tokenizer_name` is its tokenizer's.
 
     Raises PretrainedError for a folder without safetensors, of another architecture, with weights missing, or with a
@@ -365,6 +366,10 @@ def load(
                 output_loading_info=True,
                 **local,
             )
+            if settings.random_weights:
+                with torch.random.fork_rng(devices=[]):
+                    torch.manual_seed(seed)
+                    network = auto.from_config(config, dtype=WEIGHTS[settings.weights])
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
         except PretrainedError:
             raise

@@ -53,6 +53,9 @@ class TransformersSettings(PinnedModel, ModelSettings):
     """
     weights: Annotated[Literal["single", "bf16"], Field(exclude_if=lambda weights: weights == "single")] = "single"
     """Precision of the pretrained weights, which `lora` leaves as they are; bf16 takes half the memory."""
+    random_weights: Annotated[Boolean, Field(exclude_if=lambda random: not random)] = False
+    """True where training begins with random weights in place of the model's: a control for what pretraining is worth.
+    """
     lora: Lora | None = None
     """Trained weights: low-rank matrices beside the weights; null: all weights."""
     zero_shot: Boolean = False
@@ -76,6 +79,8 @@ class TransformersSettings(PinnedModel, ModelSettings):
                 "weights in bf16 are too coarse for the updates of fine-tuning, which would be lost: give `lora`, or "
                 "take `training: {precision: bf16}`, which keeps them single"
             )
+        if self.random_weights and (self.lora is not None or self.zero_shot):
+            raise ValueError("`random_weights` are trained, all of them: leave `lora` and `zero_shot` out")
         if self.architecture == "decoder" and not self.chat and self.template.endswith("{source}"):
             raise ValueError(
                 "a model of architecture decoder goes on with what it reads: end the template with what asks for a "

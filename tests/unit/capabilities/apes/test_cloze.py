@@ -10,6 +10,7 @@ import pytest
 
 from news import Story, tarball
 from sumcurve.capabilities.apes.cloze import ask, ask_by_files, salient_spans
+from sumcurve.capabilities.apes.entities import Finder, Named, load
 from sumcurve.capabilities.apes.folders import QuestionsSpecification, questions
 from sumcurve.capabilities.apes.questions import (
     NOT_ASKED,
@@ -22,7 +23,6 @@ from sumcurve.capabilities.apes.questions import (
     chance,
     most_frequent,
 )
-from sumcurve.capabilities.apes.recognisers import Named, Recogniser, pipeline
 from sumcurve.corpora.store import Corpus, read_salient
 from sumcurve.corpora.tokenizers import tokenizer
 from sumcurve.store.errors import CorpusError
@@ -42,7 +42,7 @@ SOURCES = {
 }
 
 
-class OfNames(Recogniser):
+class OfNames(Finder):
     """Finds these names, whole, in their own case: an independent stand-in for a pipeline."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class OfNames(Recogniser):
     def facts(self) -> dict:
         return {"name": "of tests"}
 
-    def read(self, texts):
+    def names(self, texts, never=()):
         for text in texts:
             padded = f" {' '.join(text)} "
             yield Named({name.lower(): name.lower() for name in NAMES if f" {name} " in padded}, {})
@@ -142,7 +142,7 @@ def test_salient_are_mentions_of_answers_or_every_word_of_their_names(tmp_path: 
 class Terror(OfNames):
     """Finds al-Qaeda, joined or in its parts, Qaeda alone, and Bergen."""
 
-    def read(self, texts):
+    def names(self, texts, never=()):
         for text in texts:
             padded = f" {' '.join(text)} ".lower()
             names = ("al-qaeda", "al - qaeda", "qaeda", "bergen")
@@ -184,7 +184,7 @@ def test_words_that_are_never_entities_hide_no_name_beside_them(tmp_path: Path, 
     asked = {}
     for never in ((), (r"speaker\d", "^x$")):
         (folder := tmp_path / f"asked{len(never)}").mkdir()
-        ask(corpus, folder, pipeline("names"), never=never)
+        ask(corpus, folder, load("names"), never=never)
         ((_, asked[bool(never)]),) = asked_of(corpus.part("test"), folder)
     assert any("speaker1" in name for name in asked[False].names)
     assert asked[True].names == {"bergen": 0, "oslo": 1}
@@ -256,7 +256,7 @@ def built(specification: dict, corpus: Corpus, folder: Path, file: Path | None =
     ("told", "message"),
     [
         ({"pipeline": "en_no_such_model"}, r"notes-questions.*no spaCy pipeline 'en_no_such_model'.*spacy download"),
-        ({"recogniser": {"kind": "spacy", "sha256": "f"}}, r"no spaCy pipeline '.*nowhere'.*'rules'"),
+        ({"pipeline": {"sha256": "f"}}, r"no spaCy pipeline '.*nowhere'.*'rules'"),
     ],
 )
 def test_a_pipeline_that_is_not_there_is_named_with_the_remedy(tmp_path: Path, told, message) -> None:

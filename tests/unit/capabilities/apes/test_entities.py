@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sumcurve.capabilities.apes import entities as module
 from sumcurve.capabilities.apes.entities import (
     Entities,
-    EntityError,
     Finder,
     annotate,
     annotation,
@@ -20,6 +19,7 @@ from sumcurve.capabilities.apes.entities import (
     merged,
     questions,
 )
+from sumcurve.corpora.pipeline import PipelineError
 from sumcurve.corpora.store import read_salient
 from sumcurve.corpora.tokens import tokenize
 from sumcurve.store.records import Record, Text, read_jsonl, write_jsonl
@@ -296,7 +296,7 @@ def test_a_pipeline_that_is_not_there_or_finds_no_entities_is_an_error(tmp_path)
         (saved(tmp_path / "dates", {"DATE": ["June"]}), "knows DATE, none of FAC, .*'rules'"),
         (str(tmp_path / "broken"), r"(?s)cannot be loaded.*'rules'"),
     ]:
-        with pytest.raises(EntityError, match=message):
+        with pytest.raises(PipelineError, match=message):
             load(pipeline)
 
 

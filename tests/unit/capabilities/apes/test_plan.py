@@ -92,7 +92,7 @@ def test_apes_needs_questions_and_a_reader_that_is_there(config, corpora, told, 
 
 
 CLOZE = {"files": {"path": "data/raw/questions", "sha256": "cd" * 32}}
-TAGGER = {"recogniser": {"kind": "spacy", "path": "models/ner", "sha256": "ef" * 32}}
+PRESS = {"path": "models/ner", "sha256": "ef" * 32}
 
 
 def asking(config, **told):
@@ -102,17 +102,27 @@ def asking(config, **told):
 
 def test_what_is_asked_is_named_by_what_finds_it_not_by_where_that_lies(config):
     found = {}
-    moved = {"recogniser": {**TAGGER["recogniser"], "path": "elsewhere"}}
-    cases = {"rules": {}, "files": CLOZE, "tagger": TAGGER, "moved": moved, "words": {"salient": "words"}}
-    cases["never"] = {"never": ["x"]}
+    cases = {"rules": {}, "files": {"cloze": CLOZE}, "words": {"cloze": {"salient": "words"}}}
+    cases |= {"press": {"entities": PRESS}, "moved": {"entities": {**PRESS, "path": "elsewhere"}}}
+    cases |= {"package": {"entities": {"package": "pypi:press==1", "sha256": PRESS["sha256"]}}}
+    cases |= {"installed": {"entities": "en_core_web_sm"}, "never": {"cloze": {"never": ["x"]}}}
     for name, told in cases.items():
-        (found[name],) = asking(config, cloze=told).named("annotations", "questions")
-    assert found["moved"].key == found["tagger"].key
-    assert len({folder.key for folder in found.values()}) == 5
+        plan = asking(config, **{"cloze": {}, **told})
+        (found[name],) = plan.named("annotations", "questions")
+        if "press" in str(told):  # ENT's entities, too
+            (entities,) = (one for one in plan.named("annotations", "entities") if one.stem == "tales-entities")
+            assert entities.files == found[name].files
+            assert entities.specification["pipeline"] == {"sha256": PRESS["sha256"]}
+    assert found["moved"].key == found["press"].key == found["package"].key
+    assert len({folder.key for folder in found.values()}) == 6
+    (package,) = found["package"].files
+    assert (package.path, package.model) == (f"data/raw/model-{'ef' * 6}", ("pypi:press==1", None))
+    assert package.harvested
     assert [file.sha256 for file in found["files"].files] == ["cd" * 32]
     assert found["files"].specification["files"] == {"sha256": "cd" * 32, "tokenizer": "words", "lower": True}
     assert [file.path for file in found["moved"].files] == ["elsewhere"]
-    assert found["rules"].specification["versions"].keys() == {"spacy"}
+    for name, versions in (("rules", {"spacy"}), ("press", {"spacy"}), ("installed", {"spacy", "en_core_web_sm"})):
+        assert found[name].specification["versions"].keys() == versions
 
 
 def test_salient_entities_are_the_questions_answers_where_the_corpus_says_so(config):
@@ -135,9 +145,11 @@ def test_salient_entities_are_the_questions_answers_where_the_corpus_says_so(con
     ("told", "message"),
     [
         ({"salient": "cloze"}, "`salient: cloze` needs questions: add `cloze: {}`"),
-        ({"cloze": {**CLOZE, **TAGGER}}, "ready-made `files` name their entities: leave `recogniser` out"),
-        ({"cloze": {"recogniser": {**TAGGER["recogniser"], "kind": "transformers"}}}, "recogniser.kind: .*'spacy'"),
-        ({"cloze": {"recogniser": {**TAGGER["recogniser"], "types": ["PER"]}}}, "recogniser.types: unknown key"),
+        ({"entities": {"sha256": "ef" * 32}}, "give either `path` or `package`"),
+        ({"entities": {**PRESS, "package": "pypi:press==1"}}, "give either `path` or `package`"),
+        ({"entities": {"package": "owner/press", "sha256": "ef" * 32}}, "'owner/press' is no package: give pypi:NAME"),
+        ({"entities": "pypi:press==1"}, "a package is pinned: .*`sumcurve model pypi:press==1` prints"),
+        ({"entities": {**PRESS, "types": ["PER"]}}, "types: unknown key"),
         ({"cloze": {**CLOZE, "never": ["x"]}}, "ready-made `files` name their entities: leave `never` out"),
         ({"cloze": {"never": ["("]}}, r"'\(' is no regular expression \(.*\): correct it"),
         ({"cloze": {"files": {"path": "x"}}}, "cloze.files.sha256: Field required"),

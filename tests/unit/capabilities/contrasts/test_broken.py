@@ -8,7 +8,7 @@ from sumcurve.capabilities.contrasts.broken import annotate, first
 from sumcurve.capabilities.contrasts.rules import FILTERS
 from sumcurve.capabilities.contrasts.sets import RULES, Contrast, Contrasted
 from sumcurve.capabilities.contrasts.settings import Contrasts
-from sumcurve.capabilities.contrasts.tags import TagError
+from sumcurve.corpora.pipeline import PipelineError
 from sumcurve.corpora.tokens import tokenize
 from sumcurve.store.records import Record, RecordError, Text, write_jsonl
 
@@ -119,7 +119,7 @@ def test_items_depend_on_no_other_item_and_some_are_the_same_whatever_their_orde
 
 
 def test_a_tagger_that_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TagError, match="no spaCy pipeline 'en_none_such'"):
+    with pytest.raises(PipelineError, match="no spaCy pipeline 'en_none_such'"):
         made(tmp_path, "spacy", ["one"], tagger="en_none_such")
 
 

@@ -1,5 +1,6 @@
 import random
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -214,6 +215,27 @@ def test_a_swap_keeps_the_words_and_an_overwrite_changes_one(seed: int) -> None:
 # --- the sample
 
 
+def every_line(gold: Parsed, source: Parsed) -> set[tuple[str, ...]]:
+    return {(one.rule, *one.words) for one in every(gold, source)[0]}
+
+
+def test_two_taggers_give_what_either_gives_once() -> None:
+    gold, source = (parsed("saws/NNS cut/NN the/DT old/JJ Louvre/NNP"), parsed("planes/NNS smooth/JJ Rome/NNP"))
+    other, read = (parsed("saws/VBZ cut/VBP the/DT old/JJ Louvre/NN"), parsed("planes/NNS smooth/VBP Rome/NNP"))
+    made, counts = every(replace(gold, further=(other,)), replace(source, further=(read,)))
+    alone = every_line(gold, source), every_line(other, read)
+    assert all(one - two for one, two in (alone, alone[::-1]))
+    assert {line[1:] for line in every_line(replace(gold, further=(other,)), replace(source, further=(read,)))} == {
+        line[1:] for lines in alone for line in lines
+    }
+    assert len({one.words for one in made}) == len(made)  # "cut saws" by two rules
+    for rule in RULES:
+        told = counts[rule]
+        assert told["candidates"] == sum(told[name] for name in FILTERS) + told["left"]
+        assert told["sampled"] == sum(one.rule == rule for one in made)
+    assert every(replace(gold, further=(gold,)), replace(source, further=(source,)))[0] == every(gold, source)[0]
+
+
 def test_quotas_keep_the_shares_of_fifty_and_sum_to_what_is_asked() -> None:
     of_fifty = [16, 2, 5, 2, 15, 2, 5, 3]
     assert [*quotas(50).values()] == of_fifty
@@ -224,7 +246,7 @@ def test_quotas_keep_the_shares_of_fifty_and_sum_to_what_is_asked() -> None:
 
 
 def some(count: int) -> list[Candidate]:
-    here = [Place(place, place, (f"w{place}",), f"w{place}", "NN", "") for place in range(count)]
+    here = [Place(place, place, (f"w{place}",), f"w{place}", "") for place in range(count)]
     return [Candidate(0, place, place, swap=False) for place in here]
 
 

@@ -1,10 +1,12 @@
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sumcurve.capabilities.contrasts.tags import TagError, apart, load
+from sumcurve.capabilities.contrasts.tags import apart, load
+from sumcurve.corpora.pipeline import PipelineError
 
 TEXTS = [
     [["The", "bank's", "owner", "isn't", "in", "Paris", "."], ["Dogs", "bark", "/", "*"]],
@@ -22,9 +24,13 @@ def pipelines(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("pipelines")
     spacy.blank("en").to_disk(folder / "blank")
-    spacy.blank("de").to_disk(folder / "german")
-    for name, tags in (("whole", ["NN", "IN", "VB", "JJ"]), ("universal", ["NOUN", "ADP", "VERB", "ADJ"])):
-        nlp = spacy.blank("en")
+    treebank, universal = ["NN", "IN", "VB", "JJ"], ["NOUN", "ADP", "VERB", "ADJ"]
+    for name, language, tags in (
+        ("whole", "en", treebank),
+        ("universal", "en", universal),
+        ("german", "de", universal),
+    ):
+        nlp = spacy.blank(language)
         nlp.meta.update(name="of_tests", version="1.2.3")
         for component in ("tagger", "parser"):
             nlp.add_pipe(component)
@@ -67,6 +73,17 @@ def test_a_pipeline_tags_and_parses_our_tokens_as_they_are(pipelines: Path) -> N
     assert tagger.facts["name"] == "en_of_tests"
 
 
+def test_taggers_together_are_the_first_with_the_others_beside_it(pipelines: Path) -> None:
+    pytest.importorskip("textblob")
+    names = ["textblob", str(pipelines / "whole")]
+    taggers = [load(name) for name in names]
+    together = load(names)
+    check(together)
+    assert together.facts["name"] == "textblob + en_of_tests"
+    for first, second, both in zip(*(one.parse(iter(TEXTS)) for one in (*taggers, together)), strict=True):
+        assert both == replace(first, further=(second,))
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -79,7 +96,7 @@ def test_a_pipeline_tags_and_parses_our_tokens_as_they_are(pipelines: Path) -> N
 )
 def test_what_cannot_tag_is_named_with_the_remedy(pipelines: Path, monkeypatch, name: str, message: str) -> None:
     monkeypatch.setitem(sys.modules, "textblob.en", None)
-    with pytest.raises(TagError, match=message):
+    with pytest.raises(PipelineError, match=message):
         load(name if name == "textblob" else str(pipelines / name))
 
 

@@ -116,6 +116,7 @@ VARIANTS = {
     "bart again": {"gradient_checkpointing": True, "dropout": 0.2},
     "pegasus": {"dropout": 0.2},
     "llama": {},
+    "llama at random": {"random_weights": True},
     "llama chat": {
         "chat": True,
         "template": "Sum up: {source}",
@@ -123,6 +124,20 @@ VARIANTS = {
         "weights": "bf16",
     },
 }
+
+
+def test_random_weights_are_the_seed_s_and_not_the_folder_s(folders: Folders) -> None:
+    def weights(seed: int, **told: Any) -> dict[str, torch.Tensor]:
+        return load(folders("llama"), settings_of("llama", **told), True, seed).weights()
+
+    pretrained, first, again, second = weights(1), *(weights(seed, random_weights=True) for seed in (1, 1, 2))
+    assert {name: value.shape for name, value in first.items()} == {name: of.shape for name, of in pretrained.items()}
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    drawn = [name for name in first if first[name].std() > 0]  # not the scales of norms, which begin at 1
+    assert len(drawn) > len(first) / 2
+    assert not any(torch.equal(first[name], other[name]) for name in drawn for other in (second, pretrained))
+    with pytest.raises(ValueError, match="leave `lora` and `zero_shot` out"):
+        settings_of("llama", random_weights=True, lora={"rank": 2})
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from sumcurve.capabilities.apes.entities import Named, load
 from sumcurve.capabilities.apes.questions import merged, numbered
-from sumcurve.capabilities.apes.recognisers import Named, pipeline
 
 TEXT = ["Marta Lind moved to Aarhus .", "Lind's Bergen says Bergens ."]
 
@@ -21,7 +21,7 @@ def make_pipeline(folder: Path) -> str:
 
 def test_names_of_every_text_have_their_lemmas(tmp_path: Path) -> None:
     texts = [TEXT, ["Nobody moved ."], [], TEXT[:1]]
-    first, second, none, last = pipeline(make_pipeline(tmp_path / "press")).read(texts)
+    first, second, none, last = load(make_pipeline(tmp_path / "press")).names(texts)
     assert first.names == {
         "marta lind": "marta lind",
         "aarhus": "aarhu",

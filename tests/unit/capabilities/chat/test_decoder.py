@@ -1,0 +1,148 @@
+"""A prompted model without a server: what this process decodes is what `generate` writes, and a study holds it."""
+
+import json
+
+import pytest
+import torch
+import transformers
+import yaml
+
+import workplace
+from pretrained import make_chat_model
+from sumcurve.capabilities.chat.client import LENGTH, ServerError
+from sumcurve.capabilities.chat.decoder import STOP, Decoder
+from sumcurve.fetch.hub import sha256_of_model
+from sumcurve.settings.config import PlanError
+from sumcurve.study.plan import Plan
+from unit.capabilities.chat.test_study import write_study
+
+MOST = 8
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return make_chat_model(tmp_path_factory.mktemp("model") / "random")
+
+
+def conversation(examples, source):
+    """As a template with a system's message makes it."""
+    turns = [{"role": "system", "content": "Answer with a summary."}]
+    for shown, target in examples:
+        turns += [{"role": "user", "content": shown}, {"role": "assistant", "content": target}]
+    return [*turns, {"role": "user", "content": source}]
+
+
+def body(messages, most=MOST):
+    return json.dumps({"model": "random", "messages": messages, "max_tokens": most}).encode()
+
+
+def generated(folder, messages, most=MOST):
+    """The answer to a conversation by transformers alone, which reads all of it at once."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    network = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    ids = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt", return_dict=False)
+    written = network.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=most, do_sample=False)
+    return ids.shape[1], written[0, ids.shape[1] :], tokenizer
+
+
+def test_an_answer_is_that_of_generate_whatever_was_read_before(folder):
+    examples = [("Ship 1 crossed the desert slowly.", "Ship crossed."), ("A needle opened.", "Needle.")]
+    asked = [
+        conversation(examples[:count], source)
+        for count, source in [(2, "Cloud 7."), (2, "A garden."), (0, "A garden."), (1, "Cloud 7."), (2, "Cloud 7.")]
+    ]
+    decoder, texts = Decoder(folder), []
+    for messages in asked:
+        answer = decoder.post(body(messages))
+        length, written, tokenizer = generated(folder, messages)
+        assert answer.text == tokenizer.decode(written, skip_special_tokens=True)
+        assert (answer.tokens.input, answer.tokens.output) == (length, len(written))
+        assert answer.finish == (STOP if written[-1] == tokenizer.eos_token_id else LENGTH)
+        texts.append(answer.text)
+    assert texts[0] == texts[4]
+    assert len({*texts}) > 2  # what it reads decides what it writes
+
+
+def test_examples_are_read_once(folder, monkeypatch):
+    decoder, read = Decoder(folder), []
+    network, _ = decoder._model
+    forward = network.model.forward
+
+    def counted(input_ids=None, **given):
+        read.append(input_ids.shape[1])
+        return forward(input_ids=input_ids, **given)
+
+    monkeypatch.setattr(network.model, "forward", counted)
+    examples = [("A long text about a ship that crossed the desert. " * 5, "Ship.")]
+    long = decoder.post(body(conversation(examples, "Cloud."), 1)).tokens.input
+    assert sum(read) == long
+    read.clear()
+    assert decoder.post(body(conversation(examples, "Comet."), 1)).tokens.input > sum(read) > 0
+    assert sum(read) < long / 4
+
+
+def test_a_prompt_longer_than_the_positions_is_refused(folder):
+    with pytest.raises(ServerError, match=r"subwords and an answer of 8 exceed its 4,096 positions; lower `examples`"):
+        Decoder(folder).post(body(conversation([], "Ship 12. " * 3000)))
+
+
+@pytest.mark.parametrize("template", [None, "{{ strftime_now('%d') }}{{ messages[0]['content'] }}"])
+def test_a_folder_without_a_chat_template_that_lasts_is_refused(folder, tmp_path, template):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer.chat_template = template
+    transformers.AutoModelForCausalLM.from_pretrained(folder).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(ServerError, match=r"its chat template (is missing|has the day's date in it)"):
+        Decoder(tmp_path).post(body(conversation([], "Ship.")))
+    with pytest.raises(ServerError, match="transformers cannot read it"):
+        Decoder(tmp_path / "nowhere").post(body([]))
+
+
+def written(home, folder, **settings):
+    weights = {"path": str(folder), "sha256": sha256_of_model(folder)}
+    write_study(
+        home, **{"url": None, "key": None, "model": "random", "weights": weights, "examples": [0, 2]} | settings
+    )
+    path = home / "config" / "studies" / "prompts.yaml"
+    study = yaml.safe_load(path.read_text())
+    system = study["systems"]["prompted"]
+    study["systems"]["prompted"] = {name: value for name, value in system.items() if value is not None}
+    path.write_text(yaml.safe_dump(study))
+    return Plan.read(home / "config", "prompts")
+
+
+@pytest.mark.long
+def test_a_study_prompts_without_a_server_and_repeats_a_killed_step(folder, tmp_path):
+    home = workplace.configured(tmp_path)
+    plan = written(home, folder, parameters={"max_tokens": MOST})
+    tables = workplace.tables_of(home, plan)
+    rows = {row["records"]: row for row in tables["prompts"]}
+    assert set(rows) == {"0", "2"}
+    for row in rows.values():
+        assert (row["reproducible"], row["lost"], row["declined"], row["model"]) == ("yes", "0", "0", "random")
+    assert int(rows["0"]["input_tokens"]) < int(rows["2"]["input_tokens"])
+    output = next(row.output for row in plan.rows if row.method == "prompted" and row.seed == 2)
+    summaries = (home / "results" / output / "summaries.jsonl").read_bytes()
+    (ledger,) = (home / "data" / "answers").glob("random-*.jsonl")
+    lines = ledger.read_text().splitlines(keepends=True)
+    again = tmp_path / "again"
+    kept = again / "data" / "answers"
+    kept.mkdir(parents=True)
+    (kept / ledger.name).write_text("".join(lines[: len(lines) // 2 + 1]))  # of a process that was killed
+    for key in (*plan.folder(output).inputs, output):
+        workplace.build(plan, key, again)
+    assert (again / "results" / output / "summaries.jsonl").read_bytes() == summaries
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"weights": None}, "give the `url` of a server, or `weights`, which are decoded here"),
+        ({"timeout": 5}, "`timeout` is of a server: leave it out, or give the `url`"),
+        ({"parameters": {"top_p": 0.9}}, "parameters: top_p is of a server; what is decoded here is greedy"),
+        ({"parameters": {"temperature": 1}}, "parameters: temperature is of a server"),
+    ],
+)
+def test_settings_of_servers_alone_are_refused(folder, tmp_path, settings, why):
+    with pytest.raises(PlanError, match=why):
+        written(workplace.configured(tmp_path), folder, **settings)
