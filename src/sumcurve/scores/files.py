@@ -2,23 +2,20 @@
 
 from abc import abstractmethod
 from collections.abc import Collection, Mapping
-from typing import ClassVar
 
 from sumcurve.scores.scorer import Scorer
+from sumcurve.sources.pinned import File
 
 
 class ReadsFiles(Scorer):
     """A scorer of what somebody gives in files; `score` gets their paths among its inputs, with what is told of each.
 
-    Their sha256 are a part of the score folder's name, their paths are not. With `shards`, patterns of names, each of
-    them is a folder, and its sha256 that of the lines `sha256sum` prints of the files that match.
+    Their sha256 are a part of the score folder's name, their paths are not.
     """
 
-    shards: ClassVar[tuple[str, ...]] = ()
-
     @abstractmethod
-    def files(self, output: str) -> Mapping[str, tuple[str, str]]:
-        """The files that the scores of an output (its folder's name) are of: path and what is told, by sha256."""
+    def files(self, output: str) -> Mapping[File, str]:
+        """The files or folders that the scores of an output (its folder's name) are of, and what is told of each."""
 
     @abstractmethod
     def check(self, outputs: Collection[str]) -> None:

@@ -4,13 +4,64 @@ A family's class of settings is named by its line of `MODELS` (`sumcurve.systems
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from sumcurve.settings.base import Boolean, Dropout, PlanError, Positive, Settings
+from sumcurve.settings.base import (
+    MODEL_FILES,
+    Boolean,
+    Dropout,
+    ModelName,
+    PlanError,
+    Positive,
+    Settings,
+    Sha256,
+    revision_of,
+)
 from sumcurve.settings.search import Decoding
 from sumcurve.settings.training import LOSSES, PhaseSettings, Training
+from sumcurve.sources.pinned import File, fetched_model
+
+NO_PLACE = "say by `path`, or by `hub` and `revision`, where the model comes from"
+
+
+class PinnedModel(Settings):
+    """A pretrained model of Hugging Face transformers: a folder (`path`), or of hub or package (`hub`).
+
+    Its identity is the sha256 of the lines `sha256sum` prints of its files (those of `MODEL_FILES`), in the order of
+    their names; where it comes from is no part of any name, and is not dumped.
+    """
+
+    sha256: Sha256 | None
+    """sha256 of the model's files: its identity; null: not known yet, `sumcurve add --models` writes it here."""
+    path: Annotated[str | None, Field(exclude=True)] = None
+    """The folder of the model; or `hub`."""
+    hub: Annotated[ModelName | None, Field(exclude=True)] = None
+    """The model's name on the hub, `owner/name`, or of a package, `pypi:NAME==VERSION`; `revision` goes with it."""
+    revision: Annotated[Annotated[str, StringConstraints(to_lower=True)] | None, Field(exclude=True)] = None
+    """The commit on the hub, 40 hex digits: branches move; of a package the sha256 of its wheel. null: as `sha256`."""
+
+    @model_validator(mode="after")
+    def one_place(self) -> Self:
+        if self.path is not None and self.hub is not None:
+            raise ValueError("give either `path` or `hub`")
+        if (self.hub is None) != (self.revision is None) and not (self.hub is not None and self.sha256 is None):
+            raise ValueError("`hub` and `revision` go together: the hub's name of a model, and the commit")
+        if self.sha256 is None and self.hub is None:
+            raise ValueError("sha256 null is for a model of the `hub`; `sumcurve model FOLDER` prints that of a folder")
+        if self.hub is not None and self.revision is not None:
+            revision_of(self.hub, self.revision)
+        return self
+
+    def file(self, pinned: str = "") -> File | None:
+        """The model's folder, whose sha256 the file `pinned` states; None where neither `path` nor `hub` is given."""
+        if self.path is not None:
+            return File(self.sha256, self.path, shards=MODEL_FILES, pinned=pinned)
+        if self.hub is None:
+            return None
+        place, name = fetched_model(self.sha256), (self.hub, self.revision)
+        return File(self.sha256, place, harvested=True, shards=MODEL_FILES, pinned=pinned, model=name)
 
 
 class ModelSettings(Settings):

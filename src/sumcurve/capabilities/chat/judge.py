@@ -25,6 +25,7 @@ from sumcurve.capabilities.chat.service import (
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.scorer import Claim, Metric, Scores, group_of, own_reference, summaries_of
 from sumcurve.settings.base import MODEL_FILES
+from sumcurve.sources.pinned import File
 from sumcurve.store.manifest import digest
 from sumcurve.store.records import Record, RecordError
 
@@ -61,7 +62,6 @@ class Judge(ReadsFiles):
     version = "b23198602846776e"
     Settings = JudgeSettings
     metrics: ClassVar[Sequence[Metric]] = ()  # of the class: criteria are the rubric's
-    shards = MODEL_FILES
     keeps_answers: ClassVar[bool] = True
 
     def __init__(self, settings: JudgeSettings) -> None:
@@ -82,9 +82,9 @@ class Judge(ReadsFiles):
         human = self.settings.rubric.shows_reference and own_reference(specifications[output]) is not None
         return None if human else {}
 
-    def files(self, output: str) -> Mapping[str, tuple[str, str]]:
+    def files(self, output: str) -> Mapping[File, str]:
         weights = self.settings.weights
-        return {weights.sha256: (weights.path, WEIGHTS)} if weights else {}
+        return {File(weights.sha256, weights.path, shards=MODEL_FILES): WEIGHTS} if weights else {}
 
     def check(self, outputs: Collection[str]) -> None:
         if why := missing_weights(self.settings):

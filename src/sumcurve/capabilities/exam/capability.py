@@ -64,7 +64,7 @@ def _exams(plan: PlannedStudy) -> "dict[str, Sitting]":
 
 
 def _read(plan: PlannedStudy, corpus: str, path: Path) -> "Sitting":
-    """The validation of a table, without scorers that have other settings in the study."""
+    """The validation of a table, of the study's scorers with the study's settings."""
     from sumcurve.capabilities.exam.table import read_exam
     from sumcurve.settings.config import PlanError
 
@@ -74,22 +74,19 @@ def _read(plan: PlannedStudy, corpus: str, path: Path) -> "Sitting":
             f"{path}: validates metrics on {sat.corpus}, not on {corpus}, and a metric ranks where it is "
             f"validated; make one by `sumcurve validate-metric --study {plan.study} --of {corpus}`, or delete it"
         )
-    others = {name for name, settings in sat.settings.items() if not _agree(plan, path, name, settings)}
-    return replace(sat, outcomes={key: outcome for key, outcome in sat.outcomes.items() if key[0] not in others})
+    validated = {name for name in plan.scorers if name in sat.settings and _agree(plan, path, name, sat.settings[name])}
+    return replace(sat, outcomes={key: outcome for key, outcome in sat.outcomes.items() if key[0] in validated})
 
 
 def _agree(plan: PlannedStudy, path: Path, scorer: str, settings: Mapping[str, Any]) -> bool:
-    """Tell whether a scorer of the study, if it has it, was validated with the study's settings."""
+    """Tell whether a scorer of the study was validated with the study's settings."""
     from sumcurve.settings.config import PlanError
 
-    if scorer not in plan.scorers:
-        return True
     of_study = plan.scorers[scorer].settings
     known = of_study.model_dump(mode="json")
     for key in settings.keys() - type(of_study).model_fields.keys():
         raise PlanError(f"{path}: settings of {scorer} have {key!r}, no key of that scorer; {there_are(key, known)}")
-    validated = type(of_study)().model_dump(mode="json") | settings
-    return {key: known.get(key) for key in validated} == validated
+    return type(of_study).of_specification(settings).model_dump(mode="json") == known
 
 
 CAPABILITY = Exam()

@@ -122,6 +122,8 @@ def run_exam(arguments: argparse.Namespace) -> None:
         print(line, file=sys.stderr)
     for name, scorer in scorers.items():
         for folder, material, head in sittings:
+            if not arguments.quiet:
+                print(f"{name}: {len(material.records)} documents -> {folder}", file=sys.stderr, flush=True)
             items = items_of(scorer, material, needs.get(name, {}))
             folder.mkdir(parents=True, exist_ok=True)
             for metric in scorer.metrics:

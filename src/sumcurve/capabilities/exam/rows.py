@@ -26,8 +26,6 @@ from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.needs import Needing, copy_of
 from sumcurve.scores.scorer import Claim, Metric, Scorer, Scores
 from sumcurve.statistics.groups import Array
-from sumcurve.store.manifest import sha256_file, sha256_files
-from sumcurve.store.members import names_of_shards
 from sumcurve.store.records import Record, RecordError, write_jsonl
 
 HUMAN, LEAD, PAIRS = "human", "lead", "pairs"
@@ -393,11 +391,11 @@ def files_of(scorer: Scorer) -> dict[Path, str]:
         return {}
     scorer.check([])
     files: dict[Path, str] = {}
-    for sha256, (path, role) in scorer.files("exam").items():
-        place = Path(path)
-        names = names_of_shards(place, scorer.shards) if scorer.shards else []
-        content = sha256_files(place, names) if scorer.shards else sha256_file(place)
-        if content != sha256:
-            raise RecordError(f"{path}: its sha256 is {content}, not {sha256}; correct sha256 or path")
-        files[place] = role
+    for file, role in scorer.files("exam").items():
+        observed = file.observed(Path())
+        if observed is None:
+            raise RecordError(f"{file.path} is missing; bring it, or fetch a model by `sumcurve model NAME`")
+        if observed != file.sha256:
+            raise RecordError(f"{file.path}: its sha256 is {observed}, not {file.sha256}; correct sha256 or path")
+        files[Path(file.path)] = role
     return files

@@ -5,6 +5,7 @@ other way round, F1 their harmonic mean. The marks at both ends of a text can be
 have weight 0.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
 from sumcurve.capabilities.metrics.encoder import batches, load, positions
 from sumcurve.store.records import RecordError
@@ -58,6 +60,7 @@ class BertScore:
         """
         ids = self.subwords(texts)
         by_place: dict[int, Vectors] = {}
+        bar = tqdm(total=len(texts), unit="text", disable=not sys.stderr.isatty())
         for batch in batches([len(row) for row in ids]):
             padded = self.tokenizer.pad({"input_ids": [ids[place] for place in batch]}, return_tensors="pt")
             with torch.inference_mode():
@@ -73,6 +76,8 @@ class BertScore:
                 by_place[place] = Vectors(
                     torch.nn.functional.normalize(vectors, dim=-1), weights / total if total > 0 else weights
                 )
+            bar.update(len(batch))
+        bar.close()
         return [by_place[place] for place in range(len(texts))]
 
     def scores(

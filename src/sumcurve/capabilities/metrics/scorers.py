@@ -1,4 +1,4 @@
-"""The scorer `bertscore`, by an encoder in a pinned folder. It is descriptive until it is validated.
+"""The scorer `bertscore`, by a pinned encoder. Precision, which may prefer a text without its end, ranks nothing.
 
 Texts are the tokens of summaries and references, joined by blanks, since a trained system writes tokens only. Scores
 are computed on the CPU.
@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from sumcurve.capabilities.metrics.settings import BertScoreSettings
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.scorer import AgainstAll, Claim, Metric, Scores, group_of, summaries_of
-from sumcurve.settings.base import MODEL_FILES
+from sumcurve.settings.models import NO_PLACE
+from sumcurve.sources.pinned import File
 from sumcurve.store.records import Record, RecordError
 
 MODEL = "model"
@@ -20,22 +21,22 @@ MODEL = "model"
 class BertScored(ReadsFiles, AgainstAll):
     """BERTScore against the best of all references; the first hex digits of the model's sha256 are in the signature."""
 
-    version = "8a51212f75a8f989"
+    version = 1
     Settings = BertScoreSettings
     claims: ClassVar[Mapping[str, Claim]] = {"bertscore_recall": "coverage"}
-    shards = MODEL_FILES
     metrics = (
-        Metric("bertscore", "BERTScore F1", "BERTScore", "cosine", 4, ranks=False),
+        Metric("bertscore", "BERTScore F1", "BERTScore", "cosine", 4),
         Metric("bertscore_precision", "BERTScore precision", "precision", "cosine", 4, ranks=False),
-        Metric("bertscore_recall", "BERTScore recall", "recall", "cosine", 4, ranks=False),
+        Metric("bertscore_recall", "BERTScore recall", "recall", "cosine", 4),
     )
 
-    def files(self, output: str) -> Mapping[str, tuple[str, str]]:
-        return {self.settings.sha256: (self.settings.path, MODEL)}
+    def files(self, output: str) -> Mapping[File, str]:
+        file = self.settings.file()
+        return {} if file is None else {file: MODEL}
 
     def check(self, outputs: Collection[str]) -> None:
-        if not self.settings.path:
-            raise RecordError("path: say where the model's folder with that sha256 lies")
+        if self.settings.file() is None:
+            raise RecordError(NO_PLACE)
 
     def score(self, output: Path, records: Sequence[Record], inputs: Mapping[Path, Any]) -> Scores:
         import torch

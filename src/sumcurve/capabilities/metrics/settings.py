@@ -1,25 +1,17 @@
-"""Settings of BERTScore: the model's folder, and the use of the model."""
+"""Settings of BERTScore: the model, and the use of the model."""
 
-from typing import Annotated
-
-from pydantic import Field
-
-from sumcurve.settings.base import Boolean, Positive, Settings, Sha256
+from sumcurve.settings.base import Boolean, Positive, Sha256
+from sumcurve.settings.models import PinnedModel
 
 
-class BertScoreSettings(Settings):
-    """An encoder (AutoModel) in a folder of Hugging Face transformers (safetensors).
+class BertScoreSettings(PinnedModel):
+    """An encoder (AutoModel) of Hugging Face transformers (safetensors): of a folder, the hub or a package."""
 
-    Nothing is downloaded, and no code of the folder is run.
-    """
-
-    path: Annotated[str, Field(exclude=True)] = ""
-    """The folder; where it lies is no part of any name."""
     sha256: Sha256
-    """sha256 of its files: of the lines that `sha256sum` prints of them, in the order of their names."""
+    """sha256 of the model's files, which `sumcurve model` prints."""
     layer: Positive
     """Whose vectors are compared. As published: 17 of roberta-large, 10 of roberta-base, 9 of bert-base-uncased, 18 of
-    bert-large-uncased, 8 of bert-base-chinese.
+    bert-large-uncased, 8 of bert-base-chinese, 5 of distilbert-base-uncased and distilroberta-base.
     """
     idf: Boolean = False
     """True where a subword weighs by how few of the corpus's references have it."""

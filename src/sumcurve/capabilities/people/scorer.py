@@ -14,6 +14,7 @@ from sumcurve.capabilities.people.settings import JudgedOutputs, PeopleSettings
 from sumcurve.machine.arguments import CommandError
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.scorer import Metric, Scores, group_of, summaries_of
+from sumcurve.sources.pinned import File
 from sumcurve.store.records import Record, RecordError
 
 KEY, ANSWERS = "key", "answers"
@@ -37,11 +38,11 @@ class People(ReadsFiles):
         """No further folder; None for an output without judgements."""
         return {} if self._sheet(_name(output)) else None
 
-    def files(self, output: str) -> Mapping[str, tuple[str, str]]:
+    def files(self, output: str) -> Mapping[File, str]:
         sheet = self._sheet(output)
         if sheet is None:
             return {}
-        return {sheet.key_sha256: (sheet.key, KEY), sheet.answers_sha256: (sheet.answers, ANSWERS)}
+        return {File(sheet.key_sha256, sheet.key): KEY, File(sheet.answers_sha256, sheet.answers): ANSWERS}
 
     def check(self, outputs: Collection[str]) -> None:
         judged = [name for sheet in self.settings.sheets for name in sheet.outputs]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.corpora.store import Corpus
 from sumcurve.corpora.tokens import sentences
-from sumcurve.settings.base import MODEL_FILES
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.corpus import CorpusSettings
 from sumcurve.settings.forms import Form
-from sumcurve.sources.pinned import File, fetched_model
+from sumcurve.settings.models import NO_PLACE
+from sumcurve.sources.pinned import File
 from sumcurve.store.stage import Stage
 from sumcurve.systems.family import PRETRAINED_MB, Family, FinishedRun, Refusal, weights_of
 from sumcurve.systems.system import Item
@@ -33,13 +33,9 @@ class Transformers(Family):
     reads_texts = True
 
     def files(self, model: Any, pinned: Path) -> list[File]:
-        file = str(pinned)
-        if model.path is not None:
-            return [File(model.sha256, model.path, shards=MODEL_FILES, pinned=file)]
-        if model.hub is None:
-            raise PlanError(f"{file}: model: say by `path`, or by `hub` and `revision`, where the model comes from")
-        place, name = fetched_model(model.sha256), (model.hub, model.revision)
-        return [File(model.sha256, place, harvested=True, shards=MODEL_FILES, pinned=file, model=name)]
+        if (file := model.file(str(pinned))) is None:
+            raise PlanError(f"{pinned}: model: {NO_PLACE}")
+        return [file]
 
     def refusal(self, corpus: CorpusSettings) -> Refusal | None:
         for penalty in ("coverage_penalty", "entity_penalty"):

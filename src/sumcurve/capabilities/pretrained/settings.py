@@ -7,11 +7,11 @@ from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
-from sumcurve.settings.base import Boolean, Dropout, ModelName, Positive, Settings, Sha256, revision_of
+from sumcurve.settings.base import Boolean, Dropout, Positive, Settings
 from sumcurve.settings.config import PlanError
-from sumcurve.settings.models import ModelSettings
+from sumcurve.settings.models import ModelSettings, PinnedModel
 from sumcurve.settings.search import Decoding
 from sumcurve.settings.training import PhaseSettings
 from sumcurve.sources.pinned import fetched_model
@@ -33,22 +33,13 @@ class Lora(Settings):
     """Endings of the names of the layers that get them; null: those that peft has for the architecture."""
 
 
-class TransformersSettings(ModelSettings):
+class TransformersSettings(PinnedModel, ModelSettings):
     """A pretrained model of Hugging Face transformers (capabilities.pretrained.model), a local folder's or the hub's.
 
-    It reads and writes plain text, in subwords of its own. Its identity is the sha256 of the lines `sha256sum` prints
-    of its files (those of `MODEL_FILES`), in the order of their names; its path is no part of any name.
+    It reads and writes plain text, in subwords of its own.
     """
 
     kind: Literal["transformers"]
-    sha256: Sha256 | None
-    """sha256 of the model's files: its identity; null: not known yet, `sumcurve add --models` writes it here."""
-    path: str | None = None
-    """The folder of the model; or `hub`."""
-    hub: ModelName | None = None
-    """The model's name on the hub, `owner/name`, or of a package, `pypi:NAME==VERSION`; `revision` goes with it."""
-    revision: Annotated[str, StringConstraints(to_lower=True)] | None = None
-    """The commit on the hub, 40 hex digits: branches move; of a package the sha256 of its wheel. null: as `sha256`."""
     architecture: Literal["encoder-decoder", "decoder"] = "encoder-decoder"
     """Class of transformers that opens it: AutoModelForSeq2SeqLM or AutoModelForCausalLM."""
     template: str = "{source}"
@@ -78,15 +69,7 @@ class TransformersSettings(ModelSettings):
     """Share of values that training sets to zero; null: the model's own."""
 
     @model_validator(mode="after")
-    def one_place(self) -> "TransformersSettings":
-        if self.path is not None and self.hub is not None:
-            raise ValueError("give either `path` or `hub`")
-        if (self.hub is None) != (self.revision is None) and not (self.hub is not None and self.sha256 is None):
-            raise ValueError("`hub` and `revision` go together: the hub's name of a model, and the commit")
-        if self.sha256 is None and self.hub is None:
-            raise ValueError("sha256 null is for a model of the `hub`; `sumcurve model FOLDER` prints that of a folder")
-        if self.hub is not None and self.revision is not None:
-            revision_of(self.hub, self.revision)
+    def prompt_suits_the_model(self) -> "TransformersSettings":
         if self.template.count("{source}") != 1:
             raise ValueError(f"template {self.template!r} must hold {{source}} once")
         if self.chat and self.architecture != "decoder":
@@ -120,8 +103,8 @@ class TransformersSettings(ModelSettings):
 
         Its name on the hub replaces its files where these are not known yet.
         """
-        apart = {"path", "revision", "zero_shot", "seen"} | ({"hub"} if self.sha256 else set())
-        return self.model_dump(mode="json", exclude=apart)
+        named = {} if self.sha256 else {"hub": self.hub}
+        return self.model_dump(mode="json", exclude={"zero_shot", "seen"}) | named
 
     def multiply_adds(self, source: int, target: int, vocabulary: int) -> float:
         """Multiply-adds of a forward pass for one record of `source` and `target` words, by the shapes of the weights.

@@ -46,14 +46,12 @@ def _plan_score(
     specification: ScoreSpecification = {
         "output": output,
         "corpus": corpus.prepared,
-        "inputs": dict(inputs) | {sha256: what for sha256, (_, what) in given.items()},
+        "inputs": dict(inputs) | {str(file.sha256): what for file, what in given.items()},
         "scorer": name,
         "settings": scorer.settings.model_dump(mode="json"),
     }
     made_from = dict.fromkeys([output, corpus.prepared, *inputs])
-    shards = scorer.shards if isinstance(scorer, ReadsFiles) else ()
-    files = [File(sha256, path, shards=shards) for sha256, (path, _) in given.items()]
-    return plan.add("score", specification, made_from, files, output=plan.folders[output].stem, scorer=name)
+    return plan.add("score", specification, made_from, given, output=plan.folders[output].stem, scorer=name)
 
 
 def _group(row: Scored, name: str, scorer: Scorer) -> tuple[str, Literal["method", "scorer"], str]:

@@ -9,7 +9,9 @@ import pytest
 
 from sumcurve.__main__ import parser
 from sumcurve.capabilities.exam.reading import read_items
+from sumcurve.capabilities.exam.table import read_exam
 from sumcurve.capabilities.exam.verdicts import rows_of
+from sumcurve.capabilities.metrics.scorers import BertScored
 
 ROOT = Path(__file__).parents[4]
 VALIDATION = ROOT / "config" / "validation"
@@ -71,6 +73,17 @@ def test_stemming_and_the_scorer_turn_no_verdict_from_passed_to_failed() -> None
                 by_row.setdefault((row["metric"], row["row"], row["part"]), set()).add(row["verdict"])
         assert by_row
         assert not [key for key, verdicts in by_row.items() if {"passed", "failed"} <= verdicts]
+
+
+def test_what_ranks_of_bertscore_is_validated_somewhere_and_the_rest_nowhere() -> None:
+    outcomes: dict[str, set[str]] = {metric.name: set() for metric in BertScored.metrics}
+    for archive in ARCHIVES:
+        of_corpus = read_exam(VALIDATION / f"{corpus_of(archive)}.csv").outcomes
+        for name, found in outcomes.items():
+            found.add(of_corpus["bertscore", name])
+    assert {metric.name: metric.ranks for metric in BertScored.metrics} == {
+        name: "passed" in found for name, found in outcomes.items()
+    }
 
 
 @pytest.mark.long

@@ -79,6 +79,17 @@ def test_scores_do_not_depend_on_what_else_is_scored_and_in_which_order(encoder)
     assert torch.allclose(torch.tensor(alone), torch.tensor(whole), atol=1e-5)
 
 
+def test_each_distinct_text_is_encoded_once_among_texts_of_like_length(encoder, monkeypatch) -> None:
+    by = BertScore(encoder, 3)
+    shapes: list[tuple[int, int]] = []
+    by.network.register_forward_pre_hook(lambda _, __, given: shapes.append(given["input_ids"].shape), with_kwargs=True)
+    monkeypatch.setattr("sumcurve.capabilities.metrics.bert_score.batches", lambda lengths: batches(lengths, 20))
+    by.scores(WRITTEN * 3, REFERENCES * 3)
+    distinct = {*WRITTEN, *(reference for some in REFERENCES for reference in some)}
+    assert sum(rows for rows, _ in shapes) == len(distinct)
+    assert [width for _, width in shapes] == sorted(width for _, width in shapes)
+
+
 def test_batches_hold_every_place_once_and_are_of_like_lengths() -> None:
     lengths = [5, 1, 9, 30, 2, 9, 4]
     made = list(batches(lengths, 20))

@@ -8,7 +8,7 @@ import yaml
 
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.manifest import sha256_files
-from sumcurve.study.plan import Plan, PlanError
+from sumcurve.study.plan import Plan
 from workplace import ROOT, configured, make, make_all
 
 
@@ -43,5 +43,3 @@ def test_a_study_that_names_a_folder_has_its_hash_in_name_and_signature(encoder,
     plan(sha256="ab" * 32)
     with pytest.raises(CorpusError, match=r"scorer has sha256 [0-9a-f]{64}, but study mine pins"):
         make(home / "results" / other.scores["bertscore"])
-    with pytest.raises(PlanError, match="say where the model's folder"):
-        plan(path="")
