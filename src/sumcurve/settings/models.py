@@ -100,6 +100,11 @@ class ModelSettings(Settings):
         """Tell whether it has a second output layer."""
         return False
 
+    @property
+    def is_pretrained(self) -> bool:
+        """Tell whether its training begins with weights that were trained elsewhere."""
+        return False
+
     def decides(self) -> dict[str, Any]:
         """Settings that decide a training, as plain values."""
         return self.model_dump(mode="json")

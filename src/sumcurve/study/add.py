@@ -40,7 +40,7 @@ from sumcurve.sources.content import Content, patterns, text_digest
 from sumcurve.sources.csv import layout_notes
 from sumcurve.sources.lines import as_corpus_error, read_lines
 from sumcurve.sources.parallel import side_of, summaries_of
-from sumcurve.sources.pinned import File, fetched_model
+from sumcurve.sources.pinned import File
 from sumcurve.sources.raw import BAD_SPLIT, FIELDS, Dropped, Place, RawRecord, Refused
 from sumcurve.sources.source import Inside
 from sumcurve.store.manifest import sha256_file
@@ -520,9 +520,10 @@ def prompted(
     for name in methods:
         method = read_method(config / "methods" / f"{name}.yaml")
         model = dict(method.forms[form].model) if form in method.forms else {}
-        if model.get("chat") and (sha256 := model["sha256"]):
+        if model.get("chat") and model["sha256"]:
             said = {"kind": "chat", "title": f"{method.title}, prompted", "model": model["hub"] or model["path"]}
-            said |= {"weights": {"path": model["path"] or fetched_model(sha256), "sha256": sha256}}
+            of = ("path",) if model["path"] else ("hub", "revision")
+            said |= {"weights": {name: model[name] for name in (*of, "sha256")}}
             systems[f"{name}_prompted"] = {**said, "examples": [*examples], "source_words": words}
     if not systems:
         named = ", ".join(methods)

@@ -46,7 +46,7 @@ def kinds_of(plan: PlannedStudy) -> dict[str, str]:
     """Kinds of methods, and of systems with a curve, by name: prompted, fine-tuned, from scratch or outside."""
     kinds = {}
     for name, form in plan.methods.items():
-        kinds[name] = TUNED if form.model.kind == "transformers" else SCRATCH
+        kinds[name] = TUNED if form.model.is_pretrained else SCRATCH
     for name, settings in plan.settings.systems.items():
         if (settings or {}).get("kind") == "chat":
             kinds[name] = PROMPTED

@@ -12,10 +12,9 @@ from sumcurve.capabilities.chat.system import Chat, ChatSettings
 from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.planning.folder import Folder, PlannedCorpus
 from sumcurve.planning.study import PlannedStudy
-from sumcurve.settings.base import MODEL_FILES, ZERO_SHOT
+from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.settings.config import PlanError
 from sumcurve.settings.models import ModelSettings
-from sumcurve.sources.pinned import File
 from sumcurve.store.records import RecordError
 from sumcurve.systems.rows import Scored
 from sumcurve.tables import Listing
@@ -50,12 +49,8 @@ class PromptedModels(Capability):
             }
         except RecordError as error:
             raise PlanError(f"{plan.where('systems', name)}: {error}") from None
-        trained = {file.sha256: file for of, form in plan.methods.items() for file in plan.model_files(form, of)}
-        pinned = plan.where("systems", name)
-        given = {
-            sha256: File(sha256, path, False, MODEL_FILES, pinned) for sha256, path in kind.files(settings).items()
-        }
-        files = [trained.get(sha256, file) for sha256, file in given.items()]
+        file = settings.weights and settings.weights.file(plan.where("systems", name))
+        files = [file] if file else []
         if 0 in settings.examples:
             stem = {"corpus": corpus.name, "system": f"{name}-n0"}
             output = plan.add("chat", specification, [corpus.prepared], files, **stem)

@@ -24,7 +24,6 @@ from sumcurve.capabilities.chat.service import (
 )
 from sumcurve.scores.files import ReadsFiles
 from sumcurve.scores.scorer import Claim, Metric, Scores, group_of, own_reference, summaries_of
-from sumcurve.settings.base import MODEL_FILES
 from sumcurve.sources.pinned import File
 from sumcurve.store.manifest import digest
 from sumcurve.store.records import Record, RecordError
@@ -83,8 +82,8 @@ class Judge(ReadsFiles):
         return None if human else {}
 
     def files(self, output: str) -> Mapping[File, str]:
-        weights = self.settings.weights
-        return {File(weights.sha256, weights.path, shards=MODEL_FILES): WEIGHTS} if weights else {}
+        file = self.settings.weights and self.settings.weights.file()
+        return {file: WEIGHTS} if file else {}
 
     def check(self, outputs: Collection[str]) -> None:
         if why := missing_weights(self.settings):

@@ -17,6 +17,7 @@ from sumcurve.capabilities.chat.decoder import Decoder
 from sumcurve.capabilities.chat.ledger import Answer, Budget, Usage, opened
 from sumcurve.capabilities.chat.template import Message
 from sumcurve.settings.base import NonNegativeFloat, Positive, Settings, Sha256
+from sumcurve.settings.models import NO_PLACE, PinnedModel
 from sumcurve.store.manifest import digest
 from sumcurve.store.records import RecordError
 
@@ -54,11 +55,11 @@ class Limit(Settings):
         return self
 
 
-class Weights(Settings):
-    path: Annotated[str, Field(exclude=True)] = ""
-    """The folder that the local server serves, or that is decoded here; no part of any name."""
+class Weights(PinnedModel):
+    """The model that a local server serves, or that is decoded here."""
+
     sha256: Sha256
-    """sha256 of its files, as of a pretrained method."""
+    """sha256 of the model's files, which `sumcurve model` prints."""
 
 
 class ServiceSettings(Settings):
@@ -256,9 +257,9 @@ def refused(answer: Answer) -> bool:
 
 def missing_weights(settings: ServiceSettings) -> str:
     """Explain why the pinned weights cannot be read; empty where they can, or where none are pinned."""
-    if settings.weights is None or settings.weights.path:
+    if settings.weights is None or settings.weights.file() is not None:
         return ""
-    return "weights: no `path`; say where the folder with that sha256 lies"
+    return f"weights: {NO_PLACE}"
 
 
 def _budget(settings: Mapping[str, Any]) -> Budget:

@@ -78,7 +78,7 @@ class Chat:
 
     @classmethod
     def files(cls, settings: ChatSettings) -> Mapping[str, str]:
-        return {settings.weights.sha256: settings.weights.path} if settings.weights else {}
+        return {}  # its weights are a folder, and may be fetched: the plan adds them
 
     def messages(self, item: Item) -> list[Message]:
         """The conversation that ends with an item's source."""

@@ -88,6 +88,10 @@ class TransformersSettings(PinnedModel, ModelSettings):
             )
         return self
 
+    @property
+    def is_pretrained(self) -> bool:
+        return not self.random_weights
+
     def phase_refusal(self, phase: PhaseSettings) -> str:
         if phase.loss != "nll" or phase.own_words or phase.coverage:
             return f"a model of kind {self.kind} is trained on loss nll, without own_words and coverage"

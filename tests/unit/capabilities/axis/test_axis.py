@@ -258,8 +258,8 @@ def test_methods_that_ignore_their_source_are_left_out(monkeypatch):
 
 def test_kinds_are_those_of_models_and_systems():
     plan = Plan.read(ROOT / "config", "data-axis")
-    expected = dict.fromkeys(("abs", "pcov", "trans"), SCRATCH) | {"prompted": PROMPTED}
-    assert kinds_of(plan) == expected | dict.fromkeys(("t5_small", "bart_base", "bart_base_lora"), TUNED)
+    expected = dict.fromkeys(("abs", "pcov", "trans", "smollm2_random"), SCRATCH) | {"prompted": PROMPTED}
+    assert kinds_of(plan) == expected | dict.fromkeys(("smollm2", "smollm2_lora"), TUNED)
 
 
 def test_the_study_s_tables_hold_the_axis_and_its_answer(tmp_path):

@@ -249,7 +249,7 @@ def test_names_hold_what_decides_grades_and_settings_are_refused_by_line(study, 
         ({"rubric": "absent.yaml"}, "absent.yaml is missing"),
         ({"key": "sk-abc 1"}, "never the key itself"),
         ({"examples": [1]}, "unknown key"),
-        ({"weights": {"sha256": "ab" * 32}}, "no `path`"),
+        ({"weights": {"sha256": "ab" * 32}}, "say by `path`"),
     ):
         with pytest.raises(PlanError, match=rf"mine.yaml:\d+: scores.*{message}"):
             scores(**settings)
