@@ -4,7 +4,7 @@
 #   make fairseq-env          fairseq in an environment of its own, .venv-fairseq; minutes
 #   make study                every training of the study, its tables and report; STUDY=other, PROFILE=slurm
 #   make study SET="seeds=[1,2] form=small"   the same study with these keys set: a study of its own
-#   make demo                 two methods, two small sizes, two seeds: about 7 minutes
+#   make demo                 two methods, two small sizes, two seeds: about 3 minutes
 #   make smoke                every step, tiny, in scratch/smoke: about 3 minutes
 #   make add CORPUS=… NAME=…  a study of your own corpus (FLAGS=… as `sumcurve add -h` says)
 #   make plan STUDY=…         what a study would cost: jobs, core- and GPU-hours, disk
@@ -121,7 +121,7 @@ STAGES := if grep -qxF "  - study: $$NAMED" dvc.yaml; then stages=dvc.yaml; else
 
 pull: env
 	@if [ -z "$$(dvc config core.remote || true)" ]; then
-	    echo "no remote is named here, so that nothing can be pulled: 'dvc repro' makes the default study anew in about 21 minutes ('make plan STUDY=…' says how long another takes); the tables of what is recorded are in git, in results/tables. Where somebody has given you a remote, name it: dvc remote add --default (docs/explanations/reproducibility.md)" >&2
+	    echo "no remote is named here, so that nothing can be pulled: 'dvc repro' makes the default study anew in about 18 minutes ('make plan STUDY=…' says how long another takes); the tables of what is recorded are in git, in results/tables. Where somebody has given you a remote, name it: dvc remote add --default (docs/explanations/reproducibility.md)" >&2
 	    exit 1
 	fi
 	$(STAGES)
