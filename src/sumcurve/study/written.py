@@ -107,6 +107,11 @@ def _folder(
     if not name.endswith(f"-{digest(specification)}"):
         raise ValueError(f"the name {name} does not follow from the specification")
     pinned = tuple(
-        File(**file | {"shards": tuple(file["shards"]), "files": tuple(map(tuple, file["files"]))}) for file in files
+        File(
+            **file
+            | {"shards": tuple(file["shards"]), "files": tuple(map(tuple, file["files"]))}
+            | {"model": file["model"] and tuple(file["model"])}
+        )
+        for file in files
     )
     return Folder(kind, step, name, specification, tuple(inputs), pinned)
