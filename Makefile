@@ -121,7 +121,7 @@ STAGES := if grep -qxF "  - study: $$NAMED" dvc.yaml; then stages=dvc.yaml; else
 
 pull: env
 	@if [ -z "$$(dvc config core.remote || true)" ]; then
-	    echo "no remote is named here, so that nothing can be pulled: 'dvc repro' makes the default study anew in about 18 minutes ('make plan STUDY=…' says how long another takes); the tables of what is recorded are in git, in results/tables. Where somebody has given you a remote, name it: dvc remote add --default (docs/explanations/reproducibility.md)" >&2
+	    echo "no remote is named here, so that nothing can be pulled: 'dvc repro' makes the default study anew in about 21 minutes ('make plan STUDY=…' says how long another takes); the tables of what is recorded are in git, in results/tables. Where somebody has given you a remote, name it: dvc remote add --default (docs/explanations/reproducibility.md)" >&2
 	    exit 1
 	fi
 	$(STAGES)
