@@ -56,6 +56,8 @@ if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
         "env create -f envs/conda.yaml` brings a Python where there is none, and leave the option out"
     )
 HOME = config.pop("home", ".")
+if not isinstance(HOME, str):
+    raise WorkflowError(f"--config home={HOME}: give the path of a folder")
 if AWAY:
     HOME = str(Path(HOME).absolute())
     os.environ.update(SUMCURVE_CHECKOUT=workflow.basedir)
@@ -65,12 +67,19 @@ if "at_limit" in config:
     os.environ.update(SUMCURVE_AT_LIMIT=config.pop("at_limit"))
 if "gpus_per_run" in config:
     os.environ.update({PER_RUN: str(config.pop("gpus_per_run"))})
-LIGHT_HERE = config.pop("light_steps", "jobs") == "here"
+LIGHT_STEPS = config.pop("light_steps", "jobs")
+if LIGHT_STEPS not in ("jobs", "here"):
+    raise WorkflowError(f"--config light_steps={LIGHT_STEPS}: say `jobs` or `here`")
+LIGHT_HERE = LIGHT_STEPS == "here"
 for key in config.keys() - {"study"}:
     raise WorkflowError(
         f"--config {key}=…: no key of this workflow; {there_are(key, CONFIG_KEYS)}"
     )
-MAKES = workflow.is_main_process and not workflow.dryrun
+if not isinstance(config["study"], str):
+    raise WorkflowError(f"--config study={config['study']}: give the name of a study")
+# `workflow.dryrun` is not known yet.
+IS_DRY = workflow.output_settings.dryrun
+MAKES = workflow.is_main_process and not IS_DRY
 try:
     with chdir(workflow.basedir):
         if MAKES:  # first: names of folders rest on the content that is pinned
@@ -88,11 +97,14 @@ PLAN_FILE = WRITTEN.path(Path(HOME))
 RESULTS = str(Path(HOME) / "results")
 LOGS = str(Path(HOME) / "logs")
 if workflow.is_main_process:
-    with chdir(workflow.basedir):
-        BASIS, RECORDED, _ = measured_costs()
-        ESTIMATED = estimate(PLAN, Path(RESULTS), BASIS, None, RECORDED)
+    try:
+        with chdir(workflow.basedir):
+            BASIS, RECORDED, _ = measured_costs()
+            ESTIMATED = estimate(PLAN, Path(RESULTS), BASIS, None, RECORDED)
+    except ERRORS as error:
+        raise WorkflowError(str(error)) from None
     say(headline(PLAN, ESTIMATED, os.cpu_count() or 1))
-    if workflow.dryrun:
+    if IS_DRY:
         say("`--quiet rules` counts the jobs of a dry run and lists none")
 
 

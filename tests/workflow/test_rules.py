@@ -143,6 +143,20 @@ def test_a_cluster_gives_a_decoding_no_allocation_of_its_own(tmp_path):
         assert {plan.folder(plan.folder(key).specification.get("run", key)).name for key in keys} == {group}
     alone = snakemake("-n", *home)
     assert "Group job" not in alone.stdout + alone.stderr
+    assert "`--quiet rules` counts the jobs of a dry run and lists none" in alone.stderr
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.long
+def test_a_dry_run_asks_nobody_and_values_of_other_kinds_are_named():
+    """Files of the hub without a pin are asked for by a run alone, as `sumcurve plan` asks for none."""
+    told = snakemake("-n", "--quiet", "rules", "--config", "study=cnndm", "home=scratch/none")
+    assert told.returncode == 0, told.stdout + told.stderr
+    for value, why in (("study=123", "give the name of a study"), ("light_steps=hree", "say `jobs` or `here`")):
+        told = snakemake("-n", "--config", value)
+        assert told.returncode
+        assert why in told.stdout + told.stderr
+        assert "Traceback" not in told.stdout + told.stderr
 
 
 @pytest.mark.long

@@ -12,7 +12,6 @@ from sumcurve.scores.scorer import Scorer
 from sumcurve.settings.base import Settings
 from sumcurve.settings.config import Block
 from sumcurve.settings.forms import Form
-from sumcurve.settings.models import ModelSettings
 from sumcurve.settings.study import StudySettings
 from sumcurve.sources.source import Source
 from sumcurve.store.kind import Kind
@@ -132,8 +131,8 @@ class Capability:
         """Seconds of one item of a folder of its kinds; None where no recorded study has measured them."""
         return self.item_seconds
 
-    def writer(self, folder: Folder) -> tuple[ModelSettings, int, int] | None:
-        """The pretrained model that writes each item of such a folder, the words that it reads, and those it writes."""
+    def writer(self, folder: Folder) -> tuple[Mapping[str, Any], int, int] | None:
+        """The model that writes each item of such a folder, as a method says it, and words read and written an item."""
         return None
 
     def missing(self, folders: Folders) -> "Sequence[Missing]":

@@ -279,8 +279,10 @@ def _item_seconds(plan: Plan, folder: Folder, home: Path) -> float:
         return (adds + settings.multiply_adds(source, search["beam"] * search["max_tokens"], 0)) / costs.CORE_ADDS
     for name, capability in CAPABILITIES.items():
         of_kind = folder.kind in capability.kinds
-        if of_kind and (writer := capability.writer(folder)) is not None:
-            return _placed(writer[0], folder, home).multiply_adds(*writer[1:], 0) / costs.CORE_ADDS
+        if of_kind and (writer := capability.writer(folder)) is not None and writer[0]["kind"] in MODELS:
+            said, read_words, written_words = writer
+            settings = _placed(MODELS[said["kind"]].settings.of_specification(said), folder, home)
+            return settings.multiply_adds(read_words, written_words, 0) / costs.CORE_ADDS
         seconds = capability.item_cost(folder) if of_kind else capability.item_seconds
         if of_kind and seconds is not None:
             return seconds * max(1, len(runs))

@@ -9,12 +9,10 @@ from sumcurve.capabilities.chat.folders import KINDS, ChatSpecification
 from sumcurve.capabilities.chat.judge import JUDGE, Judge
 from sumcurve.capabilities.chat.service import TIMES
 from sumcurve.capabilities.chat.system import Chat, ChatSettings
-from sumcurve.capabilities.pretrained.settings import TransformersSettings
 from sumcurve.planning.folder import Folder, PlannedCorpus
 from sumcurve.planning.study import PlannedStudy
 from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.settings.config import PlanError
-from sumcurve.settings.models import ModelSettings
 from sumcurve.store.records import RecordError
 from sumcurve.systems.rows import Scored
 from sumcurve.tables import Listing
@@ -74,11 +72,11 @@ class PromptedModels(Capability):
             if isinstance(settings, ChatSettings) and 0 in settings.examples
         }
 
-    def writer(self, folder: Folder) -> "tuple[ModelSettings, int, int] | None":
+    def writer(self, folder: Folder) -> tuple[Mapping[str, Any], int, int] | None:
         settings = folder.specification["settings"]
         if "url" in settings:
             return None
-        model = TransformersSettings(kind="transformers", sha256=settings["weights"], architecture="decoder", chat=True)
+        model = {"kind": "transformers", "sha256": settings["weights"], "architecture": "decoder", "chat": True}
         words = settings["longest"] // TIMES
         return model, settings.get("source_words", words), ALONE * words
 

@@ -91,6 +91,8 @@ class ServiceSettings(Settings):
         if self.url is None:
             return self._decoded()
         address = urlsplit(self.url)
+        if address.netloc and address.port == 0:  # one that is no number raises ValueError
+            raise ValueError("`url`: port 0 is no port; correct it")
         if address.scheme not in ("http", "https") or not address.hostname or address.query or address.fragment:
             raise ValueError("`url` is as http://localhost:8000/v1, before /chat/completions, without ? and #")
         if address.username is not None or address.password is not None:
@@ -117,8 +119,8 @@ class ServiceSettings(Settings):
             raise ValueError(
                 f"parameters: {strange[0]} is of a server; what is decoded here is greedy, up to `max_tokens`"
             )
-        if not isinstance(self.limit(1), int):
-            raise ValueError("parameters: `max_tokens` is a number where no server sets the longest answer")
+        if not isinstance(most := self.limit(1), int) or most < 1:
+            raise ValueError("parameters: `max_tokens` is a number from 1 on where no server sets the longest answer")
         return self
 
     def limit(self, longest: int) -> Parameter:

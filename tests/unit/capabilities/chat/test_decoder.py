@@ -163,6 +163,8 @@ def test_a_prompt_is_priced_by_the_weights_that_its_subwords_pass(folder, tmp_pa
         ({"weights": None}, "give the `url` of a server, or `weights`, which are decoded here"),
         ({"timeout": 5}, "`timeout` is of a server: leave it out, or give the `url`"),
         ({"parameters": {"top_p": 0.9}}, "parameters: top_p is of a server; what is decoded here is greedy"),
+        ({"parameters": {"max_tokens": -3}}, "parameters: `max_tokens` is a number from 1 on"),
+        ({"url": "http://localhost:abc/v1"}, "Port could not be cast to integer value as 'abc'"),
         ({"parameters": {"temperature": 1}}, "parameters: temperature is of a server"),
     ],
 )
