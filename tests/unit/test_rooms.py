@@ -11,6 +11,10 @@ MODULES = modules()
 # Imports between capabilities, each with its reason.
 BETWEEN = {
     ("capabilities.axis", "capabilities.chat"): "prompted models stand on the axis of data, by what chat says of them",
+    (
+        "capabilities.chat",
+        "capabilities.pretrained",
+    ): "weights that are prompted are loaded as those that are fine-tuned",
     ("capabilities.people", "capabilities.contrasts"): "people judge contrasts, whose sets they are shown",
     ("capabilities.exam", "capabilities.contrasts"): "a metric sits an exam on sets of contrasts",
     ("capabilities.extract_rewrite", "capabilities.contrasts"): "its system is asked for likelihoods of contrasts",

@@ -459,6 +459,6 @@ def cost_lines(plan: Plan) -> list[str]:
 
 
 def measured_cards() -> dict[str, dict[str, Any]]:
-    """What `benchmarks/gpu.py` measured, by the name of the card."""
+    """Measurements by `benchmarks/gpu.py` (its JSON), by the name of the card."""
     files = sorted(Path("benchmarks").glob("gpu*.json"))
     return {(one := json.loads(path.read_text(encoding="utf-8")))["machine"]["device"]: one for path in files}

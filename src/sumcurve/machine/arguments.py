@@ -27,7 +27,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"no {value!r}; {there_are(value, map(str, action.choices))}")
 
     def parse_known_args(self, words: Any = None, namespace: Any = None) -> Any:
-        """As in argparse, but a second value behind an option that may stand again says how both are written."""
+        """Parse words as argparse does; a second value behind an option that may stand again is an error with both."""
         found, unknown = super().parse_known_args(words, namespace)
         for option, value, other in zip(words or (), *(words[place:] for place in (1, 2)), strict=False):
             if [other] == unknown[:1] and isinstance(self._option_string_actions.get(option), argparse._AppendAction):

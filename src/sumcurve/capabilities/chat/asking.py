@@ -12,8 +12,8 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from sumcurve.capabilities.chat.client import Declined, Lost, Server, ServerError
-from sumcurve.capabilities.chat.decoder import Decoder
 from sumcurve.capabilities.chat.ledger import Budget, Ledger, Tokens
+from sumcurve.capabilities.chat.local import LocalModel
 from sumcurve.machine.ending import ended_by_sigterm
 from sumcurve.store.records import RecordError
 
@@ -48,7 +48,7 @@ def collect(
     count: int,
     body: Callable[[int], bytes],
     most: Callable[[int], Tokens],
-    server: Server | Decoder,
+    server: Server | LocalModel,
     ledger: Ledger,
     budget: Budget,
     manner: Manner,
@@ -89,7 +89,7 @@ def _answer(
     digest: str,
     body: bytes,
     most: Tokens,
-    server: Server | Decoder,
+    server: Server | LocalModel,
     ledger: Ledger,
     budget: Budget,
     manner: Manner,

@@ -13,8 +13,8 @@ from pydantic import Field, model_validator
 
 from sumcurve.capabilities.chat.asking import Manner, collect, most_tokens
 from sumcurve.capabilities.chat.client import FILTER, LOCAL, Server
-from sumcurve.capabilities.chat.decoder import Decoder
 from sumcurve.capabilities.chat.ledger import Answer, Budget, Usage, opened
+from sumcurve.capabilities.chat.local import LocalModel
 from sumcurve.capabilities.chat.template import Message
 from sumcurve.settings.base import NonNegativeFloat, Positive, Settings, Sha256
 from sumcurve.settings.models import NO_PLACE, PinnedModel
@@ -233,11 +233,11 @@ class Service:
             )
             return Answered([ledger.answers[request] for request in requests], requests, ledger.usage(requests))
 
-    def _model(self) -> Server | Decoder:
+    def _model(self) -> Server | LocalModel:
         if self._place == "url":
             return Server(self.settings["url"], self.settings["timeout"], self._key())
         assert self.weights is not None
-        return Decoder(self.weights)
+        return LocalModel(self.weights, self.settings["weights"])
 
     def _key(self) -> str | None:
         name = self.settings.get("key")

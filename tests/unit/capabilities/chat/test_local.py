@@ -10,7 +10,7 @@ import yaml
 import workplace
 from pretrained import make_chat_model
 from sumcurve.capabilities.chat.client import LENGTH, ServerError
-from sumcurve.capabilities.chat.decoder import STOP, Decoder
+from sumcurve.capabilities.chat.local import STOP, LocalModel
 from sumcurve.fetch.hub import sha256_of_model
 from sumcurve.settings.config import PlanError
 from sumcurve.study.plan import Plan
@@ -52,7 +52,7 @@ def test_an_answer_is_that_of_generate_whatever_was_read_before(folder):
         conversation(examples[:count], source)
         for count, source in [(2, "Cloud 7."), (2, "A garden."), (0, "A garden."), (1, "Cloud 7."), (2, "Cloud 7.")]
     ]
-    decoder, texts = Decoder(folder), []
+    decoder, texts = LocalModel(folder, "0" * 64), []
     for messages in asked:
         answer = decoder.post(body(messages))
         length, written, tokenizer = generated(folder, messages)
@@ -65,8 +65,8 @@ def test_an_answer_is_that_of_generate_whatever_was_read_before(folder):
 
 
 def test_examples_are_read_once(folder, monkeypatch):
-    decoder, read = Decoder(folder), []
-    network, _ = decoder._model
+    decoder, read = LocalModel(folder, "0" * 64), []
+    network = decoder._model.network
     forward = network.model.forward
 
     def counted(input_ids=None, **given):
@@ -84,7 +84,7 @@ def test_examples_are_read_once(folder, monkeypatch):
 
 def test_a_prompt_longer_than_the_positions_is_refused(folder):
     with pytest.raises(ServerError, match=r"subwords and an answer of 8 exceed its 4,096 positions; lower `examples`"):
-        Decoder(folder).post(body(conversation([], "Ship 12. " * 3000)))
+        LocalModel(folder, "0" * 64).post(body(conversation([], "Ship 12. " * 3000)))
 
 
 @pytest.mark.parametrize("template", [None, "{{ strftime_now('%d') }}{{ messages[0]['content'] }}"])
@@ -94,9 +94,9 @@ def test_a_folder_without_a_chat_template_that_lasts_is_refused(folder, tmp_path
     transformers.AutoModelForCausalLM.from_pretrained(folder).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     with pytest.raises(ServerError, match=r"its chat template (is missing|has the day's date in it)"):
-        Decoder(tmp_path).post(body(conversation([], "Ship.")))
+        LocalModel(tmp_path, "0" * 64).post(body(conversation([], "Ship.")))
     with pytest.raises(ServerError, match="transformers cannot read it"):
-        Decoder(tmp_path / "nowhere").post(body([]))
+        LocalModel(tmp_path / "nowhere", "0" * 64).post(body([]))
 
 
 def written(home, folder, **settings):
