@@ -8,6 +8,7 @@ the folder pins them.
 import io
 import os
 import shutil
+import struct
 from contextlib import redirect_stderr
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -96,7 +97,7 @@ def _dequantise(folder: Path, file: str) -> None:
         with redirect_stderr(io.StringIO()):  # progress bars
             tokenizer = AutoTokenizer.from_pretrained(folder, **offline)
             loaded: Any = AutoModelForCausalLM.from_pretrained(folder, **offline, **dense)
-    except Exception as error:  # of parsers of somebody's bytes, which have no common class
+    except (ImportError, OSError, LookupError, RuntimeError, ValueError, struct.error) as error:
         raise ArchiveError(
             f"{file} cannot be read ({type(error).__name__}: {error}): it is damaged, or of an architecture that "
             "transformers does not read, or gguf is missing (`pip install 'sumcurve[pretrained]'`)"
