@@ -17,7 +17,19 @@ from sumcurve.files.content import LONG_LINE, PARQUET, encoding_of, is_parquet, 
 from sumcurve.files.errors import FileError, Refused
 from sumcurve.files.layout import Layout
 from sumcurve.files.objects import BOM, DECODER, LIST, NOT_JSON, NOT_UTF8, REPEATED_KEY, begins_as_json, values
-from sumcurve.files.tables import CELLS, DELIMITERS, EMPTY_LINE, FIRST, INDEX, TABLES, fitting, plain_name, table_of
+from sumcurve.files.tables import (
+    CELLS,
+    DELIMITERS,
+    EMPTY_LINE,
+    FIRST,
+    INDEX,
+    TABLES,
+    delimiter_of,
+    fitting,
+    plain_name,
+    reader_of,
+    table_of,
+)
 
 JSON_NAMES = (".jsonl", ".ndjson", ".json")
 MOSTLY = 0.9  # of the first rows of a table have as many cells as line 1
@@ -70,16 +82,29 @@ def kind_by_name(path: Path) -> Kind | None:
 
 def kind_by_content(path: Path) -> Kind | Literal["parquet"] | None:
     """The kind of file by how it begins; by its name where that shows none. FileError as in `content.opened`."""
-    with opened(path) as stream:
-        head = stream.read(FIRST)
-    if head.startswith(PARQUET):
+    text = _beginning(path)
+    if text is None:
         return "parquet"
-    text = head.decode(encoding_of(head.split(b"\n")).name, errors="replace").removeprefix(BOM)
     if LIST.match(text) or text.lstrip().startswith("{"):
         return "json"
     named = kind_by_name(path)
     is_table = named == "table" or max(fitting(text, delimiter) for delimiter in DELIMITERS) >= MOSTLY
     return "table" if is_table else named
+
+
+def first_cells(path: Path) -> list[str]:
+    """The cells of a table's first line, whatever the file's name; [] of another kind of file."""
+    text = _beginning(path) if kind_by_content(path) == "table" else None
+    return next(reader_of(io.StringIO(text, newline=""), delimiter_of(text, ",")), []) if text else []
+
+
+def _beginning(path: Path) -> str | None:
+    """The beginning of a file's text; None of Parquet."""
+    with opened(path) as stream:
+        head = stream.read(FIRST)
+    if head.startswith(PARQUET):
+        return None
+    return head.decode(encoding_of(head.split(b"\n")).name, errors="replace").removeprefix(BOM)
 
 
 def read_rows(path: Path, layout: Layout, other: Kind) -> Rows:

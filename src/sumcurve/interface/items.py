@@ -374,7 +374,8 @@ def _samples(sheet: Sheet, name: str, path: Path | None, several: bool, columns:
     rows: dict[str, Score] = {}
     lists, pairs = _lists(sheet)
     for line in sheet.lines:
-        cells = line.cells | {key: repr(mean) for key, mean in lists.get(line.place, {}).items()}
+        told = {"target_hash": line.cells.get("target", "")}  # of older samples, which have no hash of their own
+        cells = told | line.cells | {key: repr(mean) for key, mean in lists.get(line.place, {}).items()}
         declared = cells["metrics"].split(",") if cells.get("metrics") else [*cells]
         plain = [key for key in declared if key not in {*HARNESS, *HASHES} and "." not in key]
         by_filter = f",{cells.get('filter', '')}" if len(filters) > 1 else ""

@@ -26,7 +26,7 @@ from sumcurve.files.content import FILE_NAME, path_of
 from sumcurve.files.errors import FileError
 from sumcurve.files.layout import Layout
 from sumcurve.files.objects import is_object
-from sumcurve.files.rows import Row, kind_by_content, read_rows
+from sumcurve.files.rows import Row, first_cells, read_rows
 from sumcurve.files.sheet import ITEM, metrics_among
 from sumcurve.machine.numbers import finite
 from sumcurve.machine.parameters import plain
@@ -48,6 +48,7 @@ SCORES = "`sumcurve compare` and `sumcurve correlate` take scores"
 OPTIONS = {"candidate": "--column", "reference": "--reference-column"}  # of `sumcurve rouge`, by role
 MARK = re.compile(r"</?(?:[tqnsS]|sep|SEP|eos|EOS|bos|sent|sentence)>|\[(?:X_)?SEP\]|\[(?:CLS|EOS)\]|<br ?/?>")
 LIST = re.compile(r"""\s*\[+\s*["'].*["']\s*\]+\s*""", re.DOTALL)  # as pandas and json write one into a cell
+OBJECT = re.compile(r"""\s*\[*\s*\{\s*(["'])[^"']*\1\s*:.*\}\s*\]*\s*""", re.DOTALL)
 
 Role = Literal["candidate", "reference"]
 Text = list[str]  # sentences
@@ -164,9 +165,14 @@ def read_texts(
 
     FileError where a row is no item, or where there is no row.
     """
-    is_table = (key or ids) and kind_by_content(path) == "table"  # whatever its name
+    cells = first_cells(path)
+    names = {cell.strip().casefold() for cell in cells}
+    is_table = bool(cells) and bool(key or ids or names & {*ITEM, *KEYS[role], "summary"})  # whatever its name
     read = read_rows(path, layout or Layout(), "table" if is_table else "text")
     texts = Texts(path, guesses=read.guesses)
+    if cells and read.kind == "text":
+        said = f"{path}: read as text, a line an item, though most lines have {len(cells)} cells, as a table has"
+        texts.guesses.append(f"{said}; name its column of texts ({OPTIONS[role]}) if it is one.")
     if not read.rows:
         below = " below the names of columns" if read.kind == "table" else ""
         raise FileError(f"{path} is empty; it needs one item a line{below}")
@@ -240,8 +246,8 @@ def _add_cells(
     for row in rows:
         cells = {column: row.value[column] for column in of_texts}
         for column, text in cells.items():
-            if LIST.fullmatch(text):
-                raise FileError(f"{row.place}: a list in a cell of {column!r}; write lists as JSON lines")
+            if packed := packed_as(text):
+                raise FileError(f"{row.place}: {packed} in a cell of {column!r}; write lists as JSON lines")
         item = [sentences(text) for text in cells.values() if text.strip() or len(cells) == 1]
         if not item:
             raise FileError(f"{row.place}: no reference in {texts.column}; every item needs one")
@@ -266,6 +272,11 @@ def _columns(
         f"{place}: not {what} among {', '.join(map(repr, heads))}; call the texts' column {KEYS[role][0]!r} and the "
         f"ids' 'id', or name the texts' (`sumcurve rouge`: {OPTIONS[role]}){metrics_among(heads, SCORES)}"
     )
+
+
+def packed_as(cell: str) -> str:
+    """What a table's cell holds in place of a text, in words: a list, or an object; "" for a text."""
+    return "a list" if LIST.fullmatch(cell) else "an object" if OBJECT.fullmatch(cell) else ""
 
 
 def _id_column(names: Sequence[str], wanted: str | None, place: str) -> str | None:

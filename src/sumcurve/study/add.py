@@ -30,7 +30,7 @@ from sumcurve.files.rows import kind_by_content
 from sumcurve.machine.counts import counted
 from sumcurve.machine.parameters import given
 from sumcurve.planning.folder import place_of_hub
-from sumcurve.rouge_engine.texts import LIST
+from sumcurve.rouge_engine.texts import packed_as
 from sumcurve.scores import SCORERS
 from sumcurve.settings.base import PYPI, hub_or_package, on_the_hub
 from sumcurve.settings.config import PlanError
@@ -170,16 +170,17 @@ def fields_in(content: Content, arguments: argparse.Namespace, name: str) -> Fou
     fields = found.fields
     read, made = (fields.get("source"), fields.get("target")), {}
     for column in found.examples:
+        place = "." + ".".join(map(json.dumps, column.split(".")))  # as jq writes it, whatever signs a name has
         if (found.asked or column in read) and (keys := keys_of_objects(rows, column)):
             it = f"{column} holds lists of objects with {', '.join(keys)} (if {keys[0]} is not the text, name another)"
-            made[it] = f".{column}[]? |= .{json.dumps(keys[0])}"
+            made[it] = f"{place}[]? |= .{json.dumps(keys[0])}"
         elif column in read and has_words(rows, column):
             texts = 'if (.[0] | type) == "array" then map(join(" ")) else join(" ") end'
-            made[f"{column} holds lists of words"] = f".{column} |= ({texts})"
-        elif column in read and isinstance(cell := rows[0].get(column), str) and LIST.fullmatch(cell):
-            raise PlanError(f"{content.path}: a list in a cell of {column!r}; write lists as JSON lines")
+            made[f"{column} holds lists of words"] = f"{place} |= ({texts})"
+        elif column in read and isinstance(cell := rows[0].get(column), str) and (packed := packed_as(cell)):
+            raise PlanError(f"{content.path}: {packed} in a cell of {column!r}; write lists as JSON lines")
     program = " | ".join(["(arrays[], objects)", *made.values()])
-    command = f"jq -c '{program}' {shlex.quote(str(content.path))} > texts.jsonl"
+    command = f"jq -c {shlex.quote(program)} {shlex.quote(str(content.path))} > texts.jsonl"
     listed = [f"{', '.join(made)}: texts are made of them by `{command}`"] if made else []
     if listed and not found.asked:
         raise PlanError(f"{content.path}: {listed[0]}")

@@ -158,6 +158,17 @@ def test_samples_of_lm_evaluation_harness_are_named_after_their_folders(tmp_path
         sc.compare([changed, files["boolq"][0]])
 
 
+def test_samples_of_two_tasks_without_hashes_are_not_the_same_items(tmp_path) -> None:
+    for task, target in (("boolq", "yes"), ("rte", "entailed")):
+        samples(tmp_path / "base", task, [0.5, 1.0, 0.0, 1.0, 0.5, 0.0])
+        (path,) = tmp_path.glob(f"base/samples_{task}_*")
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        kept = [{key: value for key, value in row.items() if key != "doc_hash"} | {"target": target} for row in rows]
+        path.write_text("".join(json.dumps(row) + "\n" for row in kept))
+    with pytest.raises(CommandError, match="not the same"):
+        sc.compare(sorted(tmp_path.glob("base/samples_*")))
+
+
 def test_samples_in_one_folder_or_in_folders_of_one_name_are_named_by_what_tells_them_apart(tmp_path) -> None:
     draw = np.random.default_rng(3)
     values = {name: draw.random(30).round(2).tolist() for name in ("short", "long", "other")}

@@ -2,6 +2,7 @@ import csv
 import gzip
 import io
 import json
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -85,6 +86,8 @@ TABLES = [  # content, key, message
     ("id,_id,target\n1,2,b\n", None, r"t\.csv:1: the columns 'id' and '_id' may both be the ids'"),
     ("id,target\n1,b\n", "text", r"t\.csv:1: not column 'text' among 'id', 'target'"),
     ("target\nb\n\nc\n", None, r't\.csv:3: 0 cells, 1 columns: .*write an empty cell as ""'),
+    ("id,target\n1,\"{'by': 'anna', 'text': 'c'}\"\n", None, r"t\.csv:2: an object in a cell of 'target'"),
+    ("id,target\n1,\"[{'by': 'anna', 'n': 1}]\"\n", None, r"t\.csv:2: an object in a cell of 'target'"),
     ("id,target\n1,\"['b', 'c']\"\n", None, r"t\.csv:2: a list in a cell of 'target'; write lists as JSON lines"),
     ("id,target\n", None, "t.csv is empty; it needs one item a line below the names"),
     ("", None, "t.csv is empty"),
@@ -184,6 +187,28 @@ def test_the_column_is_guessed_where_there_is_one(file, heads, role, key, column
     row = ",".join(f"text of {name}" for name in heads.split(","))
     texts = read_texts(file(f"{heads}\n{row}\n", "t.csv"), role, key)
     assert (texts.column, texts.items) == (column, [[[f"text of {column}"]]])
+
+
+@pytest.mark.parametrize("name", ["t.txt", "t.data", "t", "t.parquet", "t.gz", "t.zip"])
+def test_a_table_is_a_table_whatever_the_file_is_called(tmp_path, name) -> None:
+    """Its head says so: read as lines, it would be joined by order, with ids and delimiters for words."""
+    content = "id,summary\n" + "".join(f'{number},"a cat, number {number}"\n' for number in range(9, 0, -1))
+    path = tmp_path / name
+    if name == "t.zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("inner", content)
+    else:
+        path.write_bytes(gzip.compress(content.encode()) if name == "t.gz" else content.encode())
+    texts = read_texts(path, "candidate")
+    assert texts.ids == [str(number) for number in range(9, 0, -1)]
+    assert texts.items[0] == [["a cat, number 9"]]
+
+
+def test_lines_with_as_many_commas_stay_text_and_it_is_said(file) -> None:
+    path = file("".join(f"the cat, number {number}, slept\n" for number in range(9)), "t.txt")
+    texts = read_texts(path, "candidate")
+    assert len(texts) == 9
+    assert "most lines have 3 cells, as a table has; name its column of texts (--column)" in texts.guesses[-1]
 
 
 def test_items_are_joined_by_id_where_both_files_have_ids(file) -> None:

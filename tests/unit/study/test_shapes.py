@@ -588,7 +588,7 @@ def test_lists_of_objects_are_named_with_a_line_that_makes_texts_of_them(place, 
     json_lines(place / "mine.jsonl", [{"turns": of, "summary": t} for of, (_, (t,)) in zip(turns, ONE, strict=True)])
     line = (
         r"turns holds lists of objects with says, who \(if says is not the text, name another\): texts .* "
-        r"`jq -c '\(arrays\[\], objects\) \| \.turns\[\]\? \|= \.\"says\"' mine.jsonl > texts.jsonl`"
+        r"`jq -c '\(arrays\[\], objects\) \| \.\"turns\"\[\]\? \|= \.\"says\"' mine.jsonl > texts.jsonl`"
     )
     for more in ([], ["--source", "turns"]):
         with pytest.raises(SystemExit, match=line):
@@ -610,6 +610,13 @@ def test_lists_of_words_are_no_sentences_and_one_line_makes_texts_of_all_of_them
 def test_a_list_in_a_cell_is_no_text(place, monkeypatch) -> None:
     table(place / "mine.csv", [{"text": s, "summary": str(texts)} for s, texts in THREE])  # as pandas writes it
     with pytest.raises(SystemExit, match="a list in a cell of 'summary'; write lists as JSON lines"):
+        add(monkeypatch, "mine.csv", "--name", "mine")
+
+
+def test_an_object_in_a_cell_is_no_text(place, monkeypatch) -> None:
+    rows = [{"text": s, "summary": str([{"annotator": "anna", "text": text} for text in texts])} for s, texts in THREE]
+    table(place / "mine.csv", rows)
+    with pytest.raises(SystemExit, match="an object in a cell of 'summary'; write lists as JSON lines"):
         add(monkeypatch, "mine.csv", "--name", "mine")
 
 
