@@ -51,7 +51,9 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
             write_text(folder / PAGES / f"{place}-{name}.html", tables[name].html())
     write_figures(results, with_levels(results, tables), folder / FIGURES)
     corpora = {table.corpus: table.title for table in study.statistics}
-    contents = contents_of(folder.name, study.title, rows_of(tables), Titles(results.titles, results.about), corpora)
+    read = {examples.corpus: examples.read_tokens for examples in study.examples}
+    titles = Titles(results.titles, results.about)
+    contents = contents_of(folder.name, study.title, rows_of(tables), titles, corpora, read)
     captions = {name: heading(tables[name], results) for name in TABLES if tables[name].rows}
     write_readme(folder, results, contents, captions)
     images = {path.stem: path.read_bytes() for path in sorted((folder / FIGURES).glob("*.svg"))}
@@ -67,11 +69,16 @@ def findings_of(records: Records, titles: Titles) -> list[Finding]:
 
 
 def contents_of(
-    study: str, title: str, records: Records, titles: Titles, described: Mapping[str, str] = MappingProxyType({})
+    study: str,
+    title: str,
+    records: Records,
+    titles: Titles,
+    described: Mapping[str, str] = MappingProxyType({}),
+    read: Mapping[str, int] = MappingProxyType({}),
 ) -> Contents:
     """Contents of a study's pages, with capabilities' findings and published results."""
     brought = [capability.leaderboard_rows for capability in CAPABILITIES.values()]
-    return Contents(study, title, records, titles, findings_of(records, titles), described, brought)
+    return Contents(study, title, records, titles, findings_of(records, titles), described, brought, read)
 
 
 def write_readme(folder: Path, results: Results, contents: Contents, captions: Mapping[str, str]) -> None:

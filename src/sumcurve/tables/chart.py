@@ -29,6 +29,7 @@ SHAPES = (
     *("circle", "square", "diamond", "triangle-up", "triangle-down", "cross"),
     "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
 )
+ON_DARK = ("#5aa9ff", "#ff8f4d", "#35c99f", "#f0a3cb", "#a5dcff", "#ffc04d", "#c792ff", "#cfcf5e")  # their likes
 PICTURES = (".svg", ".png")
 DASHES = ([6, 3], [2, 2], [6, 2, 1, 2], [3, 2], [6, 2, 1, 2, 1, 2], [9, 4])  # of untrained systems, by name
 FITTED = [5, 3]
@@ -194,22 +195,35 @@ def dots(panel: Panel, looks: Looks, order: Sequence[str], width: int, named: bo
 
 
 def trainings(
-    runs: pd.DataFrame, sizes: Sequence[int], title: str, most: float, width: int, height: int
+    runs: pd.DataFrame,
+    sizes: Sequence[int],
+    phases: Sequence[str],
+    titles: tuple[str, str],
+    most: float,
+    width: int,
+    height: int,
 ) -> Specification:
-    """Validation scores over updates, a line for every run, a dot where its checkpoint is selected.
+    """Validation scores over updates, a line for every phase of a run, a dot where its checkpoint is selected.
 
-    `runs` (records, seed, updates, score, selected): a row for each scored checkpoint. Both axes begin at 0; that of
-    scores ends at `most`. A colour stands for a size, which the legend names, where `curves` has one for a method.
+    `runs` (records, seed, phase, updates, score, selected): a row for each scored checkpoint. A phase starts from the
+    best checkpoint of the one before, thus left of its end; the first of `phases` is solid, later ones are dashed.
+    `titles` are the panel's and that of its scores. Both axes begin at 0; that of scores ends at `most`. Larger sizes
+    are darker: colours stand for methods elsewhere.
     """
-    scale = alt.Scale(domain=[*sizes], range=[COLOURS[place % len(COLOURS)] for place in range(len(sizes))])
-    legend = alt.Legend(title="records", labelExpr="format(datum.value, ',')")
-    colour = alt.Color("records:O", scale=scale, legend=legend)
+    scale = alt.Scale(domain=[*sizes], range=[*np.linspace(1, 0.3, len(sizes))[::-1]])
+    legend = alt.Legend(title="records", labelExpr="format(datum.value, ',')", symbolStrokeColor=INK)
+    shade = alt.Opacity("records:O", scale=scale, legend=legend)
+    dashes = alt.Scale(domain=[*phases], range=[[1, 0], *DASHES[: len(phases) - 1]])
+    named = alt.Legend(title="stage", symbolType="stroke") if len(phases) > 1 else None
+    dash = alt.StrokeDash("phase:N", scale=dashes, legend=named)
     x = alt.X("updates:Q", title="updates", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, grid=False))
     axis = alt.Axis(tickCount=5, domain=False, ticks=False)
-    y = alt.Y("score:Q", title=None, scale=alt.Scale(domain=[0, most]), axis=axis)
-    lines = alt.Chart(runs).mark_line(size=1.4).encode(x=x, y=y, color=colour, detail=alt.Detail("seed:N"))
-    marks = alt.Chart(runs[runs.selected]).mark_point(filled=True, opacity=1).encode(x=x, y=y, color=colour)
-    return together("layer", [lines, marks], width=width, height=height, title=title)
+    y = alt.Y("score:Q", title=titles[1], scale=alt.Scale(domain=[0, most]), axis=axis)
+    lines = alt.Chart(runs).mark_line(size=1.4, color=INK)
+    marks = alt.Chart(runs[runs.selected]).mark_point(filled=True, color=INK)
+    lines = lines.encode(x=x, y=y, opacity=shade, strokeDash=dash, detail=alt.Detail("seed:N"))
+    marks = marks.encode(x=x, y=y, opacity=shade)
+    return together("layer", [lines, marks], width=width, height=height, title=titles[0])
 
 
 def _axes(panel: Panel, ends: tuple[float, float]) -> tuple[alt.X, alt.Y]:
@@ -358,6 +372,13 @@ def configured(chart: Specification) -> Specification:
             "rule": {"size": 1},
         },
     }
+
+
+def for_both_schemes(drawing: str) -> str:
+    """A drawing that has colours of its own where a page that shows it is dark."""
+    dark = [*zip(COLOURS, ON_DARK, strict=True), (INK, "#e6e9ec"), (GREY, "#a4adb6"), ("white", "#1d2126")]
+    rules = "".join(f'[{part}="{old}"]{{{part}:{new}}}' for old, new in dark for part in ("fill", "stroke"))
+    return drawing.replace(">", f"><style>@media (prefers-color-scheme:dark){{{rules}}}</style>", 1)
 
 
 def shortened(svg: str) -> str:

@@ -5,11 +5,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from sumcurve.settings.base import HELD_OUT
-from sumcurve.tables.report.facts import Corpus, Records, corpora_of, detectable, detectable_with_fewer, identical
-from sumcurve.tables.report.findings import NOT_READING, SHOWN, UNSEEN, Finding, Titles, counted, unshown
+from sumcurve.tables.report.facts import Corpus, Record, Records, corpora_of, detectable, identical
+from sumcurve.tables.report.findings import (
+    AGAINST,
+    BEST_WITH,
+    NOT_READING,
+    SHOWN,
+    UNSEEN,
+    Finding,
+    Titles,
+    counted,
+    unshown,
+)
 from sumcurve.tables.report.leaderboard import BEST, JACKKNIFED, Brought, Entry, Printed, leaderboard
 from sumcurve.tables.results import UNREAD
-from sumcurve.tables.table import number
+from sumcurve.tables.table import listed, number
 
 SIGNIFICANCE = (
     "Significant: at 5 % over all comparisons (family-wise), in pairs on the same items and seeds; methods of one size "
@@ -39,13 +49,18 @@ class Board:
         """Note on a test part that holds out whole groups; empty for others."""
         return UNSEEN if self.corpus.name.endswith(HELD_OUT) else ""
 
+    @property
+    def legend(self) -> list[str]:
+        """What the brackets and the two kinds of scores mean on every leaderboard."""
+        return [OVERLAP, *([JACKKNIFED] if any(entry.jackknife for entry in self.entries) else [])]
+
 
 @dataclass(frozen=True)
 class Contents:
     """The rows of a study's tables, how methods are called, and the findings.
 
     `study` is its name in commands, `described` describes each corpus, and so the task. `brought` are published results
-    by capabilities, which stand below leaderboards.
+    by capabilities, which stand below leaderboards. `read` has the source tokens that trained methods read, by corpus.
     """
 
     study: str
@@ -55,6 +70,7 @@ class Contents:
     findings: Sequence[Finding] = ()
     described: Mapping[str, str] = field(default_factory=dict)
     brought: Sequence[Brought] = ()
+    read: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def corpora(self) -> list[Corpus]:
@@ -78,9 +94,57 @@ class Contents:
             f"Which of {len(methods)} methods summarizes best after training on {ends} records, and how sure is that?"
         )
 
-    def significance(self, shown: int = SHOWN) -> str:
-        """Note below the first `shown` findings."""
-        return " ".join(filter(None, (counted(self.findings, shown), SIGNIFICANCE)))
+    @property
+    def leading(self) -> Finding | None:
+        """The finding that answers the question: who is best, else who is better than what needs no training."""
+        here = [finding for finding in self.findings if finding.corpus == self.corpora[0].name]
+        ranks = any(ranking.standings for ranking in self.corpora[0].rankings(self.corpora[0].metric).values())
+        heads = (BEST_WITH, AGAINST) if ranks else ()
+        return next((finding for head in heads for finding in here if finding.head.startswith(head)), None)
+
+    @property
+    def headline(self) -> str:
+        """The answer without a mark or a term of this program; where nobody is ranked, why, and the scores."""
+        if not self.corpora:
+            return ""
+        if self.leading is not None:
+            return self.leading.sentence
+        corpus = self.corpora[0]
+        entries = [entry for entry in leaderboard(corpus, self.titles, 1) if entry.score and entry.role != "bound"]
+        trained = [entry for entry in entries if entry.role == "trained"]
+        why = f"No ranking: no automatic score is validated on {corpus.name}. " if corpus.unread else ""
+        if not why and trained and not any(entry.reads for entry in trained):
+            why = "No ranking: no method is shown to use its source. "
+        scores = [
+            f"{entry.title} {number(entry.score.value, 1)}{'' if entry in trained else ' (without training)'}"
+            for entry in entries
+            if entry.score
+        ]
+        size = f" with {number(corpus.largest)} records" if trained else ""
+        return f"{why}Mean {corpus.shown.rstrip(UNREAD)}{size}: {listed(scores)}." if scores else why
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Data of the first corpus, test items, sizes, methods and seeds, and input, each by its heading."""
+        if not self.findings:
+            return {}
+        corpus = self.corpora[0]
+        rows = {"data": self.described.get(corpus.name, corpus.name)}
+        rows["test items"] = number(corpus.rows("scores")[0]["items"])
+        if trained := corpus.trainings:
+            most = max((row.get("validated") or 0 for row in corpus.rows("methods")), default=0)
+            valid = [row["records"] for row in corpus.rows("corpora", part="valid")]
+            chosen = f"; {number(min([most, *valid]))} more choose checkpoints" if most else ""
+            rows["training records"] = listed([number(size) for size in corpus.sizes]) + chosen
+            rows["methods"] = runs(trained, self.titles)
+        if corpus.name in self.read:
+            rows["input"] = f"trained methods read the first {number(self.read[corpus.name])} tokens of a source"
+        return rows
+
+    @property
+    def significance(self) -> str:
+        """Note below the first findings."""
+        return " ".join(filter(None, (counted(self.findings), SIGNIFICANCE)))
 
     def board(self, corpus: Corpus, baselines: int = BEST) -> Board:
         """The leaderboard of a corpus with as many untrained `baselines`, and notes on marks and detectable effects."""
@@ -97,9 +161,23 @@ class Contents:
             notes.append("¶ writes most summaries by one sentence template.")
         if groups := [self.titles.all(group) for group in identical(corpus)]:
             notes.append(f"The same in every score: {'; '.join(groups)}.")
-        notes += [OVERLAP, *([JACKKNIFED] if any(entry.jackknife for entry in entries) else [])]
         if (effect := detectable(corpus)) is not None:
-            least = detectable_with_fewer(corpus) or 0
-            fewer = f", up to {number(least, 1)} with fewer records" if round(least, 1) > round(effect, 1) else ""
-            notes.append(f"Minimum detectable effect (80 % power): about {number(effect, 1)} {corpus.metric}{fewer}.")
+            notes.append(f"Minimum detectable effect (80 % power): about {number(effect, 1)} {corpus.metric}.")
         return Board(corpus, entries, notes, [row for rows in self.brought for row in rows(corpus)])
+
+
+def runs(rows: Sequence[Record], titles: Titles) -> str:
+    """State how many methods have how many sizes and seeds; which, where they differ in either."""
+    trained: dict[str, list[Record]] = {}
+    for row in rows:
+        trained.setdefault(row["method"], []).append(row)
+    groups: dict[tuple[int, int], list[str]] = {}
+    for method, its in trained.items():
+        groups.setdefault((len(its), its[-1]["seeds"]), []).append(method)
+    several = len({sizes for sizes, _ in groups}) > 1
+    parts = []
+    for (sizes, seeds), methods in sorted(groups.items(), reverse=True):
+        at = f" at {sizes} size{'s' * (sizes > 1)}" if several else ""
+        who = titles.all(methods) if len(groups) > 1 else str(len(methods))
+        parts.append(f"{who}{at} with {seeds} seed{'s' * (seeds > 1)}")
+    return "; ".join(parts)

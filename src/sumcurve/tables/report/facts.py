@@ -205,12 +205,3 @@ def detectable(corpus: Corpus) -> float | None:
     rows = corpus.rows("comparisons", question=SIZE, metric=corpus.metric, first_records=size, second_records=size)
     seen = [row["seen"] for row in rows if row.get("seen") is not None]
     return median(seen) if seen else None
-
-
-def detectable_with_fewer(corpus: Corpus) -> float | None:
-    """The largest such effect of the sizes below the largest, against the method with the best mean."""
-    medians = []
-    for size in corpus.sizes[:-1]:
-        seen = [row["seen"] for row in corpus.at(corpus.metric, size) if row.get("seen") is not None]
-        medians += [median(seen)] if seen else []
-    return max(medians, default=None)

@@ -23,7 +23,7 @@ from sumcurve.tables.table import listed, number
 SHOWN = 7  # sentences on a first page
 NAMED = 4  # methods that a sentence names
 BETTER, WORSE, EQUAL, NOT_TESTED = "better", "worse", "no significant difference", "not tested"  # of a test
-AGAINST = "Against"  # how the head of a finding on baselines begins
+BEST_WITH, AGAINST = "Best with", "Against"  # how heads of findings on the best, and on baselines, begin
 LOWERED = 0.001  # of a reward, the last digit that is printed
 FINAL_STAGE = "Final training stage"  # the head of a finding, as is the next
 NOT_READING = "No significant source sensitivity (†)"  # the head of a finding
@@ -152,11 +152,6 @@ def _of_core(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
             yield Finding(corpus.name, head, text, table, rank, tuple(outcomes))
 
 
-def about_baselines(finding: Finding) -> bool:
-    """Tell whether a finding compares methods with the best untrained baseline."""
-    return finding.head.startswith(AGAINST)
-
-
 Said = tuple[str, str, Iterable[str]]  # head, text and the outcomes of comparisons that they are about
 
 
@@ -183,7 +178,7 @@ def _best(rankings: Mapping[int, Ranking], corpus: Corpus, titles: Titles) -> Sa
 
 def best_at(records: int, ranking: Ranking, metric: str, titles: Titles) -> tuple[str, str]:
     """Head and text, without a full stop, of who is best at a size."""
-    return f"Best with {number(records)} records", ranking.sentence(metric, titles.all)
+    return f"{BEST_WITH} {number(records)} records", ranking.sentence(metric, titles.all)
 
 
 def _sizes(rankings: Mapping[int, Ranking], titles: Titles) -> Said | None:

@@ -10,7 +10,7 @@ from sumcurve.tables.ranking import Effect, effect
 from sumcurve.tables.references import PEOPLE, people_of
 from sumcurve.tables.report.facts import Corpus, Record, ignores_source, learned
 from sumcurve.tables.report.findings import Titles
-from sumcurve.tables.table import number
+from sumcurve.tables.table import number, significant, span, without_markup
 
 CUT = "best-sentence"  # the bound that is shown
 BEST = 3  # untrained baselines that are shown
@@ -41,6 +41,11 @@ class Entry:
     template: bool = False
     about: str = ""
     jackknife: Effect | None = None
+
+    @property
+    def group(self) -> str:
+        """The heading of its rows on a page, empty for what the study trained; in the order of letters."""
+        return {"trained": "", "outside": "from outside", "baseline": "not trained"}.get(self.role, "upper bounds")
 
 
 def leaderboard(corpus: Corpus, titles: Titles, baselines: int = BEST) -> list[Entry]:
@@ -126,10 +131,15 @@ def _prompt(corpus: Corpus, titles: Titles, row: Record) -> Entry:
     return Entry(row["method"], title, "outside", effect(row, corpus.column), about=titles.about.get(name, ""))
 
 
+def in_millions(parameters: int | None) -> str:
+    """A number of parameters, as "0.60 M", "12 M" or "135 M"; empty for None."""
+    if parameters is None or parameters < 1e5:
+        return "" if parameters is None else number(parameters)
+    return f"{significant(parameters / 1e6, 2 if parameters < 1e8 else 3)} M"
+
+
 def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> list[str]:
     """The lines of a Markdown table; equal evidence gives equal bytes where `seconds` are left out."""
-    from sumcurve.tables.table import significant, span, without_markup
-
     people = any(entry.jackknife for entry in entries)
     heads = ["model", "parameters", "records", f"{metric} [95 % interval]"]
     heads += [*([f"{metric}, {JACKKNIFE}"] if people else []), *(["training, seconds"] if seconds else [])]
@@ -144,7 +154,7 @@ def markdown(entries: Sequence[Entry], metric: str, seconds: bool = True) -> lis
             title += ": " + without_markup(entry.about).replace("|", "\\|")
         cells = [
             title if entry.role == "trained" else f"*{title}*",
-            f"{entry.parameters / 1e6:.2g} M" if entry.parameters else "",
+            in_millions(entry.parameters),
             number(entry.records) if entry.records else "",
             score,
             *([jackknife] if people else []),
@@ -186,15 +196,12 @@ def printed_notes(rows: Sequence[Printed]) -> str:
 
 def printed_markdown(rows: Sequence[Printed], metric: str) -> list[str]:
     """The lines of a Markdown table of its own, with its notes; none without rows."""
-    from sumcurve.tables.table import significant, without_markup
-
     if not rows:
         return []
     heads = [APART, "parameters", "records", metric, "scorer", "source"]
     lines = [f"| {' | '.join(heads)} |", "| --- | ---: | ---: | ---: | --- | --- |"]
     for row in rows:
         title, scored, source = (without_markup(text) for text in (row.title, row.scored, row.source))
-        parameters = f"{significant(row.parameters / 1e6)} M" if row.parameters else ""
         records = number(row.records) if row.records else ""
-        lines.append(f"| *{title}* | {parameters} | {records} | {row.score} | {scored} | {source} |")
+        lines.append(f"| *{title}* | {in_millions(row.parameters)} | {records} | {row.score} | {scored} | {source} |")
     return ["", *lines, "", without_markup(printed_notes(rows))]

@@ -130,17 +130,17 @@
   // --- summaries
 
   const form = document.getElementById("filter");
-  const STEP = 10;
-  let limit = STEP;
+  const FIRST = 3, STEP = 10;
+  let limit = FIRST;
   const more = document.getElementById("more");
   const sections = [...document.querySelectorAll("section.corpus")];
   const checked = (part, name) =>
     new Set([...part.querySelectorAll(`input[name=${name}]:checked`)].map((input) => input.value));
 
-  const scoreOf = (item, system, size, metric) => {
-    const here = [...item.querySelectorAll(".cell")];
-    const cell = here.find((one) => one.dataset.system === system && one.dataset.size === size);
-    return cell ? JSON.parse(cell.dataset.scores)[metric] : null;
+  const scoresOf = (cell) => JSON.parse(cell.dataset.scores);
+  const scoreOf = (item, system, metric) => {
+    const scores = [...item.querySelectorAll(".cell")].map((cell) => scoresOf(cell)[system]).find(Boolean);
+    return scores ? scores[metric] : null;
   };
 
   const arrange = (section, part) => {
@@ -148,14 +148,19 @@
     const items = [...section.querySelectorAll(".item")];
     if (!part.querySelector("select[name=metric]")) return items;
     const metric = Number(value("metric"));
-    const [system, size] = value("cell").split("|");
-    const sign = Number(part.querySelector("select[name=metric]").selectedOptions[0].dataset.sign);
+    const system = value("cell");
+    const [by] = part.querySelector("select[name=metric]").selectedOptions;
+    const sign = Number(by.dataset.sign);
+    for (const cell of section.querySelectorAll(".cell")) {
+      const score = Object.values(scoresOf(cell))[0][metric] ?? null;
+      cell.querySelector(".score-of-item").textContent = score === null ? "" : `${by.textContent} ${score.toFixed(by.dataset.decimals)}`;
+    }
     const against = value("against");
     const order = value("order");
     const key = (item) => {
       if (!order) return Number(item.dataset.place);
-      const own = scoreOf(item, system, size, metric);
-      const other = against ? scoreOf(item, against, "", metric) : 0;
+      const own = scoreOf(item, system, metric);
+      const other = against ? scoreOf(item, `${against}|`, metric) : 0;
       if (own === null || other === null || own === undefined || other === undefined) return Infinity;
       return (order === "best" ? -1 : 1) * sign * (own - other);
     };
@@ -184,8 +189,10 @@
       for (const block of section.querySelectorAll(".system")) {
         let seen = false;
         for (const cell of block.querySelectorAll(".cell")) {
-          const { system, size } = cell.dataset;
-          cell.hidden = !systems.has(system) || !(every || !size || sizes.has(size));
+          cell.hidden = !Object.keys(scoresOf(cell)).some((one) => {
+            const [system, size] = one.split("|");
+            return systems.has(system) && (every || !size || sizes.has(size));
+          });
           seen ||= !cell.hidden;
         }
         block.hidden = !seen;
@@ -198,7 +205,7 @@
 
   form?.addEventListener("change", () => {
     document.getElementById("summaries").classList.toggle("tokens", form.elements.tokens.checked);
-    limit = STEP;
+    limit = FIRST;
     show();
   });
   form?.addEventListener("submit", (event) => event.preventDefault());

@@ -8,7 +8,8 @@ ignores, and stands in no manifest.
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,12 +19,14 @@ from urllib.parse import quote
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from sumcurve.statistics.design import Cell
 from sumcurve.tables import chart
 from sumcurve.tables.figures import FIGURES
-from sumcurve.tables.report.contents import Board, Contents
+from sumcurve.tables.ranking import Effect
+from sumcurve.tables.report.contents import SIGNIFICANCE, Contents
 from sumcurve.tables.report.facts import Corpus
-from sumcurve.tables.report.findings import SHOWN, Titles, about_baselines, headed, interval
-from sumcurve.tables.report.leaderboard import APART, printed_notes
+from sumcurve.tables.report.findings import SHOWN, Titles, counted, headed, interval
+from sumcurve.tables.report.leaderboard import APART, in_millions, printed_notes
 from sumcurve.tables.report.readme import first_sentence
 from sumcurve.tables.report.sizes import Size, sizes
 from sumcurve.tables.report.summaries import RUN, Reading, spaced
@@ -33,7 +36,6 @@ from sumcurve.tables.table import Table, number, significant
 
 HERE = Path(__file__).parent
 PLAIN = " !$&'()*+,-./:;=?@[]^_`{|}~"  # characters that the address of an image may hold unescaped
-Scale = Callable[[float], float]
 ITEMS_BYTES = 1_000_000  # of the page, for the items of all corpora
 
 
@@ -75,6 +77,11 @@ def page(
     worth = [part for corpus in contents.corpora for part in _worth(results, corpus, titles)]
     drawn = ((corpus, training_curves(results, corpus, titles)) for corpus in corpora)
     trainings = [(corpus, _data(chart.svg(curves).encode())) for corpus, curves in drawn if curves is not None]
+    boards = [
+        (board, _most(entry.score for entry in board.entries if entry.score), printed_notes(board.printed))
+        for board in map(contents.board, contents.corpora)
+        if board.entries
+    ]
     parts = {
         "findings": ("Findings", findings),
         "more-data": ("More data", worth),
@@ -88,21 +95,19 @@ def page(
         study_name=contents.study,
         name=name,
         about=about,
-        described=next((part.title for part in results.study.statistics if part.corpus == corpora[0]), ""),
+        facts=contents.about,
         caveat=results.notes.caveat,
         parts=[(identity, title) for identity, (title, content) in parts.items() if content],
         question=contents.question,
         findings=findings,
-        baseline=[finding for finding in findings[1:] if about_baselines(finding) and finding.corpus == corpora[0]],
-        headed=headed(findings),
+        headline=contents.headline,
+        headed=[finding for at, finding in enumerate(headed(findings)) if findings[at] != contents.leading],
         shown=SHOWN,
         several=len(corpora) > 1,
-        significance=contents.significance(len(findings)),
-        boards=[
-            (board, _scale_of(board), " ".join([*notes_on(board), *board.notes]), printed_notes(board.printed))
-            for corpus in contents.corpora
-            if (board := contents.board(corpus)).entries
-        ],
+        legend=dict.fromkeys(note for board, *_ in boards for note in board.legend),
+        significance=SIGNIFICANCE,
+        counted=counted(findings, len(findings)),
+        boards=boards,
         apart=APART,
         worth=worth,
         worth_untold=any(results.reads(system) is False for system in results.systems),
@@ -135,27 +140,23 @@ def page(
     )
 
 
-def notes_on(board: Board) -> list[str]:
-    """Notes on a leaderboard that the page shows beside its own."""
-    bars = "Bars: score with its 95 % interval; records: the largest size; seconds: to the scored checkpoint."
-    return [bars, *(["Italic: not trained."] if any(entry.role != "trained" for entry in board.entries) else [])]
+def _most(scores: Iterable[Effect]) -> int:
+    """The end of bars: the first whole number that no interval goes beyond."""
+    return math.ceil(max((score.high or score.value for score in scores), default=1.0))
 
 
-def _scale_of(board: Board) -> Scale:
-    return _scale(max((entry.score.high or entry.score.value for entry in board.entries if entry.score), default=1.0))
+def _share(score: float, most: float) -> float:
+    """The percentage of its full length that a bar has."""
+    return round(100 * min(1.0, max(0.0, score / most)), 1) if most > 0 else 0.0
 
 
-def _scale(most: float) -> Scale:
-    return lambda score: round(100 * min(1.0, max(0.0, score / most)), 1) if most > 0 else 0.0
-
-
-def _worth(results: Results, corpus: Corpus, titles: Titles) -> list[tuple[str, str, Scale, list[Size]]]:
-    """Gains from data of a corpus of two sizes or more: for every metric all sizes, with the scale of its bars."""
+def _worth(results: Results, corpus: Corpus, titles: Titles) -> list[tuple[str, str, int, list[Size]]]:
+    """Gains from data of a corpus of two sizes or more: for every metric the end of its bars, and all sizes."""
     made = []
     for metric in results.ranking_metrics(corpus.name) if len(results.sizes(corpus.name)) > 1 else ():
         here = sizes(results, corpus, metric, titles)
-        scores = [gain.score for size in here for gain in size.gains]
-        made.append((corpus.name, metric.title, _scale(max(score.high or score.value for score in scores)), here))
+        most = _most(gain.score for size in here for gain in size.gains)
+        made.append((corpus.name, metric.title, most, here))
     return made
 
 
@@ -165,17 +166,18 @@ def html() -> Environment:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = number
     environment.filters["effect"] = interval
-    environment.filters["parameters"] = _parameters
+    environment.filters["parameters"] = in_millions
     environment.filters["significant"] = significant
+    environment.filters["share"] = _share
     environment.filters["spaced"] = spaced
-    environment.filters["scores"] = lambda scores: json.dumps([score and round(score, 4) for score in scores])
+    environment.filters["scores"] = _scores_of
     return environment
 
 
-def _parameters(count: int | None) -> str:
-    if count is None:
-        return ""
-    return number(count) if count < 1e5 else f"{significant(count / 1e6, 2)} M"
+def _scores_of(scores: Mapping[Cell, Sequence[float | None]]) -> str:
+    """JSON of the scores of one text, by the method and size that wrote it."""
+    shown = {f"{name}|{size or ''}": of for (name, size), of in scores.items()}
+    return json.dumps({cell: [score and round(score, 4) for score in of] for cell, of in shown.items()})
 
 
 def _items(template: Any, reading: Reading, titles: Titles, most_bytes: int) -> list[Markup]:
@@ -209,7 +211,7 @@ def _shown(table: Table, results: Results, common: Sequence[str]) -> Shown:
 
 
 def _data(svg: bytes) -> str:
-    return f"data:image/svg+xml,{quote(svg, safe=PLAIN)}"
+    return f"data:image/svg+xml,{quote(chart.for_both_schemes(svg.decode()), safe=PLAIN)}"
 
 
 def _hash(script: str) -> str:

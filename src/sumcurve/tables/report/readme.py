@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from sumcurve.tables.report.contents import Contents
-from sumcurve.tables.report.facts import Record
-from sumcurve.tables.report.findings import SHOWN, Titles, headed
+from sumcurve.tables.report.findings import SHOWN, headed
 from sumcurve.tables.report.leaderboard import markdown, printed_markdown, shortened
-from sumcurve.tables.table import listed, number, without_markup
+from sumcurve.tables.table import without_markup
 
 ROWS = 9  # of the leaderboard
 BASELINES = 2  # of them, at most
@@ -43,12 +42,16 @@ def page(
         scored = {row["method"] for row in corpus.rows("scores") if row.get(corpus.column) is not None}
         left_out = scored - {entry.method for entry in entries}
         more = [f"{len(left_out)} more systems in table scores."] if left_out else []
-        lines += [" ".join([*more, *board.notes, *remarks]), *printed_markdown(board.printed, board.metric), ""]
+        lines += [
+            " ".join([*more, *board.notes, *board.legend, *remarks]),
+            *printed_markdown(board.printed, board.metric),
+            "",
+        ]
     lines += ["## Findings", ""]
     for finding in headed(findings[:SHOWN]):
         link = f"([{finding.table}]({folder}{finding.table}.csv))"
         lines.append(f"- **{without_markup(finding.head)}:** {without_markup(finding.text)} {link}")
-    lines += ["", contents.significance(), ""]
+    lines += ["", contents.significance, ""]
     if figure:
         lines += [f"![Score against records]({figure})", ""]
     lines += ["## Tables", ""]
@@ -62,38 +65,10 @@ def page(
 
 
 def about(contents: Contents) -> list[str]:
-    """The question, and the trainings and tests on the first corpus: sizes, items and seeds."""
-    if not contents.findings:
-        return []
-    corpus = contents.corpora[0]
-    parts = [f"**{contents.question}**"] if contents.question else []
-    parts += [without_markup(contents.described[corpus.name])] if corpus.name in contents.described else []
-    parts.append(f"Test items: {number(corpus.rows('scores')[0]['items'])}.")
-    if trained := corpus.trainings:
-        parts.append(f"Training records: {listed([number(size) for size in corpus.sizes])}.")
-        parts.append(f"Methods: {_runs(trained, contents.titles)}.")
-        most = max((row.get("validated") or 0 for row in corpus.rows("methods")), default=0)
-        there = [row["records"] for row in corpus.rows("corpora", part="valid")]
-        if most:
-            parts.append(f"Checkpoints are chosen on {number(min([most, *there]))} validation records, not counted.")
-    return [" ".join(parts), ""]
-
-
-def _runs(rows: Sequence[Record], titles: Titles) -> str:
-    """State how many methods have how many sizes and seeds; which, where they differ in either."""
-    trained: dict[str, list[Record]] = {}
-    for row in rows:
-        trained.setdefault(row["method"], []).append(row)
-    groups: dict[tuple[int, int], list[str]] = {}
-    for method, its in trained.items():
-        groups.setdefault((len(its), its[-1]["seeds"]), []).append(method)
-    several = len({sizes for sizes, _ in groups}) > 1
-    parts = []
-    for (sizes, seeds), methods in sorted(groups.items(), reverse=True):
-        at = f" at {sizes} size{'s' * (sizes > 1)}" if several else ""
-        who = titles.all(methods) if len(groups) > 1 else str(len(methods))
-        parts.append(f"{who}{at} with {seeds} seed{'s' * (seeds > 1)}")
-    return "; ".join(parts)
+    """The question, and a table of what the study is of."""
+    lines = [f"**{contents.question}**", ""] if contents.question else []
+    rows = [f"| {head} | {without_markup(cell)} |" for head, cell in contents.about.items()]
+    return [*lines, rows[0], "| --- | --- |", *rows[1:], ""] if rows else lines
 
 
 def first_sentence(caption: str, title: str = "") -> str:

@@ -12,10 +12,8 @@ from sumcurve.statistics.design import Cell
 from sumcurve.tables.evidence import BLIND, Example, Examples
 from sumcurve.tables.results import Results
 from sumcurve.tables.systems import System
-from sumcurve.tables.table import number
 
 RUN = 3  # words in the source's order from which on a copy is shown as one
-UNTRAINED = "not trained"
 Kind = Literal["new", "run", ""]
 Piece = tuple[str, Kind]
 BEHIND = re.compile(r"[.,;:!?%)\]}…]|''|['’]\w{1,2}|n['’]t")  # tokens without a blank before them
@@ -27,30 +25,33 @@ QUOTES = frozenset("\"'`")  # of which the first opens and the second closes
 
 @dataclass(frozen=True)
 class Written:
-    """Summary of one item by one system; `scores` are in the order of `Reading.metrics`, None where there is none.
+    """Summary of one item, with its scores by the systems that wrote it.
 
-    `answers` are those that the summary gives to the questions about the reference, in their order ("": none), and
-    whether each is right.
+    Scores are in the order of `Reading.metrics`, None where there is none. `answers` are those that the summary gives
+    to the questions about the reference, in their order ("": none), and whether each is right.
     """
 
-    system: str
-    label: str
-    records: int | None
     sentences: Sequence[Sequence[Piece]]
-    scores: Sequence[float | None]
+    scores: Mapping[Cell, Sequence[float | None]]
     answers: Sequence[tuple[str, bool]] = ()
 
 
 @dataclass(frozen=True)
 class ShownItem:
-    """A test item: source and references by people, and each method's summaries, by rising size.
+    """A test item: source and references by people, and each method's summaries, by rising size; equal ones once.
 
-    Untrained systems share one block, `UNTRAINED`. `questions` are about its reference, each with the answer.
+    `untrained` are those of systems without training. `questions` are about its reference, each with the answer.
     """
 
     example: Example
     blocks: Mapping[str, Sequence[Written]]
+    untrained: Sequence[Written]
     questions: Sequence[tuple[str, str]] = ()
+
+    @property
+    def baselines(self) -> list[str]:
+        """Systems without training."""
+        return [name for written in self.untrained for name, _ in written.scores]
 
 
 class Reading:
@@ -117,18 +118,23 @@ class Reading:
     def items(self) -> list[ShownItem]:
         items_of = []
         for example in self._examples:
-            blocks: dict[str, list[Written]] = {}
+            texts: dict[str, dict[tuple[str, ...], list[Cell]]] = {}  # who wrote each, by method; "": without training
             for system in self.systems:
                 if system.cell in example.summaries:
-                    trained = system.records is not None
-                    label = f"{number(system.records)} records" if trained else system.method
-                    sentences = marked(example.summaries[system.cell], example.source_tokens)
-                    scores = [values.get(example.id) for values in self._values[system.cell]]
-                    answers = self._answers[system.cell].get(example.id, ())
-                    text = Written(system.method, label, system.records, sentences, scores, answers)
-                    blocks.setdefault(system.method if trained else UNTRAINED, []).append(text)
-            items_of.append(ShownItem(example, blocks, self._questions.get(example.id, ())))
+                    block = texts.setdefault("" if system.records is None else system.method, {})
+                    block.setdefault((*example.summaries[system.cell],), []).append(system.cell)
+            blocks = {
+                name: [self._written(example, text, cells) for text, cells in block.items()]
+                for name, block in texts.items()
+            }
+            untrained = blocks.pop("", [])
+            items_of.append(ShownItem(example, blocks, untrained, self._questions.get(example.id, ())))
         return items_of
+
+    def _written(self, example: Example, text: Sequence[str], cells: Sequence[Cell]) -> Written:
+        scores = {cell: [values.get(example.id) for values in self._values[cell]] for cell in cells}
+        answers = self._answers[cells[0]].get(example.id, ())
+        return Written(marked(text, example.source_tokens), scores, answers)
 
 
 def marked(sentences: Sequence[str], source_tokens: Sequence[str]) -> list[list[Piece]]:
