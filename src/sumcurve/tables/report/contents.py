@@ -167,7 +167,7 @@ class Contents:
 
 
 def runs(rows: Sequence[Record], titles: Titles) -> str:
-    """State how many methods have how many sizes and seeds; which, where they differ in either."""
+    """State which methods have how many seeds, and sizes where they differ in these."""
     trained: dict[str, list[Record]] = {}
     for row in rows:
         trained.setdefault(row["method"], []).append(row)
@@ -178,6 +178,5 @@ def runs(rows: Sequence[Record], titles: Titles) -> str:
     parts = []
     for (sizes, seeds), methods in sorted(groups.items(), reverse=True):
         at = f" at {sizes} size{'s' * (sizes > 1)}" if several else ""
-        who = titles.all(methods) if len(groups) > 1 else str(len(methods))
-        parts.append(f"{who}{at} with {seeds} seed{'s' * (seeds > 1)}")
+        parts.append(f"{titles.all(methods)}{at} with {seeds} seed{'s' * (seeds > 1)}")
     return "; ".join(parts)

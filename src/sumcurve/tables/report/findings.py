@@ -171,14 +171,9 @@ def _best(rankings: Mapping[int, Ranking], corpus: Corpus, titles: Titles) -> Sa
     if not rankings:
         return None
     size = max(rankings)
-    head, text = best_at(size, rankings[size], corpus.metric, titles)
+    text = rankings[size].sentence(corpus.metric, titles.all)
     text += "; all by one search." if corpus.rows("own_searches") else "."
-    return head, text, [ranking.outcome for ranking in rankings.values()]
-
-
-def best_at(records: int, ranking: Ranking, metric: str, titles: Titles) -> tuple[str, str]:
-    """Head and text, without a full stop, of who is best at a size."""
-    return f"{BEST_WITH} {number(records)} records", ranking.sentence(metric, titles.all)
+    return f"{BEST_WITH} {number(size)} records", text, [ranking.outcome for ranking in rankings.values()]
 
 
 def _sizes(rankings: Mapping[int, Ranking], titles: Titles) -> Said | None:

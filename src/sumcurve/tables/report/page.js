@@ -7,30 +7,6 @@
     return element;
   };
 
-  // --- is more data worth it: one size at a time
-
-  const worth = document.querySelector("#more-data form");
-  if (worth) {
-    const { of, size } = worth.elements;
-    const slide = () => {
-      for (const part of document.querySelectorAll(".worth")) {
-        part.hidden = part.dataset.of !== of.value;
-        if (part.hidden) continue;
-        const sizes = [...part.querySelectorAll(".size")];
-        size.max = sizes.length - 1;
-        sizes.forEach((one, at) => { one.hidden = at !== Number(size.value); });
-        const { records } = sizes[size.value].dataset;
-        worth.querySelector("output").value = records;
-        size.setAttribute("aria-valuetext", `${records} records`);
-      }
-    };
-    size.max = 99;
-    size.value = document.querySelectorAll(".worth:not([hidden]) .size").length - 1;
-    worth.addEventListener("input", slide);
-    worth.addEventListener("submit", (event) => event.preventDefault());
-    slide();
-  }
-
   // --- tables: sorted by a click on a heading, filtered, copied, and a cell traced
 
   const copy = async (text, said) => {

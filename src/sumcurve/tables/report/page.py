@@ -1,4 +1,4 @@
-"""Page of a study for browsers: the answer, findings, gains from data, summaries, training curves, tables.
+"""Page of a study for browsers: the answer, findings, summaries, training curves, tables.
 
 One file that loads nothing from the network, by a policy that the browser enforces; figures and tables need no script;
 links lead to files beside it. It holds other people's text: it is made beside the tables, into a folder that git
@@ -24,11 +24,9 @@ from sumcurve.tables import chart
 from sumcurve.tables.figures import FIGURES
 from sumcurve.tables.ranking import Effect
 from sumcurve.tables.report.contents import SIGNIFICANCE, Contents
-from sumcurve.tables.report.facts import Corpus
 from sumcurve.tables.report.findings import SHOWN, Titles, counted, headed, interval
 from sumcurve.tables.report.leaderboard import APART, in_millions, printed_notes
 from sumcurve.tables.report.readme import first_sentence
-from sumcurve.tables.report.sizes import Size, sizes
 from sumcurve.tables.report.summaries import RUN, Reading, spaced
 from sumcurve.tables.report.training import training_curves
 from sumcurve.tables.results import Results
@@ -74,7 +72,6 @@ def page(
     environment = html()
     item = environment.from_string((HERE / "item.html").read_text(encoding="utf-8"))
     share = ITEMS_BYTES // max(1, len(readings))
-    worth = [part for corpus in contents.corpora for part in _worth(results, corpus, titles)]
     drawn = ((corpus, training_curves(results, corpus, titles)) for corpus in corpora)
     trainings = [(corpus, _data(chart.svg(curves).encode())) for corpus, curves in drawn if curves is not None]
     boards = [
@@ -84,7 +81,6 @@ def page(
     ]
     parts = {
         "findings": ("Findings", findings),
-        "more-data": ("More data", worth),
         "summaries": ("Summaries", readings),
         "training": ("Training curves", trainings),
         "tables": ("Tables", True),
@@ -109,8 +105,6 @@ def page(
         counted=counted(findings, len(findings)),
         boards=boards,
         apart=APART,
-        worth=worth,
-        worth_untold=any(results.reads(system) is False for system in results.systems),
         share=results.share,
         images=[(FIGURES[name], _data(figures[name])) for name in FIGURES if name in figures],
         tables=[_shown(table, results, common) for table in tables.values() if table.rows],
@@ -148,16 +142,6 @@ def _most(scores: Iterable[Effect]) -> int:
 def _share(score: float, most: float) -> float:
     """The percentage of its full length that a bar has."""
     return round(100 * min(1.0, max(0.0, score / most)), 1) if most > 0 else 0.0
-
-
-def _worth(results: Results, corpus: Corpus, titles: Titles) -> list[tuple[str, str, int, list[Size]]]:
-    """Gains from data of a corpus of two sizes or more: for every metric the end of its bars, and all sizes."""
-    made = []
-    for metric in results.ranking_metrics(corpus.name) if len(results.sizes(corpus.name)) > 1 else ():
-        here = sizes(results, corpus, metric, titles)
-        most = _most(gain.score for size in here for gain in size.gains)
-        made.append((corpus.name, metric.title, most, here))
-    return made
 
 
 @cache
