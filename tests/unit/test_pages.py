@@ -246,6 +246,15 @@ def test_the_index_and_the_site_name_every_page_and_the_pages_every_method() -> 
     assert [title for title in titles if title not in methods] == []
 
 
+def test_the_site_can_be_searched_from_a_folder_without_a_network() -> None:
+    """zensical fetches the script from unpkg.com where no path of a polyfill has its name."""
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+    assert "offline" in settings["plugins"]
+    (script,) = settings["extra"]["polyfills"]
+    assert "iframe-worker" in script
+    assert "window.Worker" in (ROOT / script).read_text()
+
+
 # --- the five papers
 
 
