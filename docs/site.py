@@ -22,7 +22,7 @@ def linked(page: Path) -> list[Path]:
 
 
 def main() -> None:
-    """Copy README.md, what can be reached from it, and the site's scripts; a link that leads nowhere ends it with status 1."""
+    """Copy README.md, what it leads to, and the site's scripts; a link that leads nowhere ends it with status 1."""
     settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
     folder = ROOT / settings["docs_dir"]
     shutil.rmtree(folder, ignore_errors=True)

@@ -255,6 +255,21 @@ def test_the_site_can_be_searched_from_a_folder_without_a_network() -> None:
     assert "window.Worker" in (ROOT / script).read_text()
 
 
+def test_the_page_on_differing_rouge_quotes_what_its_commands_print(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = DOCS / "how-to" / "rouge-differs.md"
+    monkeypatch.chdir(page.parent)
+    asked = re.findall(r"```sh\n(.*?)```\n\n```text\n(.*?)```", page.read_text(), flags=re.S)
+    assert len(asked) > 6
+    for commands, quoted in asked:
+        for command in commands.splitlines():
+            arguments = parser().parse_args(shlex.split(command)[1:])
+            arguments.run(arguments)
+        printed = iter(capsys.readouterr().out.splitlines())
+        assert [line for line in quoted.splitlines() if line not in printed] == [], commands  # in this order
+
+
 # --- the five papers
 
 
