@@ -320,7 +320,7 @@ def test_the_trainings_of_a_paper_are_those_of_its_study() -> None:
 
 SAID = {
     "docstrings": {
-        "README.md": r"make study .* about (\d+) minutes",
+        "README.md": r"`make study` .* about (\d+) minutes",
         "Makefile": r"'dvc repro' .* about (\d+) minutes",
     },
     "demo": {"docs/start.md": r"takes about\s(\d+) minutes", "Makefile": r"two seeds: about (\d+) minutes"},
