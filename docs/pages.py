@@ -204,8 +204,8 @@ def study_page(study: str) -> str:
     titles.about |= {name: keys["title"] for name, keys in systems.items() if "title" in (keys or {})}
     corpora = {name: " ".join((keys or {}).get("title", "").split()) for name, keys in settings["corpora"].items()}
     corpora = {name: title for name, title in corpora.items() if title}
-    read = {name: corpus.source_tokens for name, corpus in Plan.read(ROOT / "config", study).corpora.items()}
-    contents = contents_of(study, title_of(study), read_tables(TABLES / study), titles, corpora, read)
+    read_tokens = {name: corpus.source_tokens for name, corpus in Plan.read(ROOT / "config", study).corpora.items()}
+    contents = contents_of(study, title_of(study), read_tables(TABLES / study), titles, corpora, read_tokens)
     figure = f"{study}.svg" if write_figure(contents.corpora[0], titles, STUDIES, study) else ""
     lines = page(contents, {}, figure, [SMALL], f"../../results/tables/{study}/", DESCRIBED)
     lines[1:1] = ["", recorded_by(study)]

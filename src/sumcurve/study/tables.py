@@ -51,9 +51,9 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
             write_text(folder / PAGES / f"{place}-{name}.html", tables[name].html())
     write_figures(results, with_levels(results, tables), folder / FIGURES)
     corpora = {table.corpus: table.title for table in study.statistics}
-    read = {examples.corpus: examples.read_tokens for examples in study.examples}
+    read_tokens = {examples.corpus: examples.read_tokens for examples in study.examples}
     titles = Titles(results.titles, results.about)
-    contents = contents_of(folder.name, study.title, rows_of(tables), titles, corpora, read)
+    contents = contents_of(folder.name, study.title, rows_of(tables), titles, corpora, read_tokens)
     captions = {name: heading(tables[name], results) for name in TABLES if tables[name].rows}
     write_readme(folder, results, contents, captions)
     images = {path.stem: path.read_bytes() for path in sorted((folder / FIGURES).glob("*.svg"))}
@@ -74,11 +74,11 @@ def contents_of(
     records: Records,
     titles: Titles,
     described: Mapping[str, str] = MappingProxyType({}),
-    read: Mapping[str, int] = MappingProxyType({}),
+    read_tokens: Mapping[str, int] = MappingProxyType({}),
 ) -> Contents:
     """Contents of a study's pages, with capabilities' findings and published results."""
     brought = [capability.leaderboard_rows for capability in CAPABILITIES.values()]
-    return Contents(study, title, records, titles, findings_of(records, titles), described, brought, read)
+    return Contents(study, title, records, titles, findings_of(records, titles), described, brought, read_tokens)
 
 
 def write_readme(folder: Path, results: Results, contents: Contents, captions: Mapping[str, str]) -> None:

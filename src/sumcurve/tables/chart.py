@@ -29,7 +29,7 @@ SHAPES = (
     *("circle", "square", "diamond", "triangle-up", "triangle-down", "cross"),
     "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
 )
-ON_DARK = ("#5aa9ff", "#ff8f4d", "#35c99f", "#f0a3cb", "#a5dcff", "#ffc04d", "#c792ff", "#cfcf5e")  # their likes
+ON_DARK = ("#5aa9ff", "#ff8f4d", "#35c99f", "#f0a3cb", "#a5dcff", "#ffc04d", "#c792ff", "#cfcf5e")  # as many, lighter
 PICTURES = (".svg", ".png")
 DASHES = ([6, 3], [2, 2], [6, 2, 1, 2], [3, 2], [6, 2, 1, 2, 1, 2], [9, 4])  # of untrained systems, by name
 FITTED = [5, 3]
@@ -375,7 +375,7 @@ def configured(chart: Specification) -> Specification:
 
 
 def for_both_schemes(drawing: str) -> str:
-    """A drawing that has colours of its own where a page that shows it is dark."""
+    """A drawing whose colours change where the page that shows it is dark."""
     dark = [*zip(COLOURS, ON_DARK, strict=True), (INK, "#e6e9ec"), (GREY, "#a4adb6"), ("white", "#1d2126")]
     rules = "".join(f'[{part}="{old}"]{{{part}:{new}}}' for old, new in dark for part in ("fill", "stroke"))
     return drawing.replace(">", f"><style>@media (prefers-color-scheme:dark){{{rules}}}</style>", 1)

@@ -60,7 +60,7 @@ class Contents:
     """The rows of a study's tables, how methods are called, and the findings.
 
     `study` is its name in commands, `described` describes each corpus, and so the task. `brought` are published results
-    by capabilities, which stand below leaderboards. `read` has the source tokens that trained methods read, by corpus.
+    by capabilities, which stand below leaderboards. `read_tokens` are those of a source that trained methods read, by corpus.
     """
 
     study: str
@@ -70,7 +70,7 @@ class Contents:
     findings: Sequence[Finding] = ()
     described: Mapping[str, str] = field(default_factory=dict)
     brought: Sequence[Brought] = ()
-    read: Mapping[str, int] = field(default_factory=dict)
+    read_tokens: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def corpora(self) -> list[Corpus]:
@@ -97,10 +97,13 @@ class Contents:
     @property
     def leading(self) -> Finding | None:
         """The finding that answers the question: who is best, else who is better than what needs no training."""
-        here = [finding for finding in self.findings if finding.corpus == self.corpora[0].name]
-        ranks = any(ranking.standings for ranking in self.corpora[0].rankings(self.corpora[0].metric).values())
-        heads = (BEST_WITH, AGAINST) if ranks else ()
-        return next((finding for head in heads for finding in here if finding.head.startswith(head)), None)
+        if not self.findings:
+            return None
+        corpus = self.corpora[0]
+        is_ranked = any(ranking.standings for ranking in corpus.rankings(corpus.metric).values())
+        heads = (BEST_WITH, AGAINST) if is_ranked else ()
+        findings = [finding for finding in self.findings if finding.corpus == corpus.name]
+        return next((finding for head in heads for finding in findings if finding.head.startswith(head)), None)
 
     @property
     def headline(self) -> str:
@@ -121,7 +124,7 @@ class Contents:
             if entry.score
         ]
         size = f" with {number(corpus.largest)} records" if trained else ""
-        return f"{why}Mean {corpus.shown.rstrip(UNREAD)}{size}: {listed(scores)}." if scores else why
+        return f"{why}Mean {corpus.shown.removesuffix(UNREAD)}{size}: {listed(scores)}." if scores else why
 
     @property
     def about(self) -> dict[str, str]:
@@ -137,8 +140,8 @@ class Contents:
             chosen = f"; {number(min([most, *valid]))} more choose checkpoints" if most else ""
             rows["training records"] = listed([number(size) for size in corpus.sizes]) + chosen
             rows["methods"] = runs(trained, self.titles)
-        if corpus.name in self.read:
-            rows["input"] = f"trained methods read the first {number(self.read[corpus.name])} tokens of a source"
+        if corpus.name in self.read_tokens:
+            rows["input"] = f"trained methods read the first {number(self.read_tokens[corpus.name])} tokens of a source"
         return rows
 
     @property

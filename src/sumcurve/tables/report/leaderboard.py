@@ -44,7 +44,7 @@ class Entry:
 
     @property
     def group(self) -> str:
-        """The heading of its rows on a page, empty for what the study trained; in the order of letters."""
+        """The heading above its rows, empty for what the study trained; a page sorts rows by it."""
         return {"trained": "", "outside": "from outside", "baseline": "not trained"}.get(self.role, "upper bounds")
 
 

@@ -56,9 +56,9 @@
     const chosen = [];
     heads.forEach((head, at) => {
       if (["corpus", "metric"].includes(titleOf(head).dataset.column)) {
-        const known = [...new Set(rows.map((row) => textOf(row.cells[at])))];
+        const values = [...new Set(rows.map((row) => textOf(row.cells[at])))];
         const every = make("option", { value: "" }, `every ${textOf(head)}`);
-        const select = make("select", { ariaLabel: textOf(head) }, every, ...known.map((text) => make("option", {}, text)));
+        const select = make("select", { ariaLabel: textOf(head) }, every, ...values.map((text) => make("option", {}, text)));
         chosen.push([select, at]);
       }
       const button = make("button", { type: "button", className: "sort" }, ...head.childNodes);
@@ -135,10 +135,10 @@
     const order = value("order");
     const key = (item) => {
       if (!order) return Number(item.dataset.place);
-      const own = scoreOf(item, system, metric);
+      const score = scoreOf(item, system, metric);
       const other = against ? scoreOf(item, `${against}|`, metric) : 0;
-      if (own === null || other === null || own === undefined || other === undefined) return Infinity;
-      return (order === "best" ? -1 : 1) * sign * (own - other);
+      if (score == null || other == null) return Infinity;
+      return (order === "best" ? -1 : 1) * sign * (score - other);
     };
     const keys = new Map(items.map((item) => [item, key(item)]));
     items.sort((one, two) => keys.get(one) - keys.get(two) || one.dataset.place - two.dataset.place);

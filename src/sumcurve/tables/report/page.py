@@ -68,6 +68,7 @@ def page(
     name, _, about = results.study.title.partition(". ")
     corpora = [corpus.name for corpus in contents.corpora]
     common = _common(results)
+    others = [finding for at, finding in enumerate(headed(findings)) if findings[at] != contents.leading]
     readings = [Reading(results, examples) for examples in results.study.examples if examples.items]
     environment = html()
     item = environment.from_string((HERE / "item.html").read_text(encoding="utf-8"))
@@ -80,7 +81,7 @@ def page(
         if board.entries
     ]
     parts = {
-        "findings": ("Findings", findings),
+        "findings": ("Findings", others),
         "summaries": ("Summaries", readings),
         "training": ("Training curves", trainings),
         "tables": ("Tables", True),
@@ -95,9 +96,8 @@ def page(
         caveat=results.notes.caveat,
         parts=[(identity, title) for identity, (title, content) in parts.items() if content],
         question=contents.question,
-        findings=findings,
         headline=contents.headline,
-        headed=[finding for at, finding in enumerate(headed(findings)) if findings[at] != contents.leading],
+        others=others,
         shown=SHOWN,
         several=len(corpora) > 1,
         legend=dict.fromkeys(note for board, *_ in boards for note in board.legend),
@@ -139,7 +139,7 @@ def _most(scores: Iterable[Effect]) -> int:
     return math.ceil(max((score.high or score.value for score in scores), default=1.0))
 
 
-def _share(score: float, most: float) -> float:
+def _percent(score: float, most: float) -> float:
     """The percentage of its full length that a bar has."""
     return round(100 * min(1.0, max(0.0, score / most)), 1) if most > 0 else 0.0
 
@@ -152,7 +152,7 @@ def html() -> Environment:
     environment.filters["effect"] = interval
     environment.filters["parameters"] = in_millions
     environment.filters["significant"] = significant
-    environment.filters["share"] = _share
+    environment.filters["percent"] = _percent
     environment.filters["spaced"] = spaced
     environment.filters["scores"] = _scores_of
     return environment

@@ -67,7 +67,8 @@ def page(
 def about(contents: Contents) -> list[str]:
     """The question, and a table of what the study is of."""
     lines = [f"**{contents.question}**", ""] if contents.question else []
-    rows = [f"| {head} | {without_markup(cell)} |" for head, cell in contents.about.items()]
+    cells = {head: without_markup(cell).replace("|", "\\|") for head, cell in contents.about.items()}
+    rows = [f"| {head} | {cell} |" for head, cell in cells.items()]
     return [*lines, rows[0], "| --- | --- |", *rows[1:], ""] if rows else lines
 
 
