@@ -128,7 +128,7 @@ def test_training_curves_go_forward_in_time(rich_study, settings):
             one,
             history=[
                 *one.history,
-                dataclasses.replace(one.history[-1], phase="coverage", updates=one.history[0].updates),
+                dataclasses.replace(one.history[-1], phase="later", updates=one.history[0].updates),
             ],
         )
         if one.history
@@ -136,14 +136,15 @@ def test_training_curves_go_forward_in_time(rich_study, settings):
         for one in rich_study.outputs
     ]
     drawn = training_curves(Results(dataclasses.replace(rich_study, outputs=outputs), settings), "notes", Titles({}))
-    rows = [row for rows in drawn["datasets"].values() for row in rows]
-    lines = {}
-    for row in rows:
-        lines.setdefault((row["method"], row["records"], row["seed"], row["phase"]), []).append(row["updates"])
-    assert len({phase for *_, phase in lines}) > 1
-    assert all(updates == sorted(updates) for updates in lines.values())
     layers = [layer for panel in drawn["concat"] for layer in panel["layer"] if layer["mark"]["type"] == "line"]
-    assert all(layer["encoding"]["strokeDash"]["field"] == "phase" for layer in layers)
+    for layer in layers:
+        fields = [layer["encoding"][channel]["field"] for channel in ("opacity", "strokeDash", "detail")]
+        lines = {}
+        for row in drawn["datasets"][layer["data"]["name"]]:
+            lines.setdefault(tuple(row[field] for field in fields), []).append(row["updates"])
+        assert "later" in {phase for _, phase, _ in lines}
+        assert all(updates == sorted(updates) for updates in lines.values())
+    assert layers
 
 
 def test_parameters_are_in_millions():
