@@ -59,8 +59,8 @@ class Board:
 class Contents:
     """The rows of a study's tables, how methods are called, and the findings.
 
-    `study` is its name in commands, `described` describes each corpus, and so the task. `brought` are published results
-    by capabilities, which stand below leaderboards. `read_tokens` are those of a source that trained methods read, by corpus.
+    `study` is its name in commands. By corpus: `described` describes it, and so the task; `read_tokens` of a source are
+    read by trained methods. `brought` are published results by capabilities, which stand below leaderboards.
     """
 
     study: str
