@@ -211,10 +211,10 @@ def trainings(
     are darker: colours stand for methods elsewhere.
     """
     scale = alt.Scale(domain=[*sizes], range=[*np.linspace(1, 0.3, len(sizes))[::-1]])
-    legend = alt.Legend(title="records", labelExpr="format(datum.value, ',')", symbolStrokeColor=INK)
+    legend = alt.Legend(title="records", titleColor=INK, labelExpr="format(datum.value, ',')", symbolStrokeColor=INK)
     shade = alt.Opacity("records:O", scale=scale, legend=legend)
     dashes = alt.Scale(domain=[*phases], range=[[1, 0], *DASHES[: len(phases) - 1]])
-    named = alt.Legend(title="stage", symbolType="stroke", symbolSize=400) if len(phases) > 1 else None
+    named = alt.Legend(title="stage", titleColor=INK, symbolType="stroke", symbolSize=400) if len(phases) > 1 else None
     dash = alt.StrokeDash("phase:N", scale=dashes, legend=named)
     x = alt.X("updates:Q", title="updates", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, grid=False))
     axis = alt.Axis(tickCount=5, domain=False, ticks=False)
