@@ -34,11 +34,13 @@ class DataAxis(Capability):
         return {"axis": metric} if (metric := _metric(plan.settings)) else {}
 
     def evidence(self, folders: Folders) -> "Evidence":
-        from sumcurve.capabilities.axis.evidence import Axis, kinds_of  # which read pandas
+        from sumcurve.capabilities.axis.evidence import Axis, controls_of, kinds_of  # which read pandas
         from sumcurve.tables.evidence import Evidence
 
         metric = _metric(folders.plan.settings)
-        return Evidence() if metric is None else Axis(metric, kinds_of(folders.plan))
+        if metric is None:
+            return Evidence()
+        return Axis(metric, kinds_of(folders.plan), controls_of(folders.plan))
 
     def findings(self, corpus: "Corpus", titles: "Titles") -> "Iterable[Finding]":
         from sumcurve.capabilities.axis.findings import findings

@@ -1,7 +1,7 @@
 """Evidence of the axis: the systems of each kind, with their scores and costs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sumcurve.planning.study import PlannedStudy
@@ -19,10 +19,14 @@ PROMPTED, TUNED, SCRATCH, OUTSIDE = "prompted", "fine-tuned", "from scratch", "t
 
 @dataclass(frozen=True)
 class Axis(Evidence):
-    """The metric of the axis, and the kind of each method or system by name."""
+    """The metric of the axis, the kind of each method or system by name, and controls.
+
+    `controls` names, for a method with pretrained weights, the one that begins with random weights in their place.
+    """
 
     metric: str
     kind_by_name: Mapping[str, str]
+    controls: Mapping[str, str] = field(default_factory=dict)
 
     def name(self, system: "System") -> str:
         """Name of the system's curve: untrained outputs are at 0 records of a method's or a prompted model's curve."""
@@ -53,6 +57,17 @@ def kinds_of(plan: PlannedStudy) -> dict[str, str]:
         elif name in plan.titles:  # it makes a curve
             kinds[name] = OUTSIDE
     return kinds
+
+
+def controls_of(plan: PlannedStudy) -> dict[str, str]:
+    """For each method, one that has its model but for `random_weights`."""
+    models = {name: form.model.model_dump() for name, form in plan.methods.items()}
+    return {
+        name: control
+        for name, model in models.items()
+        for control, other in models.items()
+        if name != control and other == model | {"random_weights": True}
+    }
 
 
 def axis_of(results: "Results") -> Axis | None:

@@ -6,14 +6,14 @@ from sumcurve.settings.base import ZERO_SHOT
 from sumcurve.tables.ranking import effect
 from sumcurve.tables.report.facts import Corpus, Record, ignores_source
 from sumcurve.tables.report.findings import Finding, Titles, interval
-from sumcurve.tables.table import listed, number
+from sumcurve.tables.table import number
 
 
 def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     """Compare every prompted model, with its best number of examples, with each method.
 
-    Findings come after those on the study's main question where the prompt's mean is below that of an untrained
-    baseline.
+    A sentence has one interval. Findings come after those on the study's main question where the prompt's mean is below
+    that of an untrained baseline.
     """
     prompts: dict[str, dict[int, list[Record]]] = {}  # rows by examples, by model
     for row in corpus.rows("data_axis"):
@@ -21,15 +21,17 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     for model, by_examples in prompts.items():
         best = min(by_examples.values(), key=lambda here: here[0]["lead"])
         best = sorted(best, key=lambda row: -row["lead"])
-        starts: dict[str, list[str]] = {}
-        for row in best:
-            starts.setdefault(_start(corpus, row), []).append(titles[row["method"]])
-        parts = [f"{listed(names)} {start}" for start, names in starts.items()]
         most, examples, score = best[0], best[0]["examples"], best[0]["prompt_score"]
-        shots = f"{examples} example{'s' * (examples != 1)}, its best: {number(score, 1)} {most['metric']}"
-        lead = f"{titles[most['method']]} minus prompt is {_lead(corpus, most)} {most['metric']}"
-        parts.append(f"with {number(most['largest'])} records {lead}")
-        text = f"ahead of {titles[model]} ({shots}): {'; '.join(parts)}"
+        metric, largest = most["metric"], number(most["largest"])
+        shots = f"{examples} example{'s' * (examples != 1)}"
+        said = [f"{titles[model]} has {number(score, 1)} {metric} with {shots}, its best prompt"]
+        said += [f"{titles[row['method']]} is {_start(corpus, row)}" for row in best]
+        said.append(f"With {largest} records {titles[most['method']]} leads it by {_lead(corpus, most)} {metric}")
+        for row in best:
+            if over := effect(row, "over_random"):
+                where = f"{titles[row['method']]} with {number(row['largest'])} records"
+                said.append(f"Pretraining is worth {interval(over)} {metric} to {where}")
+        text = ". ".join(said)
         name, blind = corpus.blind or ("", score)
         poor = blind > score
         text += f". A poor prompt: {titles[name]}, untrained, has {number(blind, 1)}" if poor else ""
@@ -37,15 +39,20 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
 
 
 def _start(corpus: Corpus, row: Record) -> str:
-    """Number of records from which on a method is ahead: "at most" where it is so at its smallest size."""
+    """From how many records on a method is ahead of the prompt: "at most" where it is so at its smallest size."""
     records = number(row["records"])
     fewer = [here for here in corpus.rows("scores", method=row["method"]) if here["records"] < row["records"]]
     if row["bound"] == "≤" and fewer:
         blind = all(map(ignores_source, fewer))
         untested = "no significant source sensitivity" if blind else "not tested"
-        return f"with {records} records (with fewer: {untested})"
-    bound = {"≤": f"from at most {records} records on", ">": f"not with up to {records} records"}
-    return bound.get(row["bound"], f"from about {records} records on")
+        return f"ahead of it with {records} records (with fewer: {untested})"
+    ends = row["ahead_from"].partition(" [")[2]  # of the interval; one where all of it is beyond the data
+    records += f" [{ends}" if ", " in ends else ""
+    bound = {
+        "≤": f"ahead of it from at most {records} records on",
+        ">": f"not ahead of it with up to {records} records",
+    }
+    return bound.get(row["bound"], f"ahead of it from about {records} records on")
 
 
 def _lead(corpus: Corpus, row: Record) -> str:

@@ -32,6 +32,7 @@ def table(results: Results) -> Table:
     """A row for every prompt, by its examples, and every method that is trained.
 
     `records` are those from which on the method's curve is not below the prompt's score; `ahead_from` is for people.
+    `over_random` is the lead over the same model with random weights, where both were trained on the largest size.
     """
     axis = axis_of(results)
     rows = [row for corpus in results.corpora if axis for row in _rows(axis, results, corpus)]
@@ -48,6 +49,7 @@ def table(results: Results) -> Table:
         Column("reached", "within the data (%)", "number", 0),
         Column("largest", "largest size", "count"),
         Column("lead", "lead there", "number", results.decimals, interval=True),
+        Column("over_random", "lead there over its random weights", "number", results.decimals, interval=True),
         *shared("seconds", "device"),
         Column("tokens_thousand", "tokens of 1,000 answers", "count"),
         Column("price_thousand", "price of 1,000 answers", "number", 4),
@@ -101,6 +103,7 @@ def _rows(axis: Axis, results: Results, corpus: str) -> list[dict[str, Any]]:
     if metric is None:
         return []
     rows, answers, sign = [], answers_of(results, corpus), results.sign(metric.name)
+    systems = [system for _, _, system in systems_at(axis, results, corpus)]
     for prompt in prompts_on(axis, results, corpus):
         if not results.counts(prompt, metric.name):
             continue
@@ -120,6 +123,7 @@ def _rows(axis: Axis, results: Results, corpus: str) -> list[dict[str, Any]]:
         for curve in curves_on(axis, results, corpus).values():
             crossed, last = crossing_of(results, metric, curve, prompt), curve[-1]
             lead = results.contrast(corpus, metric.name, {last.cell: sign, prompt.cell: -sign})
+            control = (axis.controls.get(last.method), last.records)
             row = shared | {
                 "method": results.name(last),
                 "kind": axis.kind(last),
@@ -135,6 +139,10 @@ def _rows(axis: Axis, results: Results, corpus: str) -> list[dict[str, Any]]:
                 "lead": value(lead, decimals=metric.decimals),
                 "interval_covers": lead.covers if lead.low is not None else None,
             }
+            for other in systems:
+                if (other.method, other.records) == control:
+                    over = results.contrast(corpus, metric.name, {last.cell: sign, other.cell: -sign})
+                    row["over_random"] = value(over, decimals=metric.decimals)
             if seconds := mean_cost(last, "seconds"):
                 row |= {"seconds": seconds, "device": ", ".join(devices_of(last))}
             rows.append(row)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sumcurve.capabilities.axis.crossing import BEYOND, crossing, crossings
-from sumcurve.capabilities.axis.evidence import PROMPTED, SCRATCH, TUNED, Axis, kinds_of
+from sumcurve.capabilities.axis.evidence import PROMPTED, SCRATCH, TUNED, Axis, controls_of, kinds_of
 from sumcurve.capabilities.axis.findings import findings
 from sumcurve.capabilities.axis.table import curves_on, prompts_on, sentences, table
 from sumcurve.capabilities.chat.evidence import Prompted, Prompts
@@ -189,23 +189,24 @@ def found(**keys):
 def test_the_finding_is_of_the_best_prompt_with_bounds_where_the_data_end():
     finding, tables = found()
     (row,) = (row for row in tables["data_axis"] if (row["method"], row["examples"]) == ("tuned", 4))
-    start = f"Tuned from about {int(row['records']):,} records on; Scratch not with up to 10,000 records; with 10,000"
-    assert finding.text.startswith(
-        f"ahead of Model (4 examples, its best: {float(row['prompt_score']):.1f} ROUGE-1): {start}"
+    assert finding.text == (
+        f"Model has {float(row['prompt_score']):.1f} ROUGE-1 with 4 examples, its best prompt. "
+        f"Tuned is ahead of it from about {row['ahead_from']} records on. "
+        "Scratch is not ahead of it with up to 10,000 records. "
+        f"With 10,000 records Tuned leads it by {float(row['lead']):.1f} ROUGE-1."  # no test has the pair
     )
-    assert finding.text.endswith(f"minus prompt is {float(row['lead']):.1f} ROUGE-1.")  # no test has the pair
+    assert ", " in row["ahead_from"]
 
 
 def test_a_poor_prompt_says_so_after_the_study_s_own_questions_with_the_interval_of_the_test():
     finding, tables = found(prompts=(), zero=3.0)
-    assert "ahead of Model (0 examples, its best: " in finding.text
-    assert "Tuned from at most 10 records on; " in finding.text
+    assert finding.text.startswith("Model has 3.9 ROUGE-1 with 0 examples, its best prompt. ")
+    assert "Tuned is ahead of it from at most 10 records on. " in finding.text
     pair = {"metric": "ROUGE-1", "first": "tuned", "second": "prompted-zero-shot"}
     (test,) = (row for row in tables["comparisons"] if pair.items() <= row.items())
     lead = [f"{float(test[f'difference{end}']):.1f}" for end in ("", "_low", "_high")]
     assert (
-        f"Tuned minus prompt is {lead[0]} [{lead[1]}, {lead[2]}] ROUGE-1. A poor prompt: Lead, untrained, "
-        in finding.text
+        f"Tuned leads it by {lead[0]} [{lead[1]}, {lead[2]}] ROUGE-1. A poor prompt: Lead, untrained, " in finding.text
     )
     assert finding.rank > found()[0].rank
     assert not list(findings(Corpus("news", {"data_axis": []}), Titles({})))
@@ -217,7 +218,33 @@ def test_smaller_sizes_that_are_not_ranked_are_named_where_the_first_that_is_is_
     axis = [row | {"records": 10000, "bound": "≤"} for row in tables["data_axis"] if row["method"] == "scratch"]
     scores = [row | {"reads_source": reads} for row in tables["scores"]]
     (finding,) = findings(Corpus("news", tables | {"data_axis": axis, "scores": scores}), Titles({}))
-    assert f"scratch with 10,000 records (with fewer: {why}); " in finding.text
+    assert f"scratch is ahead of it with 10,000 records (with fewer: {why}). " in finding.text
+
+
+def test_the_lead_over_random_weights_is_that_of_the_means_at_one_size():
+    a_study = study()
+    controls = dataclasses.replace(a_study.evidence["axis"], controls={"tuned": "scratch"})
+    results = Results(
+        dataclasses.replace(a_study, evidence={**a_study.evidence, "axis": controls}), Bootstrap(resamples=100)
+    )
+    tables = rows_of_tables({name: made(name, results) for name in TABLES})
+    means = {
+        name: np.mean([o.scores["rouge"].values[0] for o in a_study.outputs if (o.method, o.records) == (name, 10_000)])
+        for name in ("tuned", "scratch")
+    }
+    for row in tables["data_axis"]:
+        if row["method"] == "tuned":
+            assert float(row["over_random"]) == pytest.approx(means["tuned"] - means["scratch"], abs=0.01)
+            assert float(row["over_random_low"]) < float(row["over_random"]) < float(row["over_random_high"])
+        else:
+            assert not row["over_random"]
+    (finding,) = findings(Corpus("news", tables), Titles({}))
+    assert f"Pretraining is worth {means['tuned'] - means['scratch']:.1f} [" in finding.text
+    assert "ROUGE-1 to tuned with 10,000 records." in finding.text
+
+
+def test_a_control_has_the_model_of_its_method_but_for_its_weights():
+    assert controls_of(Plan.read(ROOT / "config", "data-axis")) == {"smollm2": "smollm2_random"}
 
 
 def axis_and_results(**keys):
