@@ -22,10 +22,12 @@ def linked(page: Path) -> list[Path]:
 
 
 def main() -> None:
-    """Copy README.md and what can be reached from it; a link that leads nowhere ends it with status 1."""
-    folder = ROOT / yaml.safe_load((ROOT / "mkdocs.yml").read_text())["docs_dir"]
+    """Copy README.md, what it leads to, and the site's scripts; a link that leads nowhere ends it with status 1."""
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+    folder = ROOT / settings["docs_dir"]
     shutil.rmtree(folder, ignore_errors=True)
-    waiting, staged, dead = [ROOT / "README.md"], set(), []
+    scripts = [ROOT / script for script in settings["extra"]["polyfills"]]
+    waiting, staged, dead = [ROOT / "README.md", *scripts], set(), []
     while waiting:
         page = waiting.pop()
         if page in staged:

@@ -246,6 +246,30 @@ def test_the_index_and_the_site_name_every_page_and_the_pages_every_method() -> 
     assert [title for title in titles if title not in methods] == []
 
 
+def test_the_site_can_be_searched_from_a_folder_without_a_network() -> None:
+    """zensical fetches the script from unpkg.com where no path of a polyfill has its name."""
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+    assert "offline" in settings["plugins"]
+    (script,) = settings["extra"]["polyfills"]
+    assert "iframe-worker" in script
+    assert "window.Worker" in (ROOT / script).read_text()
+
+
+def test_the_page_on_differing_rouge_quotes_what_its_commands_print(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = DOCS / "how-to" / "rouge-differs.md"
+    monkeypatch.chdir(page.parent)
+    asked = re.findall(r"```sh\n(.*?)```\n\n```text\n(.*?)```", page.read_text(), flags=re.S)
+    assert len(asked) > 6
+    for commands, quoted in asked:
+        for command in commands.splitlines():
+            arguments = parser().parse_args(shlex.split(command)[1:])
+            arguments.run(arguments)
+        printed = iter(capsys.readouterr().out.splitlines())
+        assert [line for line in quoted.splitlines() if line not in printed] == [], commands  # in this order
+
+
 # --- the five papers
 
 
@@ -335,7 +359,7 @@ def test_the_trainings_of_a_paper_are_those_of_its_study() -> None:
 
 SAID = {
     "docstrings": {
-        "README.md": r"make study .* about (\d+) minutes",
+        "README.md": r"`make study` .* about (\d+) minutes",
         "Makefile": r"'dvc repro' .* about (\d+) minutes",
     },
     "demo": {"docs/start.md": r"takes about\s(\d+) minutes", "Makefile": r"two seeds: about (\d+) minutes"},

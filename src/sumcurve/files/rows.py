@@ -93,7 +93,7 @@ def kind_by_content(path: Path) -> Kind | Literal["parquet"] | None:
 
 
 def first_cells(path: Path) -> list[str]:
-    """The cells of a table's first line, whatever the file's name; [] of another kind of file."""
+    """Cells of a table's first line, whatever the file's name; [] for another kind. FileError as in `opened`."""
     text = _beginning(path) if kind_by_content(path) == "table" else None
     return next(reader_of(io.StringIO(text, newline=""), delimiter_of(text, ",")), []) if text else []
 

@@ -48,6 +48,7 @@ SCORES = "`sumcurve compare` and `sumcurve correlate` take scores"
 OPTIONS = {"candidate": "--column", "reference": "--reference-column"}  # of `sumcurve rouge`, by role
 MARK = re.compile(r"</?(?:[tqnsS]|sep|SEP|eos|EOS|bos|sent|sentence)>|\[(?:X_)?SEP\]|\[(?:CLS|EOS)\]|<br ?/?>")
 LIST = re.compile(r"""\s*\[+\s*["'].*["']\s*\]+\s*""", re.DOTALL)  # as pandas and json write one into a cell
+# One object or a list of them, likewise:
 OBJECT = re.compile(r"""\s*\[*\s*\{\s*(["'])[^"']*\1\s*:.*\}\s*\]*\s*""", re.DOTALL)
 
 Role = Literal["candidate", "reference"]
@@ -275,7 +276,7 @@ def _columns(
 
 
 def packed_as(cell: str) -> str:
-    """What a table's cell holds in place of a text, in words: a list, or an object; "" for a text."""
+    """Name what a table's cell holds in place of a text: "a list" or "an object"; "" for a text."""
     return "a list" if LIST.fullmatch(cell) else "an object" if OBJECT.fullmatch(cell) else ""
 
 

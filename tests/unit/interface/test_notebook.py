@@ -1,7 +1,10 @@
-"""The notebook runs, and every cell that ends in a value shows one."""
+"""The notebook runs, and every cell that ends in a value shows one; so does the example of the page on Python."""
 
 import ast
+import re
 from pathlib import Path
+
+import pytest
 
 from sumcurve.tables.result import Result
 
@@ -26,3 +29,14 @@ def test_every_cell_runs_and_shows_its_value(monkeypatch) -> None:
     assert len(results) > 4
     assert all(value.sentences and value.tables for value in results)
     assert len({*names["references"]}) == len(names["references"]) >= 10  # an interval over items takes distinct ones
+
+
+def test_twenty_lines_lead_from_two_lists_of_strings_to_the_test_that_the_page_prints(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = (ROOT / "docs" / "reference" / "python.md").read_text()
+    (found,) = re.findall(r"a test\n.*?```python\n(.*?)```.*?```text\n(.*?)```", page, flags=re.S)
+    example, quoted = found
+    assert len(example.splitlines()) <= 20
+    exec(compile(example, "python.md", "exec"), {})
+    assert capsys.readouterr().out.startswith(quoted)

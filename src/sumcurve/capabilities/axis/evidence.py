@@ -60,7 +60,7 @@ def kinds_of(plan: PlannedStudy) -> dict[str, str]:
 
 
 def controls_of(plan: PlannedStudy) -> dict[str, str]:
-    """For each method, one that has its model but for `random_weights`."""
+    """Name, for each method with pretrained weights, the method of the same model that begins with random ones."""
     models = {name: form.model.model_dump() for name, form in plan.methods.items()}
     return {
         name: control

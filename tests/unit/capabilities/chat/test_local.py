@@ -9,8 +9,8 @@ import yaml
 
 import workplace
 from pretrained import make_chat_model
-from sumcurve.capabilities.chat.client import LENGTH, ServerError
-from sumcurve.capabilities.chat.local import STOP, LocalModel
+from sumcurve.capabilities.chat.client import ServerError
+from sumcurve.capabilities.chat.local import LocalModel
 from sumcurve.fetch.hub import sha256_of_model
 from sumcurve.settings.config import PlanError
 from sumcurve.study.plan import Plan
@@ -44,24 +44,6 @@ def generated(folder, messages, most=MOST):
     ids = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt", return_dict=False)
     written = network.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=most, do_sample=False)
     return ids.shape[1], written[0, ids.shape[1] :], tokenizer
-
-
-def test_an_answer_is_that_of_generate_whatever_was_read_before(folder):
-    examples = [("Ship 1 crossed the desert slowly.", "Ship crossed."), ("A needle opened.", "Needle.")]
-    asked = [
-        conversation(examples[:count], source)
-        for count, source in [(2, "Cloud 7."), (2, "A garden."), (0, "A garden."), (1, "Cloud 7."), (2, "Cloud 7.")]
-    ]
-    decoder, texts = LocalModel(folder, "0" * 64), []
-    for messages in asked:
-        answer = decoder.post(body(messages))
-        length, written, tokenizer = generated(folder, messages)
-        assert answer.text == tokenizer.decode(written, skip_special_tokens=True)
-        assert (answer.tokens.input, answer.tokens.output) == (length, len(written))
-        assert answer.finish == (STOP if written[-1] == tokenizer.eos_token_id else LENGTH)
-        texts.append(answer.text)
-    assert texts[0] == texts[4]
-    assert len({*texts}) > 2  # what it reads decides what it writes
 
 
 def test_examples_are_read_once(folder, monkeypatch):

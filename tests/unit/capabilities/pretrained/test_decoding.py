@@ -1,7 +1,7 @@
 """Pretrained models: our search against transformers' `generate`, our log-probabilities against the network's own."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -114,9 +114,8 @@ SEARCHES = [
 ]
 
 
-@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search.signature())
-def test_the_search_gives_what_generate_gives(kind: str, search: Search, made: Callable) -> None:
-    model, examples = made(kind).model, made(kind).examples
+def check_search(model: Pretrained, examples: Sequence[TextExample], search: Search) -> None:
+    """Our search writes what `generate` writes."""
     batch = model.collate(examples)
     decode = greedy if search.beam == 1 else generate
     found = decode(model, batch, search, exempt=())
@@ -126,6 +125,11 @@ def test_the_search_gives_what_generate_gives(kind: str, search: Search, made: C
     if scores is not None:
         torch.testing.assert_close(found.score[:, 0], scores, rtol=1e-4, atol=1e-5)
     assert len({tuple(row) for row in written}) > 3
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search.signature())
+def test_the_search_gives_what_generate_gives(kind: str, search: Search, made: Callable) -> None:
+    check_search(made(kind).model, made(kind).examples, search)
 
 
 def own_logp(model: Pretrained, example: TextExample) -> float:

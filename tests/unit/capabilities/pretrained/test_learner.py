@@ -1,12 +1,9 @@
 """Fine-tuning a pretrained model by the project's own loop, on invented texts and small random networks."""
 
 import json
-import os
 import random
 import shutil
-import signal
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -174,34 +171,6 @@ def test_a_fine_tuning_that_decays_goes_on_to_the_same_bytes_and_rates(folders: 
     assert [row.update for row in whole.history] == [3, 6, 9, 12]  # epochs of 20 records in batches of 8
     rates = [row.rate for row in whole.history]
     assert rates == sorted(rates, reverse=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("variant", ["gpt2", "bart lora"])
-def test_a_training_that_gets_kill_9_goes_on_to_the_same_bytes(variant: str, folders: Folders, tmp_path: Path) -> None:
-    kind = variant.split()[0]
-    settings, folder, training = settings_of(kind, **VARIANTS[variant]), folders(kind), training_of()
-    whole = fitted(learner_of(folder, settings), training)
-    for moment in (2, 7, 13):  # of 12 updates and 3 validations, each with a state behind it: the fifth, tenth, last
-        place = tmp_path / f"{moment}.pt"
-        child = os.fork()
-        if not child:
-            steps = iter(range(1, moment))
-
-            def watch(progress: object, steps: Iterator[int] = steps) -> None:
-                if next(steps, None) is None:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-            try:
-                keep = partial(write_state, place)
-                fitted(learner_of(folder, settings), training, keep=keep, watch=watch)
-            finally:
-                os._exit(1)
-        assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
-        assert place.exists() == (moment > 5)
-        again = fitted(learner_of(folder, settings), training, resume=read_state(place, print))
-        assert again.history.rows() == whole.history.rows()
-        assert all(torch.equal(again.weights[name], whole.weights[name]) for name in whole.weights)
 
 
 def test_recomputed_activations_change_no_byte_and_a_batch_in_parts_is_the_same_update(folders: Folders) -> None:
