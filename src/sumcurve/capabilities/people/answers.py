@@ -34,19 +34,22 @@ class Answers:
             if entry.round == round_ and whose in (None, entry.annotator)
         }
 
-    def complete(self) -> tuple[dict[str, dict[str, str]], int]:
-        """Complete records: by record the code of every system that was judged there, of main rows; and the number of
-        records left out.
+    def complete(self) -> tuple[dict[str, dict[str, list[str]]], int]:
+        """Complete records: by record and system the codes of main rows, one for each annotator of the record; and the
+        number of records left out.
 
-        A record is left out where the text of one of its systems has no answer, so that systems are compared on the
-        same records.
+        A record is left out where the text of one of its systems has an annotator without an answer, so that systems
+        are compared on the same records.
         """
-        wanted: dict[str, dict[str, str]] = {}
+        wanted: dict[str, dict[str, list[str]]] = {}
         for code in self.key.codes(MAIN):
             entry = self.key.entries[code]
-            wanted.setdefault(entry.id, {}).update(dict.fromkeys(entry.of, code))
+            for system in entry.of:
+                wanted.setdefault(entry.id, {}).setdefault(system, []).append(code)
         whole = {
-            record: codes for record, codes in wanted.items() if all(code in self.given for code in codes.values())
+            record: codes
+            for record, codes in wanted.items()
+            if all(code in self.given for judged in codes.values() for code in judged)
         }
         return whole, len(wanted) - len(whole)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 EACH = 25  # contrasts of a rule (Kumar and Cheung, 2019)
 # Options of either kind of sheets.
-OF_CONTRASTS, OF_SUMMARIES = ("system", "each"), ("items", "without_reference")
+OF_CONTRASTS, OF_SUMMARIES = ("system", "each"), ("items", "without_reference", "shared")
 
 
 SHEET = """\
@@ -80,6 +80,9 @@ def add_parser(verbs: Verbs) -> None:
     sheet.add_argument("--system", metavar="RUN", help="which failed to dodge the contrasts")
     sheet.add_argument("--each", type=positive, help=f"contrasts of a rule (default: {EACH})")
     sheet.add_argument("--items", type=positive, metavar="N", help="sources whose summaries are judged")
+    sheet.add_argument(
+        "--shared", action="store_true", default=None, help="every annotator judges all sources, not a part of them"
+    )
     sheet.add_argument("--pilot", type=natural, default=0, metavar="N", help="sources, or contrasts, judged twice")
     sheet.add_argument("--annotators", default="a,b", metavar="A,B", help="their names (default: %(default)s)")
     sheet.add_argument("--without-reference", action="store_true", default=None, help="summaries of the outputs alone")
@@ -127,7 +130,8 @@ def run_sheet(arguments: argparse.Namespace) -> None:
         )
     corpus, main, pilot = _contrasts(arguments) if arguments.contrasts else _summaries(arguments)
     protocol, system = (KUMAR_CHEUNG, arguments.system) if arguments.contrasts else (WEI, "")
-    rows = tasks(protocol, main, pilot, annotators, arguments.seed, corpus, system)
+    shared = bool(arguments.shared)
+    rows = tasks(protocol, main, pilot, annotators, arguments.seed, corpus, system, shared)
     folder.mkdir(parents=True)
     write_key(key, key_of(protocol, corpus, arguments.seed, rows, system))
     write_text(folder / "guide.txt", _guide(protocol))

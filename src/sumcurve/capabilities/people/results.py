@@ -8,7 +8,7 @@ are paired over records; their p values are corrected over all pairs of systems 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -84,19 +84,24 @@ def results(answers: Answers, settings: Bootstrap) -> Results:
 
 
 def _systems(
-    answers: Answers, whole: Mapping[str, Mapping[str, str]], settings: Bootstrap
+    answers: Answers, whole: Mapping[str, Mapping[str, Sequence[str]]], settings: Bootstrap
 ) -> tuple[list[Share], list[Difference]]:
-    """Accuracy (Wei et al., 2018): the share of summaries that pass all three checks, on the same records."""
+    """Accuracy (Wei et al., 2018): the share of summaries that pass all three checks, on the same records.
+
+    Where several annotators judged a summary, the share is the mean over them.
+    """
     records = sorted(whole)
-    groups = [answers.key.entries[next(iter(whole[record].values()))].group for record in records]
-    outcomes = {name: [answers.outcome(whole[record][name]) for record in records] for name in answers.key.of}
+    groups = [answers.key.entries[next(iter(whole[record].values()))[0]].group for record in records]
+    outcomes = {
+        name: [[answers.outcome(code) for code in whole[record][name]] for record in records] for name in answers.key.of
+    }
     replicates = [
-        Replicates(name, None, (), PERCENT * np.array([[outcome == GOOD for outcome in column]], dtype=float))
+        Replicates(name, None, (), PERCENT * np.array([[judged.count(GOOD) / len(judged) for judged in column]]))
         for name, column in outcomes.items()
     ]
     design = Design(replicates, groups, None, settings.confidence)
     shares = [
-        Share(name, dict(Counter(column)), estimate(design, (name, None)).within(PERCENT))
+        Share(name, dict(Counter(chain.from_iterable(column))), estimate(design, (name, None)).within(PERCENT))
         for name, column in outcomes.items()
     ]
     pairs = [

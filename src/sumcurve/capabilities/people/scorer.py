@@ -8,6 +8,7 @@ records.
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from sumcurve.capabilities.people.settings import JudgedOutputs, PeopleSettings
@@ -83,16 +84,17 @@ class People(ReadsFiles):
         judged = [record for record in records if record.id in whole]
         shown = {row["id"]: words(row["summary"]) for row in summaries_of(output, records)}
         for record in judged:
-            if sha256_of(shown[record.id]) != key.entries[whole[record.id][output.name]].sha256:
+            if sha256_of(shown[record.id]) != key.entries[whole[record.id][output.name][0]].sha256:
                 raise RecordError(
                     f"{output}: the summary of {record.id} is not the one that people judged; make sheets anew"
                 )
 
         def passed(system: str) -> dict[str, list[float]]:
-            given = [answers.given[whole[record.id][system]] for record in judged]
+            given = [[answers.given[code] for code in whole[record.id][system]] for record in judged]
             checks = {"people_good": "faithful", "people_fluent": "fluent", "people_related": "related"}
             return {
-                name: [PERCENT * (answer.get(check) == "yes") for answer in given] for name, check in checks.items()
+                name: [PERCENT * fmean(answer.get(check) == "yes" for answer in by_annotator) for by_annotator in given]
+                for name, check in checks.items()
             }
 
         references = passed(REFERENCE) if REFERENCE in key.of else {}
@@ -103,7 +105,11 @@ class People(ReadsFiles):
             groups=[group_of(record) for record in judged],
             values=passed(output.name),
             signature=f"people|{key.protocol.name}|records:{len(judged)}|annotators:{len(annotators)}|seed:{key.seed}",
-            details={"annotator": [key.entries[whole[record.id][output.name]].annotator for record in judged]},
+            details={
+                "annotator": [
+                    " ".join(key.entries[code].annotator for code in whole[record.id][output.name]) for record in judged
+                ]
+            },
             counts={
                 "judged": len(judged),
                 **({"left_out": left_out} if left_out else {}),

@@ -170,12 +170,13 @@ def tasks(
     seed: int,
     corpus: str = "",
     system: str = "",
+    shared: bool = False,
 ) -> list[Task]:
     """All tasks, shuffled by `seed`, with codes that reveal nothing about them.
 
     Codes are drawn by a digest of the key's content: other texts, systems or annotators have other codes. The pilot
     goes to every annotator, twice, in another order under other codes. Of the main texts, those of a source go to one
-    annotator, next to each other (`Protocol.by_source`), sources in turn; or all go to every annotator.
+    annotator, next to each other (`Protocol.by_source`), sources in turn; or all, `shared`, go to every annotator.
     """
     generator = random.Random(f"{seed} order")
     owner: dict[str, str] = {}
@@ -183,7 +184,7 @@ def tasks(
     for when in (PILOT, AGAIN):
         for annotator in annotators:
             rows += [(annotator, when, text) for text in _shuffled(protocol, pilot, generator)]
-    if protocol.by_source:
+    if protocol.by_source and not shared:
         sources = list(dict.fromkeys(text.id for text in main))
         generator.shuffle(sources)
         owner = {source: annotators[place % len(annotators)] for place, source in enumerate(sources)}

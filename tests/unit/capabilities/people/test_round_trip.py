@@ -275,3 +275,24 @@ def test_in_part_records_without_all_their_answers_are_left_out_and_counted(sent
     found = results(answers, SETTINGS)
     assert (found.records, found.left_out, len(answers.unanswered)) == (239, 1, 2)
     assert set(answers.given) | set(answers.unanswered) == set(key.entries)
+
+
+def test_a_shared_source_counts_once_with_the_mean_of_its_annotators_who_are_compared_on_it(tmp_path):
+    outputs = write_corpus(tmp_path, {"sound": {"fine": 1}}, records=30, per_group=1)
+    words = ["--items", 30, "--annotators", "a,b", "--without-reference", "--shared"]
+    run("sheet", *outputs, "--to", tmp_path / "sheets", *words)
+    filled = [fill(tmp_path / "sheets" / f"{name}-2.csv", WEI, Annotator(1), tmp_path) for name in "ab"]
+    # One of the two says no to 12 of 30: their mean is 80, and of all judgements 48 of 60 are good.
+    rows = [row | {"faithful": "no" if place < 12 else "yes"} for place, row in enumerate(read_sheet(filled[1]))]
+    annotators.write_filled(filled[1], rows)
+    key = read_key(tmp_path / "sheets.key.json")
+    found = results(read_answers(filled, key), SETTINGS)
+    assert (found.records, found.left_out, len(key.entries)) == (30, 0, 60)
+    (share,) = found.shares
+    assert share.share.mean == pytest.approx(80)
+    assert share.counts == {"good": 48, "not faithful": 12}
+    assert {one.whose for one in found.agreements} == {"a and b, main", "all annotators, main"}
+    assert found.agreements[0].agreement.same == pytest.approx(18 / 30)
+    # Where one of the two has no answer, the record is left out for the other, too.
+    answers = read_answers(filled[:1], key, partial=True)
+    assert results(answers, SETTINGS).records == 0
