@@ -64,6 +64,20 @@ def test_examples_are_read_once(folder, monkeypatch):
     assert sum(read) < long / 4
 
 
+def test_examples_whose_last_letters_are_a_subword_with_what_follows_are_read_anew(folder, tmp_path):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer.chat_template = "{% for turn in messages %}{{ turn['content'] }}{% endfor %}"
+    transformers.AutoModelForCausalLM.from_pretrained(folder).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    parts = ["A needle opened. The shi", "p crossed the desert."]
+    alone, together = (tokenizer(text, add_special_tokens=False).input_ids for text in (parts[0], "".join(parts)))
+    assert together[: len(alone)] != alone
+    messages = [{"role": "user", "content": part} for part in parts]
+    answer = LocalModel(tmp_path, "0" * 64).post(body(messages))
+    length, ids, tokenizer = generated(tmp_path, messages)
+    assert (answer.tokens.input, answer.text) == (length, tokenizer.decode(ids, skip_special_tokens=True))
+
+
 def test_a_prompt_longer_than_the_positions_is_refused(folder):
     with pytest.raises(ServerError, match=r"subwords and an answer of 8 exceed its 4,096 positions; lower `examples`"):
         LocalModel(folder, "0" * 64).post(body(conversation([], "Ship 12. " * 3000)))
