@@ -32,6 +32,10 @@ import yaml
 from sumcurve.capabilities.across import report as side_by_side
 from sumcurve.capabilities.across.interface import across
 from sumcurve.capabilities.exam.thresholds import thresholds
+from sumcurve.capabilities.people.answers import read_answers
+from sumcurve.capabilities.people.results import results as results_of_readings
+from sumcurve.capabilities.people.sheets import read_key
+from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import SYSTEMS
 from sumcurve.study.plan import Plan
@@ -45,6 +49,7 @@ from sumcurve.tables.table import listed
 
 ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "results" / "tables"
+READINGS = ROOT / "benchmarks" / "readings"
 METHODS, DOCS, STUDIES = ROOT / "config" / "methods", ROOT / "docs", ROOT / "docs" / "studies"
 STUDY = "docstrings"  # whose tables a marker means that names no folder
 SHOWN = "dialogsum"  # whose results README.md shows
@@ -58,6 +63,7 @@ SMALL = "Small models: rankings say nothing about full-size methods."
 MARK = "†"  # of a system without significant source sensitivity
 INLINE = re.compile(r"<!--= (?P<source>[^>]+?) -->(?P<shown>.*?)<!--/-->", flags=re.S)
 BLOCK = re.compile(r"<!-- (?P<name>[a-z-]+) -->\n(?P<shown>.*?)<!-- /(?P=name) -->", flags=re.S)
+OUTPUT = re.compile(r"[a-z]+-(?P<method>[a-z0-9_-]+?)(-n(?P<records>\d+))?(-s\d+)?-[0-9a-f]{8}")  # a folder of summaries
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 Row = dict[str, str]
@@ -213,7 +219,40 @@ def study_page(study: str) -> str:
     if not any(finding.head.startswith("Metrics not validated") for finding in contents.findings):
         tested = [name for name, keys in settings["corpora"].items() if name in EXAMS and keys is not None]
         lines[place:place] = [line for name in tested for line in (validation_sentence(name), "")]
+    place = lines.index("## Tables")
+    lines[place:place] = readings(study, titles)
     return "\n".join(lines)
+
+
+def readings(study: str, titles: Titles) -> list[str]:
+    """What readers said of summaries of a study, blind; no line where nobody read it."""
+    path = READINGS / f"{study}.key.json"
+    if not path.exists():
+        return []
+    key = read_key(path)
+    found = results_of_readings(read_answers([path.with_name(f"{study}.csv")], key), Bootstrap())
+    annotators = len({entry.annotator for entry in key.entries.values()})
+    outcomes = key.protocol.outcomes[:-1]
+    body = []
+    for share in sorted(found.shares, key=lambda share: -share.share.mean):
+        name = OUTPUT.fullmatch(share.name)
+        title, records = (titles[name["method"]], name["records"]) if name else (share.name, None)
+        ends = f" [{share.share.low:.0f}, {share.share.high:.0f}]" if share.share.low is not None else ""
+        counts = [f"{100 * share.counts.get(outcome, 0) / sum(share.counts.values()):.0f}" for outcome in outcomes]
+        body.append([title, f"{int(records):,}" if records else "", f"{share.share.mean:.0f}{ends}", *counts])
+    agreed = [one for one in found.agreements if one.coefficient != "Cohen's kappa"][-1].agreement
+    return [
+        "## Read by language models",
+        "",
+        f"{annotators} readers, both language models, none a person, judged all summaries of {found.records} test items "
+        "beside their sources, without knowing which system wrote them, by the questions of Wei et al. (2018): fluent? "
+        "then related (can the source decide whether it is true)? then faithful? Good: three times yes; the mean of both, in "
+        f"percent. They agree on {100 * (agreed.same or 0):.0f} % (Krippendorff's α {agreed.value or 0:.2f} "
+        f"[{agreed.low or 0:.2f}, {agreed.high or 0:.2f}]). Their answers, without a text, are in `benchmarks/readings/`.",
+        "",
+        *table(["system", "records", "good [95 %]", *outcomes], body).splitlines(),
+        "",
+    ]
 
 
 def validation_sentence(corpus: str) -> str:

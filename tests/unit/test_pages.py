@@ -310,6 +310,45 @@ def test_a_command_of_a_paper_takes_its_arguments() -> None:
             parser().parse_args(arguments)
 
 
+RANKING = ("answers", "efficiency", "verdicts")  # tables of a study that ranks by some metric
+
+
+def cited() -> Iterator[tuple[str, str, str]]:
+    """The study that a row's command makes, and a table that the row cites, with its study."""
+    for row in (row for paper in papers.PAPERS for row in paper.rows):
+        for path in row.files:
+            if (table := re.fullmatch(r"results/tables/([\w-]+)/(\w+)\.csv", path)) is not None:
+                made = re.fullmatch(r"make study(?: STUDY=([\w-]+))?", row.command)
+                yield (made[1] or pages.STUDY if made else ""), *table.groups()
+
+
+def validates(corpus: str) -> bool:
+    return corpus in pages.EXAMS and pages.exam_outcome(corpus, "rouge", "rouge1").startswith("validated")
+
+
+def test_a_table_that_a_paper_s_row_cites_is_one_that_its_command_makes() -> None:
+    wrong = [
+        f"{study}/{table}, by {made or 'no study'}"
+        for made, study, table in cited()
+        if made != study or table not in {*TABLES, *APPENDIX}
+    ]
+    corpora = {study: pages.settings_of(study)["corpora"] for _, study, _ in cited()}
+    wrong += [
+        f"{study}/{table}: no metric is validated on {', '.join(corpora[study])}"
+        for _, study, table in cited()
+        if table in RANKING and not any(map(validates, corpora[study]))
+    ]
+    assert wrong == []
+
+
+def test_controls_on_pages_are_of_studies_that_train_them() -> None:
+    texts = "\n".join(page.read_text() for page in pages.pages())
+    studies = set(re.findall(r"results/tables/([\w-]+)/phases\.csv[^>]*: after_minus_control", texts))
+    assert studies
+    without = {study for study in studies if not pages.settings_of(study).get("phases", {}).get("controls", True)}
+    assert without == set()
+
+
 def test_the_trainings_of_a_paper_are_those_of_its_study() -> None:
     for study, trainings in (("cnndm", 21), ("oags", 12)):
         (row,) = [row for paper in papers.PAPERS for row in paper.rows if row.command == f"make study STUDY={study}"]

@@ -4,6 +4,7 @@ Kept since they were recorded: in the recorded studies corpora, untrained system
 Moved since then: proofs of best extracts, contrasts and labels, and what reads them (`dodged` and `escaped`,
     `extractive-optimum`); with the one stopping rule and the losses of reinforcement trainings and readers, and what is
     made of them. Recorded ones stand for nothing that is planned now, until studies are recorded anew.
+New: records of DialogSum's thirds, 3,333 and 6,667, in place of 3,000. Nothing recorded has them.
 Given up: names of what is deleted (mini-BART in acl, aeslc and dialogsum; the studies docstrings-large, docstrings-all,
     salience, pretraining, aeslc-axis and fairseq). They vanish, and nobody plans them again.
 
@@ -24,6 +25,7 @@ ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config"
 KEPT = ("docstrings", "aeslc", "dialogsum", "dialogsum-salience", "acl", "debian-zh")  # recorded studies
 MOVED = {"prove", "contrasts", "labels", "train", "reader"}  # kinds of folders
+NEW = ("-n3333-", "-n6667-")  # sizes
 
 
 def git(*arguments):
@@ -52,7 +54,8 @@ def test_kept_names_are_those_of_the_tables_that_are_committed(study):
     plan, folder = planned(study), f"HEAD:results/tables/{study}"
     (manifest,) = (name for name in git("ls-tree", "--name-only", folder).split() if name.startswith("manifest-"))
     recorded = {*json.loads(git("show", f"{folder}/{manifest}"))["inputs"]}
-    assert {*plan.folders} - moved(plan) <= recorded
+    new = {key for key in plan.folders if any(size in key for size in NEW)}
+    assert {*plan.folders} - moved(plan) - new <= recorded
 
 
 @pytest.mark.parametrize("study", sorted({*studies(CONFIG)} & OURS))
