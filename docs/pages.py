@@ -63,7 +63,9 @@ SMALL = "Small models: rankings say nothing about full-size methods."
 MARK = "†"  # of a system without significant source sensitivity
 INLINE = re.compile(r"<!--= (?P<source>[^>]+?) -->(?P<shown>.*?)<!--/-->", flags=re.S)
 BLOCK = re.compile(r"<!-- (?P<name>[a-z-]+) -->\n(?P<shown>.*?)<!-- /(?P=name) -->", flags=re.S)
-OUTPUT = re.compile(r"[a-z]+-(?P<method>[a-z0-9_-]+?)(-n(?P<records>\d+))?(-s\d+)?-[0-9a-f]{8}")  # a folder of summaries
+OUTPUT = re.compile(
+    r"[a-z]+-(?P<method>[a-z0-9_-]+?)(-n(?P<records>\d+))?(-s\d+)?-[0-9a-f]{8}"
+)  # a folder of summaries
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 Row = dict[str, str]
@@ -244,11 +246,12 @@ def readings(study: str, titles: Titles) -> list[str]:
     return [
         "## Read by language models",
         "",
-        f"{annotators} readers, both language models, none a person, judged all summaries of {found.records} test items "
-        "beside their sources, without knowing which system wrote them, by the questions of Wei et al. (2018): fluent? "
-        "then related (can the source decide whether it is true)? then faithful? Good: three times yes; the mean of both, in "
-        f"percent. They agree on {100 * (agreed.same or 0):.0f} % (Krippendorff's α {agreed.value or 0:.2f} "
-        f"[{agreed.low or 0:.2f}, {agreed.high or 0:.2f}]). Their answers, without a text, are in `benchmarks/readings/`.",
+        f"{annotators} readers, both language models, none a person, judged all summaries of {found.records} test "
+        "items beside their sources, without knowing which system wrote them, by the questions of Wei et al. (2018): "
+        "fluent? then related (can the source decide whether it is true)? then faithful? Good: three times yes; the "
+        f"mean of both, in percent. They agree on {100 * (agreed.same or 0):.0f} % (Krippendorff's α "
+        f"{agreed.value or 0:.2f} [{agreed.low or 0:.2f}, {agreed.high or 0:.2f}]). Their answers, without a text, are "
+        "in `benchmarks/readings/`.",
         "",
         *table(["system", "records", "good [95 %]", *outcomes], body).splitlines(),
         "",
