@@ -172,7 +172,7 @@ def sentences() -> str:
     """README.md's findings, a line each."""
     every = contents_of(SHOWN, "", read_tables(TABLES / SHOWN), method_titles()).findings
     first = [finding for finding in every if finding.corpus == every[0].corpus][:FINDINGS]
-    return "".join(f"- **{finding.head}:** {finding.text}\n" for finding in first)
+    return "".join(f"- {finding.markdown}\n" for finding in first)
 
 
 def settings_of(study: str) -> dict[str, Any]:
@@ -216,13 +216,13 @@ def study_page(study: str) -> str:
     contents = contents_of(study, title_of(study), read_tables(TABLES / study), titles, corpora, read_tokens)
     figure = f"{study}.svg" if write_figure(contents.corpora[0], titles, STUDIES, study) else ""
     lines = page(contents, {}, figure, [SMALL], f"../../results/tables/{study}/", DESCRIBED)
-    lines[1:1] = ["", recorded_by(study)]
     place = lines.index("## Findings")
-    if not any(finding.head.startswith("Metrics not validated") for finding in contents.findings):
+    if not any(row.get("validation") for row in contents.records["scores_long"]):
         tested = [name for name, keys in settings["corpora"].items() if name in EXAMS and keys is not None]
         lines[place:place] = [line for name in tested for line in (validation_sentence(name), "")]
     place = lines.index("## Tables")
     lines[place:place] = readings(study, titles)
+    lines += [recorded_by(study), ""]
     return "\n".join(lines)
 
 
@@ -262,13 +262,14 @@ def validation_sentence(corpus: str) -> str:
     """Validation of the metrics that all studies have, on a corpus whose tables rank by all of them."""
     plain = {title: key for key, title in EXAMINED.items() if key[0] in PLAIN}
     outcomes = {title: exam_outcome(corpus, *key) for title, key in plain.items()}
-    groups = [
-        f"{outcome}: {', '.join(title for title in outcomes if outcomes[title] == outcome)}"
-        for outcome in dict.fromkeys(outcomes.values())
-    ]
+    groups = []
+    for outcome in dict.fromkeys(outcomes.values()):
+        names = [title for title in outcomes if outcomes[title] == outcome]
+        are = "" if outcome == "failed" else "are " if len(names) > 1 else "is "
+        groups.append(f"{listed(names)} {are}{'not tested' if outcome == '–' else outcome}")
     failed = listed([title for title in outcomes if outcomes[title] == "failed"])
-    caution = f" These tables are older than that: what they say by {failed} ranks nobody." if failed else ""
-    return f"**[Metric validation](../reference/metric-validation.md) on {corpus}:** {'; '.join(groups)}.{caution}"
+    caution = f" These tables are older than that: disregard their rankings by {failed}." if failed else ""
+    return f"In the [metric validation](../reference/metric-validation.md) on {corpus}, {'; '.join(groups)}.{caution}"
 
 
 def across_page() -> str:
@@ -283,29 +284,34 @@ def across_page() -> str:
         for corpus in corpora
         if (size := corpus.nearest(at)) is not None
     ]
+    first, *others = side_by_side.sentences(corpora, SIZES, result.tables, titles)
     lines = [
         "# Across corpora: who is best with few records and with many",
-        f"**{side_by_side.headline(corpora, SIZES, titles)}**",
-        side_by_side.settings_sentence(corpora, titles),
+        f"**{first}** {' '.join(others)}",
         table(["near", "corpus", "records", "by mean ROUGE-1", "significantly best"], body).strip(),
         f"† no significant source sensitivity. Ranks are those of table answers; single runs are not tested. {SMALL}",
-        failed_across([corpus.name for corpus in corpora]),
+        caution([corpus.name for corpus in corpora]),
+        side_by_side.settings_sentence(corpora, titles),
         "![ROUGE-1 over training records, a panel a corpus, methods in the same colours](across.svg)",
         "Bands: 95 %. Hollow: †. Scores of two corpora are not comparable.",
-        "\n".join(f"- {line}" for line in side_by_side.sentences(result.tables, titles)),
-        "A ranking holds where it is significant on two corpora or more, and reverses where each method is "
-        "significantly better on one or more. Below the largest size, tests are recorded against the best method "
-        "alone. Brackets of shares: seeds drawn anew.",
-        f"More: `sumcurve across {' '.join(ACROSS)} --out FOLDER`.",
+        f"Rank correlations, crossings and shares of variance: `sumcurve across {' '.join(ACROSS)} --out FOLDER`.",
     ]
     return "\n\n".join(filter(None, lines)) + "\n"
 
 
-def failed_across(names: Sequence[str]) -> str:
-    """A caution about corpora on which ROUGE-1 failed its validation, which their older tables rank by."""
-    failed = [name for name in names if name in EXAMS and exam_outcome(name, "rouge", "rouge1") == "failed"]
-    where = f"ROUGE-1 failed its [validation](../reference/metric-validation.md) on {listed(failed)}"
-    return failed and f"{where}: tables made before that rank by it, and what is said of that corpus here ranks nobody."
+def caution(names: Sequence[str]) -> str:
+    """State on which corpora ROUGE-1, by which the page ranks, is not validated."""
+    outcomes = {name: exam_outcome(name, "rouge", "rouge1") if name in EXAMS else "not tested" for name in names}
+    validated = [name for name, outcome in outcomes.items() if outcome.startswith("validated")]
+    failed = [name for name, outcome in outcomes.items() if outcome == "failed"]
+    if len(validated) == len(names):
+        return ""
+    where = f"on {listed(validated)} only" if validated else "on none of these corpora"
+    disregard = f" Disregard those on {listed(failed)}, where it failed." if failed else ""
+    return (
+        f"ROUGE-1 is [validated](../reference/metric-validation.md) {where}; treat the other rankings with care."
+        f"{disregard}"
+    )
 
 
 def coverage() -> str:

@@ -301,7 +301,7 @@ def _sentence(
 
     ranking = ranked(means, sign, pair_of, unit)
     groups = "" if design.groups.count == design.groups.items else f" in {counted(design.groups.count, 'group')}"
-    text = ranking.sentence(decimals=decimals)
+    text = ". ".join(ranking.sentences(decimals=decimals))
     if len(by_cell) == 1 and (p := next(iter(by_cell.values())).p) is not None:
         text += f", p = {probability(p)}".replace("= <", "< ")
     text += f"; {counted(design.groups.items, 'item')}{groups}"

@@ -78,17 +78,14 @@ class Tables:
 
     @property
     def findings(self) -> Result:
-        """Findings, a sentence a question, the most important first, each with the table behind it."""
+        """Findings in sentences, the most important first, each with the table behind it."""
         from sumcurve.study.doors import CAPABILITIES
 
         every = findings(
             read_tables(self.folder), self._titles, [capability.findings for capability in CAPABILITIES.values()]
         )
-        rows = [
-            {"corpus": finding.corpus, "question": finding.head, "finding": finding.text, "table": finding.table}
-            for finding in every
-        ]
-        columns = [Column(name, name) for name in ("corpus", "question", "finding", "table")]
+        rows = [{"corpus": finding.corpus, "finding": finding.sentence, "table": finding.table} for finding in every]
+        columns = [Column(name, name) for name in ("corpus", "finding", "table")]
         sentences = [finding.sentence for finding in every]
         return Result(sentences, [Table("findings", f"Findings of {self.name}", columns, rows)])
 

@@ -259,6 +259,6 @@ def sentences(results: Results) -> list[str]:
         for metric in results.ranking_metrics(corpus) if size else ():
             ranking = results.ranking(corpus, metric.name, size)
             if ranking.standings:
-                named = ranking.sentence(metric.title, lambda names: listed(list(map(results.title_of, names))))
-                lines.append(f"{corpus}, {metric.title}, {number(size)} records: {named}.")
+                said = ranking.sentences(metric.title, lambda names: listed(list(map(results.title_of, names))))
+                lines.append(f"{corpus}, {metric.title}, {number(size)} records: {'. '.join(said)}.")
     return lines

@@ -1,4 +1,4 @@
-"""Ranking of the systems that one metric ranks at one size: decided once, written in one sentence.
+"""Ranking of the systems that one metric ranks at one size: decided once, written in sentences.
 
 `ranked` decides it from means and paired tests. Table answers records it, a row a system with `place`; `recorded` reads
 these rows again.
@@ -105,40 +105,45 @@ class Ranking:
             return ALONE
         return BEST if len(self.best) == 1 else SHARED if len(self.best) < len(self.standings) else NONE
 
-    def sentence(self, unit: str = "", named: Named = listed, decimals: int = 1) -> str:
-        """State the best system and those that it significantly beats, without a full stop; one interval at most."""
+    def claim(self, named: Named = listed) -> str:
+        """State in a clause who leads: who is significantly better than every other system that is tested."""
         if len(self.standings) < 2:
-            return f"{named(self.best)} is the only method that is ranked" if self.standings else "no method is ranked"
+            return f"only {named(self.best)} is ranked" if self.standings else "no method is ranked"
+        if self.outcome == "better":
+            return f"{named(self.best)} leads"
+        is_tested = self.of("tied") or self.of("behind") or not self.of("untested")
+        return "no method leads" if is_tested else "no difference is tested"
+
+    def sentences(self, unit: str = "", named: Named = listed, decimals: int = 1) -> list[str]:
+        """State how the tests of the best system ended, without full stops; one interval at most."""
+        if len(self.standings) < 2:
+            return [self.claim(named)]
         unit = unit and f" {unit}"
         behind, tied, untested = map(self.of, ("behind", "tied", "untested"))
-        has_one_best = len(self.best) == 1
 
         def those(standings: Sequence[Standing], word: str) -> str:
             """Names, the first with the lead over it."""
             names, nearest = named([standing.name for standing in standings]), standings[0]
-            if not has_one_best or nearest.lead is None or not word:
+            if nearest.lead is None or not word:
                 return names
             first = named([nearest.name])
             return f"{first} ({word} {nearest.lead.text(decimals)}{unit}){names.removeprefix(first)}"
 
-        parts = []
-        if not has_one_best:
-            parts.append(f"{named(self.best)} share the best mean")
-        elif tied or not behind:
-            parts.append(f"{named(self.best)} has the best mean")
-        if tied:
-            parts.append(f"no significant difference from {those(tied, 'lead')}")
-        if behind:
-            better = f"significantly better than {those(behind, '' if tied else 'by')}"
-            parts.append(better if parts else f"{named(self.best)} is {better}")
+        first = named(self.best[:1])
+        said = [f"{named(self.best)} share the best mean"] if len(self.best) > 1 else []
+        if not said and (tied or not behind):
+            first += " has the best mean, but"
+        tests = [f"does not differ significantly from {those(tied, 'lead')}"] if tied else []
+        tests += [f"is significantly better than {those(behind, '' if tied else 'by')}"] if behind else []
         for why in dict.fromkeys(standing.why for standing in untested):
             names = [standing.name for standing in untested if standing.why == why]
             runner_up = self.standings[1]
-            if has_one_best and runner_up.name == names[0] and runner_up.lead is not None:
+            if runner_up.name == names[0] and runner_up.lead is not None:
                 which = f"{named(names[:1])} " if len(names) > 1 else ""
-                why += f"; {which}{number(runner_up.lead.value, decimals)}{unit} behind"
-            parts.append(f"not tested against {named(names)} ({why})")
-        return "; ".join(parts)
+                why += f", {which}{number(runner_up.lead.value, decimals)}{unit} behind"
+            tests.append(f"is not tested against {named(names)} ({why})")
+        said += [f"{first} {test}" for test in tests[:1]]
+        return [*said, *([f"It {listed(tests[1:])}"] if tests[1:] else [])]
 
 
 def ranked(

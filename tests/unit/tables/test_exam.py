@@ -90,8 +90,8 @@ def test_where_all_metrics_failed_the_study_is_not_ranked_and_says_so_first(stud
     corpus, tables, _ = made_of(study, long_curves, settings, by_rouge(*["failed: human"] * 3))
     assert not corpus.rows("answers")
     first = findings_of(tables, Titles({}))[0]
-    assert first.head == "Not ranked"
-    assert "no metric is validated on this corpus: ROUGE-1, ROUGE-2 and ROUGE-Lsum (failed: human)." in first.text
+    assert first.head == "No method is ranked, since no metric is validated on this corpus."
+    assert "ROUGE-1, ROUGE-2 and ROUGE-Lsum (failed: human)." in first.text
 
 
 def test_where_all_metrics_failed_pages_show_scores_in_the_order_of_names(study, long_curves, settings):

@@ -87,7 +87,7 @@ def across(studies: Sequence[str | Path], at: Sequence[int] = (1000, 10000), met
     made.append(tables.efficiency_table(corpora))
     from sumcurve.capabilities.across import report
 
-    lines = [report.headline(corpora, at, titles), *report.sentences(made, titles)]
+    lines = report.sentences(corpora, at, made, titles)
     differing = report.settings_sentence(corpora, titles)
     return AcrossResult(lines, made, tuple(corpora), titles, taken=[differing] if differing else [])
 

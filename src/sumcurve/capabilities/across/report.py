@@ -2,32 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import product
 
 import pandas as pd
 
-from sumcurve.capabilities.across.tables import (
-    AGREE,
-    FEWEST,
-    HOLDS,
-    REVERSES,
-    SIDES,
-    UNDECIDED,
-    Recorded,
-    altered,
-    shared,
-)
+from sumcurve.capabilities.across.tables import HOLDS, REVERSES, Recorded, altered, shared
 from sumcurve.tables import chart
 from sumcurve.tables.figures import panel_of
 from sumcurve.tables.report.facts import ignores_source
 from sumcurve.tables.report.findings import BETTER, EQUAL, Titles
-from sumcurve.tables.table import Row, Table, Value, listed, number
+from sumcurve.tables.table import Row, Table, listed, number
 
 WIDTH, HEIGHT = 230, 150  # pixels of a panel: with names and axis below 390, so that a narrow screen shrinks no text
-WORDS = {  # of one ranking, and of several
-    HOLDS: ("holds on two corpora or more", "hold on two corpora or more"),
-    REVERSES: ("reverses", "reverse"),
-    UNDECIDED: ("is undecided or untested", "are undecided or untested"),
-}
 
 
 def best(corpus: Recorded, size: int, titles: Titles) -> str:
@@ -51,20 +37,6 @@ def row_of(corpus: Recorded, size: int, titles: Titles) -> tuple[str, str]:
     return "; ".join(filter(None, parts)), best(corpus, size, titles)
 
 
-def headline(corpora: Sequence[Recorded], sizes: Sequence[int], titles: Titles) -> str:
-    """State who is significantly best near each of `sizes` on which corpus, in a sentence."""
-    parts = []
-    for at in sizes:
-        winners: dict[str, list[str]] = {}
-        for corpus in corpora:
-            size = corpus.nearest(at)
-            winner = "nothing recorded" if size is None else best(corpus, size, titles)
-            winners.setdefault(winner, []).append(corpus.name)
-        shown = [f"{name} on {listed(names)}" for name, names in winners.items()]
-        parts.append(f"near {number(at)} records: {', '.join(shown)}")
-    return f"Significantly best {'; '.join(parts)}."
-
-
 def settings_sentence(corpora: Sequence[Recorded], titles: Titles) -> str:
     """List methods whose training is not known to be the same in all studies; empty where all are."""
     changed = altered(corpora)
@@ -74,86 +46,53 @@ def settings_sentence(corpora: Sequence[Recorded], titles: Titles) -> str:
         if settings:
             studies.setdefault(" / ".join(dict.fromkeys(settings)), []).append(corpus.study)
     forms = "; ".join(f"{listed(names)}: {settings}" for settings, names in studies.items())
-    return f"Not the same training in all studies: {titles.all(changed)} ({forms})." if changed else ""
+    are = "are" if len(changed) > 1 else "is"
+    return f"{titles.all(changed)} {are} not trained alike in all studies ({forms})." if changed else ""
 
 
-def sentences(tables: Sequence[Table], titles: Titles) -> list[str]:
-    """Sentences on agreement of rankings, crossings of curves and data efficiency, from tables of `across.tables`."""
+def sentences(corpora: Sequence[Recorded], sizes: Sequence[int], tables: Sequence[Table], titles: Titles) -> list[str]:
+    """State who leads where near `sizes`, on which rankings corpora agree, and which reverse, by `across.tables`."""
     rows = {table.name: table.rows for table in tables}
-    parts = (
-        _rankings(rows["across_pairs"], titles),
-        _agreement(rows["across_ranks"]),
-        _crossed(rows["crossings"], titles),
-    )
-    return [line for lines in (*parts, _efficiency(rows["across_efficiency"], titles)) for line in lines]
+    said = [_leads(corpora, sizes, titles), *_rankings(rows["across_pairs"], titles)]
+    if not rows["across_efficiency"]:
+        said.append("Data efficiency is not compared: that takes two methods with two seeds at two sizes everywhere.")
+    return said
+
+
+def _leads(corpora: Sequence[Recorded], sizes: Sequence[int], titles: Titles) -> str:
+    leads: dict[str, dict[int, list[str]]] = {}  # names of corpora by size, by the leading method
+    for at, corpus in product(sizes, corpora):
+        size = corpus.nearest(at)
+        if size is not None and corpus.rankings[size].outcome == BETTER:
+            leader = titles.all(corpus.rankings[size].best)
+            leads.setdefault(leader, {}).setdefault(at, []).append(corpus.name)
+    if not leads:
+        return "No method leads on any corpus."
+    clauses = [
+        f"{leader} leads {' and '.join(f'near {number(at)} records on {listed(names)}' for at, names in where.items())}"
+        for leader, where in leads.items()
+    ]
+    return f"Of the methods that are tested, {'; '.join(clauses)}; elsewhere none leads."
 
 
 def _rankings(rows: Sequence[Row], titles: Titles) -> Iterator[str]:
-    for at in dict.fromkeys(row["at"] for row in rows):
-        here = [row for row in rows if row["at"] == at]
-        rankings = {(row["first"], row["second"]): row["ranking"] for row in here}
-        parts = []
-        for ranking, (one, several) in WORDS.items():
-            count = [*rankings.values()].count(ranking)
-            deciding = [
-                row for row in here if row["ranking"] == ranking and row["says"] in (row["first"], row["second"])
-            ]
-            names = [_over(row, titles) + (f" on {row['corpus']}" if ranking == REVERSES else "") for row in deciding]
-            which = f" ({', '.join(dict.fromkeys(names))})" if names and ranking != UNDECIDED else ""
-            parts.append(f"{count} {one if count == 1 else several}{which}")
-        yield f"Near {number(at)} records, of {len(rankings)} rankings of two methods: {listed(parts)}."
-
-
-def _over(row: Row, titles: Titles) -> str:
-    worse = row["first"] if row["says"] == row["second"] else row["second"]
-    return f"{titles[row['says']]} over {titles[worse]}"
-
-
-def _agreement(rows: Sequence[Row]) -> Iterator[str]:
-    known = [row for row in rows if row["methods"] > 2]  # of two it is 1 or -1
-    if known:
-        low, high = (end(row["tau"] for row in known) for end in (min, max))
-        least = min(row["methods"] for row in known)
-        most, sure = max(row["methods"] for row in known), sum(row["says"] == AGREE for row in known)
-        few = f"with fewer than {FEWEST}, none can be significant" if most < FEWEST else f"significant in {sure}"
-        yield (
-            f"Kendall's τ between two corpora's rankings by means: {number(low)} to {number(high)} in {len(known)} "
-            f"comparisons of {least if least == most else f'{least} to {most}'} methods; {few}."
-        )
-
-
-def _crossed(rows: Sequence[Row], titles: Titles) -> Iterator[str]:
-    changes = [row for row in rows if row["from_records"]]
-    shown = [
-        f"{titles[row['after']]} passes {titles[row['before']]} on {row['corpus']} {row['crossing']}, "
-        f"{row['significant']}"
-        for row in changes
-        if row["significant"] != SIDES[0]
+    held: dict[int, list[str]] = {}  # pairs by size
+    turned: dict[tuple[int, str, str], dict[str, list[str]]] = {}  # names of corpora by the better method, by pair
+    for row in rows:
+        at, first, second, better = (row[key] for key in ("at", "first", "second", "says"))
+        if better in (first, second) and row["ranking"] == HOLDS:
+            held.setdefault(at, []).append(f"{titles[better]} over {titles[second if better == first else first]}")
+        elif better in (first, second) and row["ranking"] == REVERSES:
+            turned.setdefault((at, first, second), {}).setdefault(titles[better], []).append(row["corpus"])
+    agreed = [f"on {listed([*dict.fromkeys(pairs)])} near {number(at)} records" for at, pairs in held.items()]
+    yield f"Two corpora or more agree {' and '.join(agreed)}." if agreed else "No two corpora agree on a ranking."
+    reversed_ = [
+        f"{titles[first]} and {titles[second]} reverse near {number(at)} records, with "
+        f"{listed([f'{better} better on {listed(names)}' for better, names in sides.items()])}"
+        for (at, first, second), sides in turned.items()
     ]
-    text = f" ({'; '.join(shown)})" if shown else ""
-    yield (
-        f"Of {len(changes)} changes of two methods' lead between recorded sizes, {len(shown)} are significant at some "
-        f"size before, after or both{text}."
-    )
-
-
-def _efficiency(rows: Sequence[Row], titles: Titles) -> Iterator[str]:
-    for measure in dict.fromkeys(row["measure"] for row in rows):
-        own = [row for row in rows if row["measure"] == measure]
-        parts = [_percent(row["share"]) for row in own]
-        names = listed([titles[name] for name in own[0]["methods"].split(", ")])
-        chance = ", ".join(number(row["expected"], 0) for row in own)
-        yield (
-            f"Differences in {measure} ({names}, {own[0]['corpora']} corpora): {parts[0]} % are the corpus's, "
-            f"{parts[1]} % the method's, {parts[2]} % neither's (of noise alone {chance})."
-        )
-    if not rows:
-        yield "Data efficiency: fewer than two methods are ranked with two seeds at two common sizes on all corpora."
-
-
-def _percent(share: Value) -> str:
-    ends = f" [{number(share.low, 0)}, {number(share.high, 0)}]" if share.low is not None else ""
-    return f"{number(share.number, 0)}{ends}"
+    rest = "all other rankings of two methods are undecided or not tested"
+    yield f"{'; '.join(reversed_)}; {rest}." if reversed_ else f"No ranking reverses; {rest}."
 
 
 def drawing(corpora: Sequence[Recorded], titles: Titles) -> str:

@@ -18,22 +18,21 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     weakest = min(over, key=lambda gain: gain.value)
     right = number(sum(row["accuracy"] for row in readers) / len(readers), 1)
     if any(gain.low is None or gain.low <= 0 for gain in over):
-        text = (
-            f"not reported, since its readers are not shown to beat guessing: {right} % right, "
-            f"{interval(weakest)} points above the {'best' if len(over) > 2 else 'better'} guess."
-        )
-        yield Finding(corpus.name, "Question answering (APES)", text, "apes", 9.0)
+        head = "Question answering (APES) is not reported: its readers are not shown to beat guessing."
+        guess = f"{'best' if len(over) > 2 else 'better'} guess"
+        text = f"They answer {right} % correctly, {interval(weakest)} points above the {guess}."
+        yield Finding(corpus.name, head, text, "apes", 9.0)
         return
     size = corpus.largest
     rows = [row for row in corpus.rows("apes", records=size) if row["apes"] is not None and row["search"] != "paper"]
     scores = corpus.rows("scores_long", metric="apes", records=size)
     if rows and scores and all(row["ranked"] == "no" for row in scores):
         least, most = (number(of(row["apes"] for row in rows), 1) for of in (min, max))
-        base = f"{scores[0]['items']} test items have questions"
-        text = f"{base}, of which methods answer {least} to {most} %; none is ranked ({scores[0]['why']})."
-        yield Finding(corpus.name, "Question answering (APES)", text, "apes", 6.5)
+        head = f"Question answering (APES) ranks no method ({scores[0]['why']})."
+        text = f"Methods answer {least} to {most} % of the questions on {scores[0]['items']} test items."
+        yield Finding(corpus.name, head, text, "apes", 6.5)
     elif rows:
         best = max(rows, key=lambda row: row["apes"])
         share = effect(best, "apes")
-        text = f"summaries of {titles[best['method']]} answer most questions, {interval(share)} %."
-        yield Finding(corpus.name, "Question answering (APES)", text, "apes", 6.5)
+        head = f"Summaries of {titles[best['method']]} answer most questions (APES): {interval(share)} %."
+        yield Finding(corpus.name, head, "", "apes", 6.5)

@@ -31,11 +31,11 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
             if over := effect(row, "over_random"):
                 where = f"{titles[row['method']]} with {number(row['largest'])} records"
                 said.append(f"Pretraining is worth {interval(over)} {metric} to {where}")
-        text = ". ".join(said)
+        head, text = f"{said[0]}.", ". ".join(said[1:])
         name, blind = corpus.blind or ("", score)
         poor = blind > score
         text += f". A poor prompt: {titles[name]}, untrained, has {number(blind, 1)}" if poor else ""
-        yield Finding(corpus.name, "Training or a prompt", f"{text}.", "data_axis", 2.1 if poor else 0.8)
+        yield Finding(corpus.name, head, f"{text}.", "data_axis", 2.1 if poor else 0.8)
 
 
 def _start(corpus: Corpus, row: Record) -> str:

@@ -21,9 +21,9 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     share, level = effect(best, "dodged"), model["dodged"]
     assert share is not None
     above = share.low is not None and share.low > level
+    head = f"{titles[best['method']]} prefers the gold summary to {interval(share)} % of its broken copies."
     text = (
-        f"{titles[best['method']]} prefers the gold summary to {interval(share)} % of its broken copies, "
-        f"{'more' if above else 'not shown to be more'} than a {model['method']} model that sees no source "
-        f"({number(level, 1)} %)."
+        f"That is {'' if above else 'not significantly '}more than the {number(level, 1)} % of a {model['method']} "
+        "model that sees no source."
     )
-    yield Finding(corpus.name, "Contrastive test", text, "contrasts", 8.0)
+    yield Finding(corpus.name, head, text, "contrasts", 8.0)

@@ -1,4 +1,4 @@
-"""Findings about metrics without a passed validation on a corpus, a sentence each on the study's pages."""
+"""Findings about metrics without a passed validation on a corpus."""
 
 from collections.abc import Iterator
 
@@ -20,12 +20,13 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
             _add(ranking, outcome, row["title"])
     is_ranked = any(row.get("ranked") == "yes" for row in corpus.rows("scores_long"))
     if failed:
-        head = "Metrics not validated on this corpus (‡)" if is_ranked else "Not ranked"
-        text = _listed(failed) if is_ranked else f"no metric is validated on this corpus: {_listed(failed)}"
-        yield Finding(corpus.name, head, f"{text}.", "scores_long", 2.4 if is_ranked else 0.1)
+        head = f"Rankings by {_names(failed)} are left out (‡)."
+        none = "No method is ranked, since no metric is validated on this corpus."
+        rank = 2.4 if is_ranked else 0.1
+        yield Finding(corpus.name, head if is_ranked else none, _outcomes(failed), "scores_long", rank)
     if ranking:
-        head = "Ranked without a validation on this corpus"
-        yield Finding(corpus.name, head, f"{_listed(ranking)}.", "scores_long", 2.45)
+        head = f"Treat rankings by {_names(ranking)} with care."
+        yield Finding(corpus.name, head, _outcomes(ranking), "scores_long", 2.45)
 
 
 def _add(titles: dict[str, list[str]], outcome: str, title: str) -> None:
@@ -33,5 +34,10 @@ def _add(titles: dict[str, list[str]], outcome: str, title: str) -> None:
     names += [title] if title not in names else []
 
 
-def _listed(titles: dict[str, list[str]]) -> str:
-    return "; ".join(f"{listed(names)} ({outcome})" for outcome, names in titles.items())
+def _names(titles: dict[str, list[str]]) -> str:
+    return listed([title for names in titles.values() for title in names])
+
+
+def _outcomes(titles: dict[str, list[str]]) -> str:
+    outcomes = ", ".join(f"{listed(names)} ({outcome})" for outcome, names in titles.items())
+    return f"Validation has not passed on this corpus: {outcomes}."

@@ -17,11 +17,8 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     optimum = effect(row, "mean")
     assert optimum is not None
     several = any(row["articles"] > of["items"] for of in corpus.rows("scores_long", metric=row["metric"]))
-    if several:  # of every reference an extract of its own
-        of_each = "in the mean over references, each with an optimal extract of its own"
-        text = f"{interval(optimum)} {row['metric_title']} {of_each}; no single extract scores more"
-    else:
-        text = f"{interval(optimum)} {row['metric_title']}"
+    head = f"The optimal extract has {interval(optimum)} {row['metric_title']}; no extract scores more."
+    text = "This is the mean over references, each with its optimal extract." if several else ""
     best = corpus.at(corpus.metric, corpus.largest)
     score, title = None, ""
     records: int | None = None
@@ -35,5 +32,5 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         means = corpus.rows("references", method=name, records=records)
         score = next((of.get(f"{row['metric']}_mean") for of in means), None)
     if score is not None:
-        text += f"; {title} scores {number(100 * score / optimum.value, 0)} % of the optimal extract"
-    yield Finding(corpus.name, "Optimal extract (upper bound)", f"{text}.", "extracts", 5.5)
+        text += f" {title} scores {number(100 * score / optimum.value, 0)} % of that."
+    yield Finding(corpus.name, head, text.strip(), "extracts", 5.5)

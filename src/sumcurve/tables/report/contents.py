@@ -6,17 +6,7 @@ from functools import cached_property
 
 from sumcurve.settings.base import HELD_OUT
 from sumcurve.tables.report.facts import Corpus, Record, Records, corpora_of, detectable, identical
-from sumcurve.tables.report.findings import (
-    AGAINST,
-    BEST_WITH,
-    NOT_READING,
-    SHOWN,
-    UNSEEN,
-    Finding,
-    Titles,
-    counted,
-    unshown,
-)
+from sumcurve.tables.report.findings import SHOWN, UNSEEN, Finding, Titles, counted, unshown
 from sumcurve.tables.report.leaderboard import BEST, JACKKNIFED, Brought, Entry, Printed, leaderboard
 from sumcurve.tables.results import UNREAD
 from sumcurve.tables.table import listed, number
@@ -96,14 +86,13 @@ class Contents:
 
     @property
     def leading(self) -> Finding | None:
-        """The finding that answers the question: who is best, else who is better than what needs no training."""
+        """The finding that answers the question: who is best."""
         if not self.findings:
             return None
         corpus = self.corpora[0]
         is_ranked = any(ranking.standings for ranking in corpus.rankings(corpus.metric).values())
-        heads = (BEST_WITH, AGAINST) if is_ranked else ()
-        findings = [finding for finding in self.findings if finding.corpus == corpus.name]
-        return next((finding for head in heads for finding in findings if finding.head.startswith(head)), None)
+        about = (one for one in self.findings if (one.corpus, one.table) == (corpus.name, "answers"))
+        return next(about, None) if is_ranked else None
 
     @property
     def headline(self) -> str:
@@ -156,7 +145,7 @@ class Contents:
         if corpus.unread:
             notes.append(f"{UNREAD} {corpus.unread}. Not ranked: rows are in the order of names.")
         if not all(entry.reads for entry in entries):
-            is_explained = any(finding.head == NOT_READING for finding in self.findings[:SHOWN])
+            is_explained = any(finding.table == "scores" for finding in self.findings[:SHOWN])
             meaning = "" if is_explained else f": {unshown(corpus)}"
             notes.append(f"† no significant source sensitivity{meaning}; not ranked.")
             notes.append("Its text may still be made of source words.")

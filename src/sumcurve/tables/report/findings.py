@@ -1,6 +1,6 @@
-"""Findings of a study, a sentence a question, the most important first; every number is a cell of its tables.
+"""Findings of a study, the most important first, in short sentences; every number is a cell of its tables.
 
-A sentence has one interval at most. A page shows `SHOWN` sentences; comparisons without a significant difference are
+A finding has one interval at most. A page shows `SHOWN` findings; comparisons without a significant difference are
 counted and stand in the tables.
 """
 
@@ -18,15 +18,13 @@ from sumcurve.tables.numbers import NO_WORD
 from sumcurve.tables.pairs import SINGLE_RUN
 from sumcurve.tables.ranking import Effect, Ranking, effect, recorded
 from sumcurve.tables.report.facts import Corpus, Record, Records, corpora_of, learned
-from sumcurve.tables.table import listed, number
+from sumcurve.tables.table import listed, number, without_markup
 
-SHOWN = 7  # sentences on a first page
+SHOWN = 7  # findings on a first page
 NAMED = 4  # methods that a sentence names
 BETTER, WORSE, EQUAL, NOT_TESTED = "better", "worse", "no significant difference", "not tested"  # of a test
-BEST_WITH, AGAINST = "Best with", "Against"  # how heads of findings on the best, and on baselines, begin
+NO_WINNER = "no winner"
 LOWERED = 0.001  # of a reward, the last digit that is printed
-FINAL_STAGE = "Final training stage"  # the head of a finding, as is the next
-NOT_READING = "No significant source sensitivity (†)"  # the head of a finding
 UNSEEN = "groups, such as packages, unseen in training"
 ELSEWHERE = 4  # addition to the rank of sentences on a corpus that is not the study's first
 BASELINES = {  # titles of systems of the core that are not trained
@@ -44,7 +42,7 @@ BASELINES = {  # titles of systems of the core that are not trained
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence on one question about a corpus: `head` in bold, then `text`; `table` is where the numbers stand.
+    """What a table says of a corpus: `head` is a sentence, in bold on pages, `text` those after it, if any.
 
     `rank` orders findings, the most important lowest. `outcomes` are those of the comparisons that it is about.
     """
@@ -58,7 +56,11 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        return f"{self.head}: {self.text}"
+        return f"{self.head} {self.text}".strip()
+
+    @property
+    def markdown(self) -> str:
+        return f"**{without_markup(self.head)}** {without_markup(self.text)}".strip()
 
 
 class Titles(dict[str, str]):
@@ -121,7 +123,7 @@ def headed(every: Sequence[Finding]) -> list[Finding]:
         if finding.corpus != every[0].corpus:
             new = finding.corpus.endswith(HELD_OUT) and finding.corpus not in {other.corpus for other in shown}
             where = f"{UNSEEN} ({finding.corpus})" if new else finding.corpus
-            finding = replace(finding, head=f"On {where}, {finding.head[0].lower()}{finding.head[1:]}")
+            finding = replace(finding, head=f"On {where}: {finding.head}")
         shown.append(finding)
     return shown
 
@@ -148,11 +150,12 @@ def _of_core(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     )
     for rank, table, said in says:
         if said is not None:
-            head, text, outcomes = said
-            yield Finding(corpus.name, head, text, table, rank, tuple(outcomes))
+            (first, *others), outcomes = said
+            text = " ".join(f"{sentence}." for sentence in others)
+            yield Finding(corpus.name, f"{first}.", text, table, rank, tuple(outcomes))
 
 
-Said = tuple[str, str, Iterable[str]]  # head, text and the outcomes of comparisons that they are about
+Said = tuple[Sequence[str], Iterable[str]]  # sentences without a full stop, outcomes of comparisons they are about
 
 
 def interval(effect: Effect | None, decimals: int = 1) -> str:
@@ -163,56 +166,31 @@ def interval(effect: Effect | None, decimals: int = 1) -> str:
 def _uncounted(corpus: Corpus) -> Said | None:
     """The metrics that count no word in many references, with their number."""
     reasons = {row["why"]: None for row in corpus.rows("scores_long") if NO_WORD in (row.get("why") or "")}
-    return ("Not ranked", f"{'; '.join(reasons)}.", ()) if reasons else None
+    return (["Metrics that find no words rank no method", *reasons], ()) if reasons else None
 
 
 def _best(rankings: Mapping[int, Ranking], corpus: Corpus, titles: Titles) -> Said | None:
-    """The largest size; where another table compares methods each by its paper's search, that this is by one search."""
+    """The largest size."""
     if not rankings:
         return None
     size = max(rankings)
-    text = rankings[size].sentence(corpus.metric, titles.all)
-    text += "; all by one search." if corpus.rows("own_searches") else "."
-    return f"{BEST_WITH} {number(size)} records", text, [ranking.outcome for ranking in rankings.values()]
+    claim, said = rankings[size].claim(titles.all), rankings[size].sentences(corpus.metric, titles.all)
+    if rankings[size].outcome not in ("alone", BETTER):
+        said[:0] = [claim]
+    return [f"With {number(size)} records {said[0]}", *said[1:]], [ranking.outcome for ranking in rankings.values()]
 
 
 def _sizes(rankings: Mapping[int, Ranking], titles: Titles) -> Said | None:
-    """The smaller sizes; where fewer methods are ranked than at the largest, how many."""
-    *smaller, largest = rankings.values() or [Ranking()]
+    """The smaller sizes, the largest of them first."""
+    smaller = [*rankings.items()][:-1]
     if not smaller:
         return None
-    ranked: list[int] = []
-    by_leader: dict[str, list[str]] = {}
-    alone: dict[tuple[str, ...], list[str]] = {}
-    single: dict[tuple[str, ...], list[str]] = {}
-    for records, ranking in [*rankings.items()][:-1]:
-        size = number(records)
-        if ranking.outcome == "alone":
-            alone.setdefault((*ranking.best,), []).append(size)
-        elif ranking.outcome not in (BETTER, EQUAL):
-            single.setdefault((*ranking.best,), []).append(size)
-        else:
-            ranked.append(len(ranking.standings))
-            by_leader.setdefault(titles.all(ranking.best) if ranking.outcome == BETTER else "", []).append(size)
-    undecided = by_leader.pop("", [])
-    tested = [ranking for ranking in smaller if ranking.outcome in (BETTER, EQUAL)]
-    untested = sorted({standing.name for ranking in tested for standing in ranking.of("untested")})
-    leaders = [f"{leader} with {listed(sizes)}" for leader, sizes in by_leader.items()]
-    parts = [f"significantly best is {', '.join(leaders)}"] if leaders else []
-    if undecided and leaders:
-        parts.append(f"with {listed(undecided)} none is")
-    elif undecided:
-        parts.append("no method is significantly best" + (f" with {listed(undecided)}" if alone or single else ""))
-    if untested and parts:
-        parts[0] = f"without {titles.all(untested)}, which {_is(untested)} not tested, {parts[0]}"
-    if parts and ranked and min(ranked) < len(largest.standings):
-        ends = " to ".join(str(count) for count in sorted({min(ranked), max(ranked)}))
-        parts[-1] += f" ({ends} methods ranked)"
-    for methods, sizes in single.items():
-        parts.append(f"with {listed(sizes)} {titles.all(methods)} {_has(methods)} the best mean, not tested")
-    for methods, sizes in alone.items():
-        parts.append(f"with {listed(sizes)} {f'only {titles.all(methods)}' if methods else 'none'} is ranked")
-    return "With fewer records", f"{'; '.join(parts)}.", []
+    sizes: dict[str, list[str]] = {}
+    for records, ranking in smaller[::-1]:
+        claim, untested = ranking.claim(titles.all), [standing.name for standing in ranking.of("untested")]
+        claim += f" ({titles.all(untested)} {_is(untested)} not tested)" if untested and "leads" in claim else ""
+        sizes.setdefault(claim, []).insert(0, number(records))
+    return [f"With {listed(some)} records {claim}" for claim, some in sizes.items()], []
 
 
 def _outcome(row: Record) -> str:
@@ -236,42 +214,41 @@ def _baseline(corpus: Corpus, titles: Titles) -> Said | None:
     rows = sorted((row for row in every if row["metric"] == metric), key=lambda row: -row["difference"])
     if not rows:
         return None
-    outcomes = [_outcome(row) for row in every]
-    head = f"{AGAINST} {titles[rows[0]['second']]}, the best baseline mean"
-
-    def methods(outcome: str) -> list[str]:
-        return [row["first"] for row in rows if _outcome(row) == outcome]
-
-    better = methods(BETTER)
-    if better:
-        first = f"{titles.all(better)} {_is(better)} significantly better"
-        whose = f"{titles[better[0]]} " if len(better) > 1 else ""
+    baseline = f"{titles[rows[0]['second']]}, the best baseline"
+    methods: dict[str, list[str]] = {}
+    for row in rows:
+        methods.setdefault(_outcome(row), []).append(row["first"])
+    if better := methods.get(BETTER):
         nearest = next(row for row in rows if row["first"] == better[0])
-        first += f" ({whose}by {interval(effect(nearest, 'difference'))} {metric})"
-    elif not (methods(EQUAL) or methods(WORSE)):
-        return head, "single runs, not tested.", outcomes
+        said = [f"{titles.all(better)} {_is(better)} significantly better than {baseline}"]
+        whose = "Its lead" if len(better) == 1 else f"The lead of {titles[better[0]]}"
+        said.append(f"{whose} is {interval(effect(nearest, 'difference'))} {metric}")
+    elif EQUAL in methods or WORSE in methods:
+        said = [f"No trained method is significantly better than {baseline}"]
     else:
-        first = "no trained method is significantly better"
-    parts = [first]
-    for outcome, say in {EQUAL: "no significant difference for", WORSE: "significantly worse:"}.items():
-        if names := methods(outcome):
-            parts.append(f"{say} {titles.all(names)}")
-    return head, f"{'; '.join(parts)}.", outcomes
+        said = [f"No method is tested against {baseline}"]
+    if names := methods.get(EQUAL):
+        said.append(f"{titles.all(names)} {_do(names)} not differ significantly from the baseline")
+    if names := methods.get(WORSE):
+        said.append(f"{titles.all(names)} {_is(names)} significantly worse")
+    if names := methods.get(SINGLE_RUN):
+        said.append(f"{titles.all(names)} {_is(names)} not tested ({SINGLE_RUN}{'s' * (len(names) > 1)})")
+    return said, [_outcome(row) for row in every]
 
 
 def _by_others(rankings: Mapping[str, Mapping[int, Ranking]], corpus: Corpus, titles: Titles) -> Said | None:
     """Outcomes of the first metric that other metrics do not share: the best at a size, and sides of the baseline."""
     best, outcomes = _best_by_others(rankings, titles)
-    parts = [*best, *_turned_at_baseline(corpus, titles)]
-    return ("Depends on the metric", f"{'; '.join(parts)}.", outcomes) if parts else None
+    said = [*best, *_turned_at_baseline(corpus, titles)]
+    return (["The ranking depends on the metric", *said], outcomes) if said else None
 
 
 def _best_by_others(rankings: Mapping[str, Mapping[int, Ranking]], titles: Titles) -> tuple[list[str], list[str]]:
-    """A part for every size at which other metrics find another best, at the largest also none; and their outcomes."""
+    """A sentence for every size at which other metrics name another winner, at the largest also none; and outcomes."""
 
     def best(ranking: Ranking) -> str:
         """Name of the significantly best method; empty where that was not tested."""
-        return {BETTER: titles.all(ranking.best), EQUAL: "none"}.get(ranking.outcome, "")
+        return {BETTER: titles.all(ranking.best), EQUAL: NO_WINNER}.get(ranking.outcome, "")
 
     parts, outcomes = list[str](), list[str]()
     largest = max((size for of_metric in rankings.values() for size in of_metric), default=0)
@@ -282,18 +259,17 @@ def _best_by_others(rankings: Mapping[str, Mapping[int, Ranking]], titles: Title
             other = rankings[metric].get(size)
             if other is None or not best(ranking) or best(other) in ("", best(ranking)):
                 continue
-            if best(other) != "none" or size == largest:
+            if best(other) != NO_WINNER or size == largest:
                 differing.setdefault(best(other), []).append(metric)
                 outcomes.append(other.outcome)
         if differing:
-            theirs = ", ".join(f"{method} by {listed(names)}" for method, names in differing.items())
-            records, is_best = ("", "") if parts else (" records", " is significantly best")
-            parts.append(f"with {number(size)}{records} {best(ranking)}{is_best} by {first}, {theirs}")
+            theirs = [f"{listed(names)} name{'s' * (len(names) == 1)} {method}" for method, names in differing.items()]
+            parts.append(f"With {number(size)} records {first} names {best(ranking)}, but {listed(theirs)}")
     return parts, outcomes
 
 
 def _turned_at_baseline(corpus: Corpus, titles: Titles) -> list[str]:
-    """A part for methods that the first metric has significantly on one side of the baseline, others on the other."""
+    """A sentence for methods that the first metric and others have significantly on two sides of the baseline."""
     every = _against_baseline(corpus)
     by_first = {row["first"]: _outcome(row) for row in every if row["metric"] == corpus.metric}
     turned: dict[str, list[str]] = {}  # metrics by method
@@ -305,9 +281,9 @@ def _turned_at_baseline(corpus: Corpus, titles: Titles) -> list[str]:
         groups.setdefault((by_first[method], listed(metrics)), []).append(method)
     parts = []
     for (outcome, metrics_named), methods in groups.items():
-        ours = f"{titles.all(methods)} {_is(methods)} significantly {outcome} by {corpus.metric}"
         turn = WORSE if outcome == BETTER else BETTER
-        parts.append(f"against {titles[every[0]['second']]} {ours}, {turn} by {metrics_named}")
+        ours = f"{titles.all(methods)} {_is(methods)} significantly {outcome} than {titles[every[0]['second']]}"
+        parts.append(f"{ours} by {corpus.metric}, but {turn} by {metrics_named}")
     return parts
 
 
@@ -315,8 +291,8 @@ def _is(several: Sequence[object]) -> str:
     return "are" if len(several) > 1 else "is"
 
 
-def _has(several: Sequence[object]) -> str:
-    return "have" if len(several) > 1 else "has"
+def _do(several: Sequence[object]) -> str:
+    return "do" if len(several) > 1 else "does"
 
 
 def _doubling(corpus: Corpus, titles: Titles) -> Said | None:
@@ -332,19 +308,20 @@ def _doubling(corpus: Corpus, titles: Titles) -> Said | None:
     rows = corpus.rows("answers", metric=corpus.metric, basis="measured")
     start = {name: min(row["records"] for row in rows if row["method"] == name) for name, _ in gains}
     least = min(start.values())
-    rising = [(name, gain) for name, gain in gains if gain.low is None or gain.low > 0]
-    others = [titles[name] for name, gain in gains if (name, gain) not in rising]
-    parts = [
-        f"{number(gain.value, 1)} for {titles[name]}"
-        + (f" (from {number(start[name])})" if start[name] > least else "")
-        for name, gain in rising
-    ]
-    rise = (
-        f"{corpus.metric} rises by {listed(parts[: NAMED + 1])}" if parts else f"{corpus.metric} is not shown to rise"
-    )
-    text = f"{rise}, on average from {number(least)} to {number(corpus.largest)} records"
-    text += f"; not shown for {listed(others)}." if parts and others else "."
-    return "Twice the records", text, []
+    rising = {name: gain for name, gain in gains if gain.low is None or gain.low > 0}
+    others = [name for name, _ in gains if name not in rising]
+    parts = [f"{number(gain.value, 1)} for {titles[name]}" for name, gain in rising.items()]
+    more = listed(parts[: NAMED + 1]).replace(" for", f" {corpus.metric} for", 1)
+    head = f"Twice the records add {more}" if parts else f"Twice the records are not shown to add {corpus.metric}"
+    said = [head, f"The gains are means from {number(least)} to {number(corpus.largest)} records"]
+    later: dict[int, list[str]] = {}
+    for name in rising:
+        later.setdefault(start[name], []).append(name)
+    from_more = [f"from {number(size)} for {titles.all(later[size])}" for size in sorted(later) if size > least]
+    said[1] += f", but {listed(from_more)}" if from_more else ""
+    if rising and others:
+        said.append(f"No gain is shown for {titles.all(others)}")
+    return said, []
 
 
 def _needed(corpus: Corpus, titles: Titles) -> Said | None:
@@ -356,11 +333,9 @@ def _needed(corpus: Corpus, titles: Titles) -> Said | None:
         return None
     share = effect({name: cell and 100 * cell for name, cell in row.items() if name.startswith("ratio")}, "ratio")
     with_few = f"{'at most ' if row['bound'] else ''}{number(row['records_needed'])} records"
-    text = (
-        f"{titles[rows[0]['method']]} trained on {with_few} matches the {corpus.metric} of "
-        f"{titles[row['method']]} trained on {number(corpus.largest)} ({interval(share, 0)} % of them)."
-    )
-    return "Records needed", text, []
+    best, other = titles[rows[0]["method"]], titles[row["method"]]
+    said = [f"With {with_few} {best} matches the {corpus.metric} that {other} has with {number(corpus.largest)}"]
+    return [*said, f"That is {interval(share, 0)} % of the records"], []
 
 
 def _source(corpus: Corpus, titles: Titles) -> Said | None:
@@ -380,7 +355,8 @@ def _source(corpus: Corpus, titles: Titles) -> Said | None:
             by_sizes.setdefault((*of,), []).append(name)
     for some, methods in by_sizes.items():
         parts.append(f"{titles.all(methods)} with {listed([number(size) for size in some])} records")
-    return NOT_READING, f"{unshown(corpus)}: {'; '.join(parts)}. Not ranked there.", []
+    head = f"No source sensitivity is shown (†) for {', nor for '.join(parts)}"
+    return [head, f"{'It is' if len(corpus.ignoring) == 1 else 'They are'} not ranked: {unshown(corpus)}"], []
 
 
 def unshown(corpus: Corpus) -> str:
@@ -402,19 +378,20 @@ def _template(corpus: Corpus, titles: Titles) -> Said | None:
         return None
     worst = max(framed, key=lambda row: (row["records"], row["commonest_frame"]))
     others = [row["method"] for row in framed if row["method"] != worst["method"]]
-    text = (
-        f"{titles[worst['method']]} with {number(worst['records'])} records fills a single one in "
-        f"{interval(effect(worst, 'commonest_frame'), 0)} % of its summaries"
-    )
-    text += f" (references: {number(references, 0)} %)" if references is not None else ""
-    text += f"; {titles.all(others)} in most of theirs at some size" if others else ""
-    return "Sentence template", f"{text}.", []
+    share = interval(effect(worst, "commonest_frame"), 0)
+    who = f"{titles[worst['method']]} with {number(worst['records'])} records"
+    said = [f"{who} writes {share} % of its summaries by one sentence template"]
+    if references is not None:
+        said.append(f"The commonest template of the references has {number(references, 0)} %")
+    if others:
+        said.append(f"{titles.all(others)} {_do(others)} so in most summaries at some size")
+    return said, []
 
 
 def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
     """Forecast beyond the data: who is expected to be overtaken, and who to stay ahead, up to how many records."""
     rows = corpus.rows("verdicts", metric=corpus.metric)
-    says = {"overtaken": "is overtaken by", "ahead throughout": "is ahead of"}
+    says = {"overtaken": "is forecast to be overtaken by", "ahead throughout": "is forecast to stay ahead of"}
     sizes: dict[int, list[str]] = {}  # how far a pair's forecast goes depends on the largest size that both have
     for up_to, kind in product(sorted({row["up_to_records"] for row in rows}, reverse=True), says):
         if claimed := [row for row in rows if (row["up_to_records"], row["verdict"]) == (up_to, kind)]:
@@ -427,12 +404,12 @@ def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
             )
     if not sizes:
         return None
-    text = "; ".join(f"with up to {number(up_to)} records {'; '.join(said)}" for up_to, said in sizes.items())
+    said = [f"With up to {number(up_to)} records {claim}" for up_to, claims in sizes.items() for claim in claims]
     fitted = {row[name] for row in rows for name in ("first", "second")}
     ranked = [row["method"] for row in corpus.at(corpus.metric, corpus.largest)]
-    without = [titles[name] for name in ranked if name not in fitted]
-    text += f"; no fit: {listed(without)}." if without else "."
-    return "Forecast beyond the data", text, [BETTER if row["verdict"] in says else EQUAL for row in rows]
+    if without := [name for name in ranked if name not in fitted]:
+        said.append(f"Nothing is forecast for {titles.all(without)}, whose curves have no fit")
+    return said, [BETTER if row["verdict"] in says else EQUAL for row in rows]
 
 
 def _own_searches(corpus: Corpus, titles: Titles) -> Said | None:
@@ -443,10 +420,11 @@ def _own_searches(corpus: Corpus, titles: Titles) -> Said | None:
         return None
     shown = [row for row in tested if _outcome(row) != EQUAL]
     most = max(shown or tested, key=lambda row: abs(row["difference"]))
-    difference = f"{interval(effect(most, 'difference'))} {corpus.metric}"
-    pair = f"{titles[most['first']]} minus {titles[most['second']]} is {difference}"
-    differ = f"{len(shown)} of {len(tested)} pairs differ significantly" if shown else "no two differ significantly"
-    return "Each by its paper's search", f"{differ}; {pair}, the most.", map(_outcome, rows)
+    count = f"{len(shown)} of {len(tested)} pairs" if shown else "no two methods"
+    pair = f"{titles[most['first']]} minus {titles[most['second']]}"
+    said = [f"Each decoded by its paper's search, {count} differ significantly"]
+    said.append(f"The largest difference is {pair}: {interval(effect(most, 'difference'))} {corpus.metric}")
+    return [*said, "Other findings are by one search"], map(_outcome, rows)
 
 
 def _phases(corpus: Corpus, titles: Titles) -> Said | None:
@@ -463,20 +441,23 @@ def _phases(corpus: Corpus, titles: Titles) -> Said | None:
     single = [row for row in rows if row["worth"] == SINGLE_RUN]
     tested = [row for row in rows if row not in single]
     shown = [row for row in rows if row["worth"] in (BETTER, WORSE)]
-    if not tested:
-        return FINAL_STAGE, f"{_by_stage(single, titles)}: {_not_tested(single)}.", outcomes
     if shown:
         row = shown[0]
-        text = (
-            f"{row['phase']} changes {titles[row['method']]} by {interval(effect(row, 'after_minus_control'), 2)} "
-            f"{corpus.metric} (significantly {row['worth']} than as many updates without it)."
+        change = f"{interval(effect(row, 'after_minus_control'), 2)} {corpus.metric}"
+        said = [f"The final stage ({row['phase']}) makes {titles[row['method']]} significantly {row['worth']}"]
+        return [*said, f"The change is {change}, against as many updates without it"], outcomes
+    said = [f"No final training stage {'has a significant effect' if tested else 'is tested'}"]
+    if tested:
+        most = max(tested, key=lambda row: abs(row["after_minus_control"]))
+        at_most = " at most" if len(tested) > 1 else ""
+        said.append(
+            f"Against as many updates without it, {_by_stage(tested, titles)} change{'' if at_most else 's'} by "
+            f"{interval(effect(most, 'after_minus_control'))} {corpus.metric}{at_most}"
         )
-        return FINAL_STAGE, text, outcomes
-    most = max(tested, key=lambda row: abs(row["after_minus_control"]))
-    text = f"no significant change of {corpus.metric} against as many updates without the stage"
-    text += f": {_by_stage(tested, titles)}, at most {interval(effect(most, 'after_minus_control'))}"
-    text += f"; {_by_stage(single, titles)}: {_not_tested(single)}" if single else ""
-    return FINAL_STAGE, f"{text}.", outcomes
+    if single:
+        runs = f"{SINGLE_RUN}{'s' * (len(single) > 1)}"
+        said.append(f"{_by_stage(single, titles)} {_is(single)} not tested ({runs})")
+    return said, outcomes
 
 
 def _reward(corpus: Corpus, titles: Titles) -> Said | None:
@@ -488,19 +469,14 @@ def _reward(corpus: Corpus, titles: Titles) -> Said | None:
     }
     if not lowered:
         return None
-    text = (
-        f"ROUGE-L of greedy validation summaries, 0 to 1: {listed(list(lowered.values()))}, from the stage's start to "
-        "its end; the scored checkpoint may lie between."
-    )
-    return "Reinforcement learning reduced the reward that it optimises", text, []
+    said = ["Reinforcement learning reduced the reward that it optimises"]
+    fell = listed([*lowered.values()])
+    said.append(f"From the stage's start to its end, ROUGE-L of validation summaries (0 to 1) fell for {fell}")
+    return [*said, "The scored checkpoint may lie between"], []
 
 
 def _by_stage(rows: Sequence[Record], titles: Titles) -> str:
     return listed([f"{titles[row['method']]} ({row['phase']})" for row in rows[:NAMED]])
-
-
-def _not_tested(rows: Sequence[Record]) -> str:
-    return "single runs, not tested" if len(rows) > 1 else "a single run, not tested"
 
 
 def _untrained(corpus: Corpus, titles: Titles) -> Said | None:
@@ -511,4 +487,4 @@ def _untrained(corpus: Corpus, titles: Titles) -> Said | None:
     (row, *_) = corpus.rows("scores", method=name)
     metric = next((of["title"] for of in corpus.rows("scores_long", metric=corpus.column)), corpus.column)
     score = interval(effect(row, corpus.column))
-    return "Without training", f"the highest mean is that of {titles[name]}: {score} {metric}.", []
+    return [f"Without training, {titles[name]} has the best mean, {score} {metric}"], []

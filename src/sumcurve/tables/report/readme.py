@@ -50,7 +50,7 @@ def page(
     lines += ["## Findings", ""]
     for finding in headed(findings[:SHOWN]):
         link = f"([{finding.table}]({folder}{finding.table}.csv))"
-        lines.append(f"- **{without_markup(finding.head)}:** {without_markup(finding.text)} {link}")
+        lines.append(f"- {finding.markdown} {link}")
     lines += ["", contents.significance, ""]
     if figure:
         lines += [f"![Score against records]({figure})", ""]

@@ -135,8 +135,8 @@ def test_a_recorded_size_stands_for_one_that_is_near_and_ranks_are_those_of_the_
     assert none["marks"] == "no recorded size within a factor of 2"
     assert not rows(result, "across_pairs", corpus="one", at=10000)
     assert result.sentences[0] == (
-        "Significantly best near 1,000 records: B on one, A on two; "
-        "near 10,000 records: nothing recorded on one, A on two."
+        "Of the methods that are tested, B leads near 1,000 records on one; "
+        "A leads near 1,000 records on two and near 10,000 records on two; elsewhere none leads."
     )
 
 
@@ -155,7 +155,13 @@ def test_rankings_hold_reverse_or_are_undecided_and_a_test_that_is_not_recorded_
         ("b", "d"): UNDECIDED,  # on one corpus alone
         ("c", "d"): HOLDS,
     }
-    assert "1 reverses (A over C on one, C over A on two)" in " ".join(result.sentences)
+    agreed, reversed_ = result.sentences[1:3]
+    for said in ranking.items():
+        (first, second), outcome = said
+        assert (
+            f"{first.upper()} over {second.upper()}" in agreed or f"{second.upper()} over {first.upper()}" in agreed
+        ) == (outcome == HOLDS)
+    assert "A and C reverse near 1,000 records, with A better on one and C better on two" in reversed_
     path = folders[0] / "comparisons.csv"
     kept = [
         text for text in path.read_text().splitlines() if ",b,1000,d,1000," not in text and ",a,1000,b," not in text
@@ -251,7 +257,7 @@ def test_a_metric_that_is_not_validated_ranks_nothing_and_the_recorded_reason_is
     assert {(row["says"], row["why"]) for row in pairs} == {("not compared", why)}
     (agreement,) = rows(result, "across_ranks")
     assert (agreement["methods"], agreement["tau"], agreement["says"]) == (0, None, f"one is not ranked: {why}")
-    assert result.sentences[0] == f"Significantly best near 1,000 records: not ranked ({why}) on one, E on two."
+    assert "E leads near 1,000 records on two; elsewhere none leads." in result.sentences[0]
     assert not rows(result, "across_efficiency")
 
 
@@ -271,8 +277,8 @@ def test_single_runs_have_their_recorded_rank_and_no_test_and_other_settings_are
     says = {row["first"] + row["second"]: row for row in rows(result, "across_pairs", corpus="one")}
     assert (says["be"]["says"], says["be"]["why"], says["be"]["same_settings"]) == ("not compared", "single run", "no")
     assert says["bc"]["says"] == "b"
-    assert result.sentences[0] == "Significantly best near 1,000 records: B (not tested against E) on one, B on two."
-    assert result.taken[0].startswith("Not the same training in all studies: B, C and E (one: form small")
+    assert result.sentences[0].startswith("Of the methods that are tested, B leads near 1,000 records on one and two;")
+    assert result.taken[0].startswith("B, C and E are not trained alike in all studies (one: form small")
     assert repr(result).startswith(result.taken[0])
     (efficiency, *_) = rows(result, "across_efficiency")
     assert efficiency["methods"] == "b, c"  # slopes need seeds to draw

@@ -189,7 +189,7 @@ def found(**keys):
 def test_the_finding_is_of_the_best_prompt_with_bounds_where_the_data_end():
     finding, tables = found()
     (row,) = (row for row in tables["data_axis"] if (row["method"], row["examples"]) == ("tuned", 4))
-    assert finding.text == (
+    assert finding.sentence == (
         f"Model has {float(row['prompt_score']):.1f} ROUGE-1 with 4 examples, its best prompt. "
         f"Tuned is ahead of it from about {row['ahead_from']} records on. "
         "Scratch is not ahead of it with up to 10,000 records. "
@@ -200,13 +200,14 @@ def test_the_finding_is_of_the_best_prompt_with_bounds_where_the_data_end():
 
 def test_a_poor_prompt_says_so_after_the_study_s_own_questions_with_the_interval_of_the_test():
     finding, tables = found(prompts=(), zero=3.0)
-    assert finding.text.startswith("Model has 3.9 ROUGE-1 with 0 examples, its best prompt. ")
-    assert "Tuned is ahead of it from at most 10 records on. " in finding.text
+    assert finding.sentence.startswith("Model has 3.9 ROUGE-1 with 0 examples, its best prompt. ")
+    assert "Tuned is ahead of it from at most 10 records on. " in finding.sentence
     pair = {"metric": "ROUGE-1", "first": "tuned", "second": "prompted-zero-shot"}
     (test,) = (row for row in tables["comparisons"] if pair.items() <= row.items())
     lead = [f"{float(test[f'difference{end}']):.1f}" for end in ("", "_low", "_high")]
     assert (
-        f"Tuned leads it by {lead[0]} [{lead[1]}, {lead[2]}] ROUGE-1. A poor prompt: Lead, untrained, " in finding.text
+        f"Tuned leads it by {lead[0]} [{lead[1]}, {lead[2]}] ROUGE-1. A poor prompt: Lead, untrained, "
+        in finding.sentence
     )
     assert finding.rank > found()[0].rank
     assert not list(findings(Corpus("news", {"data_axis": []}), Titles({})))
@@ -218,7 +219,7 @@ def test_smaller_sizes_that_are_not_ranked_are_named_where_the_first_that_is_is_
     axis = [row | {"records": 10000, "bound": "≤"} for row in tables["data_axis"] if row["method"] == "scratch"]
     scores = [row | {"reads_source": reads} for row in tables["scores"]]
     (finding,) = findings(Corpus("news", tables | {"data_axis": axis, "scores": scores}), Titles({}))
-    assert f"scratch is ahead of it with 10,000 records (with fewer: {why}). " in finding.text
+    assert f"scratch is ahead of it with 10,000 records (with fewer: {why}). " in finding.sentence
 
 
 def test_the_lead_over_random_weights_is_that_of_the_means_at_one_size():
@@ -239,8 +240,8 @@ def test_the_lead_over_random_weights_is_that_of_the_means_at_one_size():
         else:
             assert not row["over_random"]
     (finding,) = findings(Corpus("news", tables), Titles({}))
-    assert f"Pretraining is worth {means['tuned'] - means['scratch']:.1f} [" in finding.text
-    assert "ROUGE-1 to tuned with 10,000 records." in finding.text
+    assert f"Pretraining is worth {means['tuned'] - means['scratch']:.1f} [" in finding.sentence
+    assert "ROUGE-1 to tuned with 10,000 records." in finding.sentence
 
 
 def test_a_control_has_the_model_of_its_method_but_for_its_weights():

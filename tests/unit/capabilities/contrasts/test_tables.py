@@ -110,7 +110,7 @@ def made_of(results):
     """All its tables, and the finding on contrasts."""
     tables = {name: made(name, results) for name in (*TABLES, *APPENDIX)}
     every = findings_of(facts.rows_of(tables), Titles({}))
-    return tables, " ".join(finding.text for finding in every if finding.table == "contrasts")
+    return tables, " ".join(finding.sentence for finding in every if finding.table == "contrasts")
 
 
 def rows_of(table):

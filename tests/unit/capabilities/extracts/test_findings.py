@@ -35,11 +35,11 @@ def corpus(articles: int, **further: list[dict[str, object]]) -> Corpus:
 @pytest.mark.parametrize(
     ("articles", "references", "text"),
     [
-        (50, [], "40.0 [39.0, 41.0] ROUGE-1; ABS scores 105 % of the optimal extract."),
-        (150, [MEAN], "no single extract scores more; ABS scores 75 % of the optimal extract."),
-        (150, [], "40.0 [39.0, 41.0] ROUGE-1 in the mean over references, each with an optimal extract"),
+        (50, [], "has 40.0 [39.0, 41.0] ROUGE-1; no extract scores more. ABS scores 105 %"),
+        (150, [MEAN], "mean over references, each with its optimal extract. ABS scores 75 %"),
+        (150, [], "40.0 [39.0, 41.0] ROUGE-1; no extract scores more. This is the mean over references"),
     ],
 )
 def test_a_share_of_the_optimum_is_by_its_rule_for_several_references(articles, references, text) -> None:
     (finding,) = findings(corpus(articles, references=references), Titles({"abs": "ABS"}))
-    assert text in finding.text
+    assert text in finding.sentence
