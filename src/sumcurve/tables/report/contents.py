@@ -12,8 +12,9 @@ from sumcurve.tables.results import UNREAD
 from sumcurve.tables.table import listed, number
 
 SIGNIFICANCE = (
-    "Significant: at 5 % over all comparisons (family-wise), in pairs on the same items and seeds; methods of one size "
-    "by the step-down max-|t| test. Brackets at differences are that test's."
+    "A method leads where it is significantly better than every other one that is tested. Significant: at 5 % over all "
+    "comparisons (family-wise), in pairs on the same items and seeds; methods of one size by the step-down max-|t| "
+    "test. Brackets at differences are that test's."
 )
 OVERLAP = (
     "Brackets cover test items and seeds (of single runs, items alone). Those of two methods may overlap although "
