@@ -33,7 +33,7 @@ from sumcurve.capabilities.across import report as side_by_side
 from sumcurve.capabilities.across.interface import across
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.capabilities.people.answers import read_answers
-from sumcurve.capabilities.people.results import results as results_of_readings
+from sumcurve.capabilities.people.results import results
 from sumcurve.capabilities.people.sheets import read_key
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import write_text
@@ -43,7 +43,6 @@ from sumcurve.study.tables import contents_of
 from sumcurve.tables.report.facts import read_tables
 from sumcurve.tables.report.figure import write_figure
 from sumcurve.tables.report.findings import Titles
-from sumcurve.tables.report.leaderboard import markdown
 from sumcurve.tables.report.readme import page
 from sumcurve.tables.table import listed
 
@@ -57,7 +56,7 @@ RECORDED = (STUDY, "aeslc", "dialogsum", "dialogsum-salience", "acl", "debian-zh
 ACROSS = (STUDY, "aeslc", "dialogsum", "acl")  # side by side on one page
 SIZES = (1000, 10000)  # near which that page says who is best
 MANIFEST = "manifest-????????.json"  # of a whole study's tables
-FINDINGS = 6  # sentences of README.md
+FINDINGS = 3  # sentences of README.md
 DESCRIBED = "../reference/tables.md"  # what each table has
 SMALL = "Small models: rankings say nothing about full-size methods."
 MARK = "†"  # of a system without significant source sensitivity
@@ -161,13 +160,6 @@ def method_titles() -> Titles:
     return Titles(titles, about)
 
 
-def results() -> str:
-    """README.md's leaderboard, with seconds."""
-    contents = contents_of(SHOWN, "", read_tables(TABLES / SHOWN), method_titles())
-    board = contents.board(contents.corpora[0], baselines=1)
-    return "\n".join(markdown(board.entries, board.metric)) + "\n"
-
-
 def sentences() -> str:
     """README.md's findings, a line each."""
     every = contents_of(SHOWN, "", read_tables(TABLES / SHOWN), method_titles()).findings
@@ -186,17 +178,23 @@ def title_of(study: str) -> str:
     return " ".join(settings_of(study)["title"].split())
 
 
-def recorded_by(study: str) -> str:
-    """Whether a study's tables are of this version of the code: their manifest is named by versions and inputs.
-
-    PageError where there is not one manifest of the whole study.
-    """
+def manifest_of(study: str) -> Path:
+    """The manifest of a study's tables; PageError where there is not one of the whole study."""
     manifests = list((TABLES / study).glob(MANIFEST))
     if len(manifests) != 1:
         raise PageError(f"{(TABLES / study).relative_to(ROOT)}: {len(manifests)} manifests of the whole study, not one")
-    facts = json.loads(manifests[0].read_text())["facts"]
-    is_current = manifests[0].name == f"manifest-{Plan.read(ROOT / 'config', study).tables}.json"
-    version = "this version" if is_current else "an older version"
+    return manifests[0]
+
+
+def is_current(study: str) -> bool:
+    """Whether a study's tables are of this version of the code: their manifest is named by versions and inputs."""
+    return manifest_of(study).name == f"manifest-{Plan.read(ROOT / 'config', study).tables}.json"
+
+
+def recorded_by(study: str) -> str:
+    """By which version of the code a study's tables were recorded."""
+    facts = json.loads(manifest_of(study).read_text())["facts"]
+    version = "this version" if is_current(study) else "an older version"
     uncommitted = "" if facts.get("clean", True) else " with changes that no commit holds"
     return (
         f"Tables of {version} of the code{uncommitted}, recorded in the newest commit that "
@@ -222,7 +220,9 @@ def study_page(study: str) -> str:
         lines[place:place] = [line for name in tested for line in (validation_sentence(name), "")]
     place = lines.index("## Tables")
     lines[place:place] = readings(study, titles)
-    lines += [recorded_by(study), ""]
+    # What is not of this code is said before anything else.
+    place = len(lines) if is_current(study) else 2
+    lines[place:place] = [recorded_by(study), ""]
     return "\n".join(lines)
 
 
@@ -232,7 +232,7 @@ def readings(study: str, titles: Titles) -> list[str]:
     if not path.exists():
         return []
     key = read_key(path)
-    found = results_of_readings(read_answers([path.with_name(f"{study}.csv")], key), Bootstrap())
+    found = results(read_answers([path.with_name(f"{study}.csv")], key), Bootstrap())
     annotators = len({entry.annotator for entry in key.entries.values()})
     outcomes = key.protocol.outcomes[:-1]
     body = []
@@ -503,7 +503,6 @@ def spanned_value(row: Row) -> str:
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
-    "results": results,
     "findings": sentences,
     "checks": checks,
     "coverage": coverage,

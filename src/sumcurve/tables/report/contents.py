@@ -16,6 +16,7 @@ SIGNIFICANCE = (
     "comparisons (family-wise), in pairs on the same items and seeds; methods of one size by the step-down max-|t| "
     "test. Brackets at differences are that test's."
 )
+FEW = 5  # passes over the training records; a leaderboard names methods with fewer
 OVERLAP = (
     "Brackets cover test items and seeds (of single runs, items alone). Those of two methods may overlap although "
     "their paired difference is significant."
@@ -152,6 +153,8 @@ class Contents:
             notes.append("Its text may still be made of source words.")
         if any(entry.template for entry in entries):
             notes.append("¶ writes most summaries by one sentence template.")
+        if few := [f"{entry.title} {number(entry.epochs, 1)}" for entry in entries if (entry.epochs or FEW) < FEW]:
+            notes.append(f"Fewer than {FEW} passes over the training records: {listed(few)}.")
         if groups := [self.titles.all(group) for group in identical(corpus)]:
             notes.append(f"The same in every score: {'; '.join(groups)}.")
         if (effect := detectable(corpus)) is not None:

@@ -36,6 +36,7 @@ class Entry:
     records: int | None = None
     single: bool = False
     parameters: int | None = None
+    epochs: float | None = None
     seconds: float | None = None
     reads: bool = True
     template: bool = False
@@ -114,6 +115,7 @@ def _entry(corpus: Corpus, titles: Titles, row: Record) -> Entry:
         score,
         row["records"],
         parameters=None if of.get("parameters") is None else round(of["parameters"]),
+        epochs=of.get("epochs"),
         seconds=of.get("seconds"),
         reads=not ignores_source(row),
         template=row.get("one_frame") == "yes",

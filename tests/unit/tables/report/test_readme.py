@@ -46,6 +46,14 @@ def test_names_and_marks_are_explained_where_they_first_stand():
     assert "The same in every score: ent and ent_loss; ent_base and ent_gold." in text
 
 
+def test_a_method_that_read_its_records_fewer_than_five_times_is_named():
+    tables = read_tables(STORED / "acl")
+    for row in tables["methods"]:
+        row["epochs"] = {"trans": 1.96, "abs": 5.0}.get(row["method"], 7.5)
+    text = "\n".join(page(contents_of("acl", "ACL", tables, Titles({"trans": "TRANS"})), {}))
+    assert text.count("Fewer than 5 passes over the training records: TRANS 2.0.") == 1
+
+
 def test_it_says_what_is_asked_what_to_type_and_what_overlapping_brackets_mean():
     tables = read_tables(STORED / "docstrings")
     contents = contents_of("small", "Small", tables, Titles({}))
