@@ -29,7 +29,9 @@ def chat(specification: ChatSpecification, inputs: Inputs, stage: Stage) -> None
     from sumcurve.store.records import write_csv, write_json
     from sumcurve.systems.system import write_summaries
 
-    system = Chat(specification["settings"], {**inputs, LEDGERS: stage.home / ANSWERS})
+    # What is decoded here has a ledger for each output: one ledger would be written by one process at a time.
+    ledgers = stage.home / ANSWERS / ("" if "url" in specification["settings"] else stage.name)
+    system = Chat(specification["settings"], {**inputs, LEDGERS: ledgers})
     if "fraction" in specification:
         train = Corpus(inputs[specification["corpus"]]).part("train")
         drawn = drawn_positions(inputs[specification["fraction"]], train.ids, specification["seed"])

@@ -1,6 +1,7 @@
 """A prompted model without a server: what this process decodes is what `generate` writes, and a study holds it."""
 
 import json
+from pathlib import Path
 
 import pytest
 import torch
@@ -120,10 +121,13 @@ def test_a_study_prompts_without_a_server_and_repeats_a_killed_step(folder, tmp_
     assert int(rows["0"]["input_tokens"]) < int(rows["2"]["input_tokens"])
     output = next(row.output for row in plan.rows if row.method == "prompted" and row.seed == 2)
     summaries = (home / "results" / output / "summaries.jsonl").read_bytes()
-    (ledger,) = (home / "data" / "answers").glob("random-*.jsonl")
+    # Outputs are made side by side: each has its own ledger, since two processes cannot write one.
+    ledgers = [*(home / "data" / "answers").glob("*/random-*.jsonl")]
+    assert len(ledgers) == len([row for row in plan.rows if row.method.startswith("prompted")])
+    (ledger,) = (path for path in ledgers if path.parent.name == Path(output).name)
     lines = ledger.read_text().splitlines(keepends=True)
     again = tmp_path / "again"
-    kept = again / "data" / "answers"
+    kept = again / "data" / "answers" / ledger.parent.name
     kept.mkdir(parents=True)
     (kept / ledger.name).write_text("".join(lines[: len(lines) // 2 + 1]))  # of a process that was killed
     for key in (*plan.folder(output).inputs, output):

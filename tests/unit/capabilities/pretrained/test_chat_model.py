@@ -166,8 +166,8 @@ def test_the_answers_of_a_study_s_ledger_are_those_of_generate(folder: Path, tmp
             for key in (*plan.folder(row.output).inputs, row.output):
                 if not (home / "results" / key).exists():
                     workplace.build(plan, key, home)
-    (ledger,) = (home / "data" / "answers").glob("*.jsonl")
-    events = [json.loads(line) for line in ledger.read_text().splitlines()]
+    ledgers = (home / "data" / "answers").glob("*/*.jsonl")
+    events = [json.loads(line) for ledger in ledgers for line in ledger.read_text().splitlines()]
     answers = {row["request"]: row["text"] for row in events if row["event"] == "answer"}
     assert answers.keys() == bodies.keys()
     assert [len(asked["messages"]) for asked in bodies.values()] == [2, 2, 6, 6]
