@@ -546,9 +546,9 @@ def page() -> str:
     lines = [
         "# Five papers, and what of them is here",
         "",
-        "Written by `python docs/papers.py`. *From published numbers*: made from what the paper prints. *Same "
-        "procedure on our corpora*: the paper's way, on data that every machine can make; absolute numbers are no "
-        "comparison with the paper's. *Needs the user's data or GPU*: the code is here, what it needs is not. *Not "
+        "Written by `python docs/papers.py`. *From published numbers*: computed from printed numbers. *Same "
+        "procedure on our corpora*: the paper's procedure, on data that anyone can get; absolute numbers cannot be "
+        "compared with the paper's. *Needs the user's data or GPU*: the code is here, data or GPU are not. *Not "
         "recoverable*: the note says why. Claims are checked without data; those that cannot be checked here are "
         "unverified.",
         "",
