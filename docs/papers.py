@@ -198,9 +198,8 @@ PAPERS = (
                 f"{WAITS}",
             ),
         ),
-        "Not comparable: scores and seconds, of other texts, smaller methods, one stopping rule for all and another "
-        "machine. The six cells that Table 2 does not give were found again by two checkers, each from printed columns "
-        "alone.",
+        "Scores and seconds are not comparable: texts, method sizes, stopping rule (one for all) and machine differ. "
+        "Two checkers found the six cells that Table 2 does not give again, each from printed columns alone.",
         "cano-bojar-2020",
     ),
     Paper(
@@ -281,9 +280,9 @@ PAPERS = (
                 f"the best number is that of the optimal extract; table `oracle_details`, which {WAITS}",
             ),
         ),
-        "Not comparable: ROUGE of extracts, of docstrings below a class or module instead of articles. Nobody wrote "
-        "their abstracts as summaries. Beyond the paper: every optimal extract here is proven optimal, or its upper "
-        "bound is given and marked.",
+        "ROUGE is not comparable: extracts are of docstrings below a class or module instead of articles. Nobody wrote "
+        "their abstracts as summaries. Beyond the paper, every optimal extract is proven optimal, or its upper bound "
+        "is given and marked.",
         "akhmetov-2022",
     ),
     Paper(
@@ -370,7 +369,7 @@ PAPERS = (
                 "in the form `paper`, by the ready-made questions",
             ),
         ),
-        "Not comparable: APES, since a reader is trained anew, on a corpus's own questions.",
+        "APES is not comparable, because each corpus's reader is trained on its questions.",
         "eyal-2019",
     ),
     Paper(
@@ -441,9 +440,9 @@ PAPERS = (
                 "sheets, agreement and results; no person has judged any here",
             ),
         ),
-        "Not comparable: shares dodged and escaped, by other methods, of contrasts made of other summaries with "
-        "another tagger. Rules and decisions: [what the scores mean](../explanations/what-scores-mean.md). The printed "
-        "page is not at hand: numbers of Tables 1 and 2 are not certain.",
+        "Shares dodged and escaped are not comparable: methods, summaries and tagger differ. Rules and decisions: "
+        "[what the scores mean](../explanations/what-scores-mean.md). The printed page is not at hand: numbers of "
+        "Tables 1 and 2 are not certain.",
         "kumar-cheung-2019",
     ),
     Paper(
@@ -509,8 +508,8 @@ PAPERS = (
                 f"table `labels` of REG-base, REG-self and REG-dual, which {WAITS}",
             ),
         ),
-        "Not comparable: ROUGE, of other texts, with a fraction of LCSTS's 2.4 million training records. The printed "
-        "pages are not at hand: rows are by content, not by number.",
+        "ROUGE is not comparable: it is of other texts, with a fraction of LCSTS's 2.4 million training records. The "
+        "printed pages are not at hand: rows are by content, not by number.",
         "wei-2018",
     ),
 )
