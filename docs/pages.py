@@ -23,6 +23,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,9 @@ from sumcurve.capabilities.across import report as side_by_side
 from sumcurve.capabilities.across.interface import across
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.capabilities.people.answers import read_answers
-from sumcurve.capabilities.people.results import results
-from sumcurve.capabilities.people.sheets import read_key
+from sumcurve.capabilities.people.results import Results, results
+from sumcurve.capabilities.people.sheets import Key, read_key
+from sumcurve.capabilities.people.texts import REFERENCE
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import SYSTEMS
@@ -52,7 +54,8 @@ READINGS = ROOT / "benchmarks" / "readings"
 METHODS, DOCS, STUDIES = ROOT / "config" / "methods", ROOT / "docs", ROOT / "docs" / "studies"
 STUDY = "docstrings"  # whose tables a marker means that names no folder
 SHOWN = "dialogsum"  # whose results README.md shows
-RECORDED = (STUDY, "aeslc", "dialogsum", "dialogsum-salience", "acl", "debian-zh")  # a page each
+AXIS = "data-axis"  # whose finding README.md shows
+RECORDED = (STUDY, "aeslc", "dialogsum", "dialogsum-salience", "acl", "debian-zh", AXIS)  # a page each
 ACROSS = (STUDY, "aeslc", "dialogsum", "acl")  # side by side on one page
 SIZES = (1000, 10000)  # near which that page says who is best
 MANIFEST = "manifest-????????.json"  # of a whole study's tables
@@ -167,6 +170,23 @@ def sentences() -> str:
     return "".join(f"- {finding.markdown}\n" for finding in first)
 
 
+def axis() -> str:
+    """The data axis's finding on prompts, and what its readers said, a line each."""
+    titles = titles_of(AXIS)
+    every = contents_of(AXIS, "", read_tables(TABLES / AXIS), titles).findings
+    lines = [finding.markdown for finding in every if finding.table == "data_axis"]
+    _, found = read_by_models(AXIS)
+    trained = {share.name: share.share.mean for share in found.shares if share.name != REFERENCE}
+    (best, most), *others = sorted(trained.items(), key=lambda pair: -pair[1])
+    people = next(share.share.mean for share in found.shares if share.name == REFERENCE)
+    lines.append(
+        f"**Two language models that read {found.records} items blind call {most:.0f} % of the summaries of "
+        f"{' with '.join(system_of(best, titles))} records good, and {people:.0f} % of people's.** Of every other "
+        f"system they call {max(share for _, share in others):.0f} % good or fewer, whatever its ROUGE-1 is."
+    )
+    return "".join(f"- {line}\n" for line in lines)
+
+
 def settings_of(study: str) -> dict[str, Any]:
     """A study's file as it is written, without what it extends."""
     settings: dict[str, Any] = yaml.safe_load((ROOT / "config" / "studies" / f"{study}.yaml").read_text())
@@ -205,9 +225,7 @@ def recorded_by(study: str) -> str:
 
 def study_page(study: str) -> str:
     """The page of a recorded study, from its tables; its figure is drawn beside it."""
-    titles, settings = method_titles(), settings_of(study)
-    systems = settings.get("systems", {})
-    titles.about |= {name: keys["title"] for name, keys in systems.items() if "title" in (keys or {})}
+    titles, settings = titles_of(study), settings_of(study)
     corpora = {name: " ".join((keys or {}).get("title", "").split()) for name, keys in settings["corpora"].items()}
     corpora = {name: title for name, title in corpora.items() if title}
     read_tokens = {name: corpus.source_tokens for name, corpus in Plan.read(ROOT / "config", study).corpora.items()}
@@ -226,34 +244,53 @@ def study_page(study: str) -> str:
     return "\n".join(lines)
 
 
+def titles_of(study: str) -> Titles:
+    """How the page of a study calls methods and its systems."""
+    titles = method_titles()
+    systems = settings_of(study).get("systems", {})
+    titled = {name: keys for name, keys in systems.items() if "title" in (keys or {})}
+    titles.about |= {name: keys["title"] for name, keys in titled.items()}
+    titles |= {name: keys["title"] for name, keys in titled.items() if keys.get("kind") == "chat"}
+    return titles
+
+
+def read_by_models(study: str) -> tuple[Key, Results]:
+    """The key and the results of readings of a study; one person's summaries are the reference."""
+    key = read_key(READINGS / f"{study}.key.json")
+    found = results(read_answers([READINGS / f"{study}.csv"], key), Bootstrap())
+    return key, replace(found, shares=[share for share in found.shares if "-human-" not in share.name])
+
+
+def system_of(output: str, titles: Titles) -> tuple[str, str]:
+    """Title and training records, or examples, of the system whose summaries are in a folder of this name."""
+    name = OUTPUT.fullmatch(output)
+    return (titles[name["method"]], f"{int(name['records']):,}" if name["records"] else "") if name else (output, "")
+
+
 def readings(study: str, titles: Titles) -> list[str]:
     """What readers said of summaries of a study, blind; no line where nobody read it."""
-    path = READINGS / f"{study}.key.json"
-    if not path.exists():
+    if not (READINGS / f"{study}.key.json").exists():
         return []
-    key = read_key(path)
-    found = results(read_answers([path.with_name(f"{study}.csv")], key), Bootstrap())
+    key, found = read_by_models(study)
     annotators = len({entry.annotator for entry in key.entries.values()})
     outcomes = key.protocol.outcomes[:-1]
     body = []
     for share in sorted(found.shares, key=lambda share: -share.share.mean):
-        name = OUTPUT.fullmatch(share.name)
-        title, records = (titles[name["method"]], name["records"]) if name else (share.name, None)
         ends = f" [{share.share.low:.0f}, {share.share.high:.0f}]" if share.share.low is not None else ""
         counts = [f"{100 * share.counts.get(outcome, 0) / sum(share.counts.values()):.0f}" for outcome in outcomes]
-        body.append([title, f"{int(records):,}" if records else "", f"{share.share.mean:.0f}{ends}", *counts])
+        body.append([*system_of(share.name, titles), f"{share.share.mean:.0f}{ends}", *counts])
     agreed = [one for one in found.agreements if one.coefficient != "Cohen's kappa"][-1].agreement
     return [
         "## Read by language models",
         "",
-        f"{annotators} readers, both language models, none a person, judged all summaries of {found.records} test "
+        f"{annotators} readers, language models and no people, judged all summaries of {found.records} test "
         "items beside their sources, without knowing which system wrote them, by the questions of Wei et al. (2018): "
         "fluent? then related (can the source decide whether it is true)? then faithful? Good: three times yes; the "
         f"mean of both, in percent. They agree on {100 * (agreed.same or 0):.0f} % (Krippendorff's α "
         f"{agreed.value or 0:.2f} [{agreed.low or 0:.2f}, {agreed.high or 0:.2f}]). Their answers, without a text, are "
         "in `benchmarks/readings/`.",
         "",
-        *table(["system", "records", "good [95 %]", *outcomes], body).splitlines(),
+        *table(["system", "records or examples", "good [95 %]", *outcomes], body).splitlines(),
         "",
     ]
 
@@ -504,6 +541,7 @@ def spanned_value(row: Row) -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "findings": sentences,
+    "axis": axis,
     "checks": checks,
     "coverage": coverage,
     "held-back": held_back,
