@@ -239,9 +239,9 @@ def test_the_lead_over_random_weights_is_that_of_the_means_at_one_size():
             assert float(row["over_random_low"]) < float(row["over_random"]) < float(row["over_random_high"])
         else:
             assert not row["over_random"]
-    (finding,) = findings(Corpus("news", tables), Titles({}))
-    assert f"Pretraining is worth {means['tuned'] - means['scratch']:.1f} [" in finding.sentence
-    assert "ROUGE-1 to tuned with 10,000 records." in finding.sentence
+    _, finding = findings(Corpus("news", tables), Titles({}))
+    assert finding.head.startswith(f"Pretraining is worth {means['tuned'] - means['scratch']:.1f} [")
+    assert finding.head.endswith("ROUGE-1 to tuned with 10,000 records.")
 
 
 def test_a_control_has_the_model_of_its_method_but_for_its_weights():
