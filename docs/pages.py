@@ -181,8 +181,8 @@ def axis() -> str:
     people = next(share.share.mean for share in found.shares if share.name == REFERENCE)
     lines.append(
         f"**Two language models that read {found.records} items blind call {most:.0f} % of the summaries of "
-        f"{' with '.join(system_of(best, titles))} records good, and {people:.0f} % of people's.** Of every other "
-        f"system they call {max(share for _, share in others):.0f} % good or fewer, whatever its ROUGE-1 is."
+        f"{' with '.join(system_of(best, titles))} records good, and {people:.0f} % of people's.** Of no other "
+        f"system do they call more than {max(share for _, share in others):.0f} % good, whatever its ROUGE-1 is."
     )
     return "".join(f"- {line}\n" for line in lines)
 
