@@ -286,7 +286,8 @@ def readings(study: str, titles: Titles) -> list[str]:
         f"{annotators} readers, language models and no people, judged all summaries of {found.records} test "
         "items beside their sources, without knowing which system wrote them, by the questions of Wei et al. (2018): "
         "fluent? then related (can the source decide whether it is true)? then faithful? Good: three times yes; the "
-        f"mean of both, in percent. They agree on {100 * (agreed.same or 0):.0f} % (Krippendorff's α "
+        "mean of both, in percent. Of a trained system they read the summaries of one seed. They agree on "
+        f"{100 * (agreed.same or 0):.0f} % (Krippendorff's α "
         f"{agreed.value or 0:.2f} [{agreed.low or 0:.2f}, {agreed.high or 0:.2f}]). Their answers, without a text, are "
         "in `benchmarks/readings/`.",
         "",

@@ -27,7 +27,7 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         said = [f"{titles[model]} has {number(score, 1)} {metric} with {shots}, its best prompt"]
         said += [f"{titles[row['method']]} is {_start(corpus, row)}" for row in best]
         said.append(f"With {largest} records {titles[most['method']]} leads it by {_lead(corpus, most)} {metric}")
-        head, text = f"{said[0]}.", ". ".join(said[1:])
+        head, text = f"{said[0]}.", f"By {metric} {'. '.join(said[1:])}"
         name, blind = corpus.blind or ("", score)
         poor = blind > score
         text += f". A poor prompt: {titles[name]}, untrained, has {number(blind, 1)}" if poor else ""
@@ -36,7 +36,8 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         if over := effect(row, "over_random"):
             worth = f"Pretraining is worth {interval(over)} {row['metric']} to {titles[row['method']]}"
             head = f"{worth} with {number(row['largest'])} records."
-            text = "Trained on the same records from random weights, its architecture scores that much lower."
+            runs = " (one run: the interval covers items alone)" if row["over_random_covers"] == "items" else ""
+            text = f"Trained on the same records from random weights{runs}, its architecture scores that much lower."
             yield Finding(corpus.name, head, text, "data_axis", 0.9)
 
 
@@ -47,7 +48,7 @@ def _start(corpus: Corpus, row: Record) -> str:
     if row["bound"] == "≤" and fewer:
         blind = all(map(ignores_source, fewer))
         untested = "no significant source sensitivity" if blind else "not tested"
-        return f"ahead of it with {records} records (with fewer: {untested})"
+        return f"ahead of it with {records} records (with fewer not ranked: {untested})"
     ends = row["ahead_from"].partition(" [")[2]  # of the interval; one where all of it is beyond the data
     records += f" [{ends}" if ", " in ends else ""
     bound = {

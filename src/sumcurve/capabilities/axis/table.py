@@ -50,6 +50,7 @@ def table(results: Results) -> Table:
         Column("largest", "largest size", "count"),
         Column("lead", "lead there", "number", results.decimals, interval=True),
         Column("over_random", "lead there over its random weights", "number", results.decimals, interval=True),
+        Column("over_random_covers", None),
         *shared("seconds", "device"),
         Column("tokens_thousand", "tokens of 1,000 answers", "count"),
         Column("price_thousand", "price of 1,000 answers", "number", 4),
@@ -143,6 +144,7 @@ def _rows(axis: Axis, results: Results, corpus: str) -> list[dict[str, Any]]:
                 if (other.method, other.records) == control:
                     over = results.contrast(corpus, metric.name, {last.cell: sign, other.cell: -sign})
                     row["over_random"] = value(over, decimals=metric.decimals)
+                    row["over_random_covers"] = over.covers if over.low is not None else None
             if seconds := mean_cost(last, "seconds"):
                 row |= {"seconds": seconds, "device": ", ".join(devices_of(last))}
             rows.append(row)

@@ -191,7 +191,7 @@ def test_the_finding_is_of_the_best_prompt_with_bounds_where_the_data_end():
     (row,) = (row for row in tables["data_axis"] if (row["method"], row["examples"]) == ("tuned", 4))
     assert finding.sentence == (
         f"Model has {float(row['prompt_score']):.1f} ROUGE-1 with 4 examples, its best prompt. "
-        f"Tuned is ahead of it from about {row['ahead_from']} records on. "
+        f"By ROUGE-1 Tuned is ahead of it from about {row['ahead_from']} records on. "
         "Scratch is not ahead of it with up to 10,000 records. "
         f"With 10,000 records Tuned leads it by {float(row['lead']):.1f} ROUGE-1."  # no test has the pair
     )
@@ -219,7 +219,7 @@ def test_smaller_sizes_that_are_not_ranked_are_named_where_the_first_that_is_is_
     axis = [row | {"records": 10000, "bound": "≤"} for row in tables["data_axis"] if row["method"] == "scratch"]
     scores = [row | {"reads_source": reads} for row in tables["scores"]]
     (finding,) = findings(Corpus("news", tables | {"data_axis": axis, "scores": scores}), Titles({}))
-    assert f"scratch is ahead of it with 10,000 records (with fewer: {why}). " in finding.sentence
+    assert f"scratch is ahead of it with 10,000 records (with fewer not ranked: {why}). " in finding.sentence
 
 
 def test_the_lead_over_random_weights_is_that_of_the_means_at_one_size():
