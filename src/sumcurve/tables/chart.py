@@ -375,7 +375,7 @@ def configured(chart: Specification) -> Specification:
 
 
 def for_both_schemes(drawing: str) -> str:
-    """A drawing whose colours change where the page that shows it is dark."""
+    """Add rules to an SVG by which its colours are lighter where the page that shows it is dark."""
     dark = [*zip(COLOURS, ON_DARK, strict=True), (INK, "#e6e9ec"), (GREY, "#a4adb6"), ("white", "#1d2126")]
     rules = "".join(f'[{part}="{old}"]{{{part}:{new}}}' for old, new in dark for part in ("fill", "stroke"))
     return drawing.replace(">", f"><style>@media (prefers-color-scheme:dark){{{rules}}}</style>", 1)

@@ -86,13 +86,13 @@ def _rankings(rows: Sequence[Row], titles: Titles) -> Iterator[str]:
             turned.setdefault((at, first, second), {}).setdefault(titles[better], []).append(row["corpus"])
     agreed = [f"on {listed([*dict.fromkeys(pairs)])} near {number(at)} records" for at, pairs in held.items()]
     yield f"Two corpora or more agree {' and '.join(agreed)}." if agreed else "No two corpora agree on a ranking."
-    reversed_ = [
+    opposed = [
         f"{titles[first]} and {titles[second]} reverse near {number(at)} records, with "
         f"{listed([f'{better} better on {listed(names)}' for better, names in sides.items()])}"
         for (at, first, second), sides in turned.items()
     ]
     rest = "all other rankings of two methods are undecided or not tested"
-    yield f"{'; '.join(reversed_)}; {rest}." if reversed_ else f"No ranking reverses; {rest}."
+    yield f"{'; '.join(opposed)}; {rest}." if opposed else f"No ranking reverses; {rest}."
 
 
 def drawing(corpora: Sequence[Recorded], titles: Titles) -> str:

@@ -43,7 +43,7 @@ class Board:
 
     @property
     def legend(self) -> list[str]:
-        """What the brackets and the two kinds of scores mean on every leaderboard."""
+        """Explain the brackets and, where people wrote several references, the two kinds of scores of a leaderboard."""
         return [OVERLAP, *([JACKKNIFED] if any(entry.jackknife for entry in self.entries) else [])]
 
 
@@ -88,7 +88,7 @@ class Contents:
 
     @property
     def leading(self) -> Finding | None:
-        """The finding that answers the question: who is best."""
+        """Finding that answers the question: which method is best at the largest size; None where none is ranked."""
         if not self.findings:
             return None
         corpus = self.corpora[0]
@@ -98,7 +98,7 @@ class Contents:
 
     @property
     def headline(self) -> str:
-        """The answer without a mark or a term of this program; where nobody is ranked, why, and the scores."""
+        """Answer to the question, without marks; where no method is ranked, the reason and the scores."""
         if not self.corpora:
             return ""
         if self.leading is not None:
@@ -129,7 +129,8 @@ class Contents:
             most = max((row.get("validated") or 0 for row in corpus.rows("methods")), default=0)
             valid = [row["records"] for row in corpus.rows("corpora", part="valid")]
             chosen = f"; {number(min([most, *valid]))} more choose checkpoints" if most else ""
-            rows["training records"] = listed([number(size) for size in corpus.sizes]) + chosen
+            sizes = sorted({row["records"] for row in trained})
+            rows["training records"] = listed([number(size) for size in sizes]) + chosen
             rows["methods"] = runs(trained, self.titles)
         if corpus.name in self.read_tokens:
             rows["input"] = f"trained methods read the first {number(self.read_tokens[corpus.name])} tokens of a source"

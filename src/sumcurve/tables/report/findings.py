@@ -42,7 +42,7 @@ BASELINES = {  # titles of systems of the core that are not trained
 
 @dataclass(frozen=True)
 class Finding:
-    """What a table says of a corpus: `head` is a sentence, in bold on pages, `text` those after it, if any.
+    """Finding of a table on a corpus: `head` is a sentence, in bold on pages, `text` the sentences after it, if any.
 
     `rank` orders findings, the most important lowest. `outcomes` are those of the comparisons that it is about.
     """

@@ -45,7 +45,7 @@ class Entry:
 
     @property
     def group(self) -> str:
-        """The heading above its rows, empty for what the study trained; a page sorts rows by it."""
+        """Heading above the rows of its kind, empty for trained methods; a page sorts rows by it."""
         return {"trained": "", "outside": "from outside", "baseline": "not trained"}.get(self.role, "upper bounds")
 
 

@@ -135,12 +135,12 @@ def page(
 
 
 def _most(scores: Iterable[Effect]) -> int:
-    """The end of bars: the first whole number that no interval goes beyond."""
+    """Score in points at which bars end: the first whole number that no interval goes beyond."""
     return math.ceil(max((score.high or score.value for score in scores), default=1.0))
 
 
 def _percent(score: float, most: float) -> float:
-    """The percentage of its full length that a bar has."""
+    """Length of a score's bar in percent of the longest, which is a score of `most`."""
     return round(100 * min(1.0, max(0.0, score / most)), 1) if most > 0 else 0.0
 
 

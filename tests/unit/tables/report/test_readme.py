@@ -79,3 +79,9 @@ def test_tables_that_another_page_describes_are_listed_by_their_own_readme_alone
     assert "- [scores](scores.csv): Mean scores." in listed
     assert "[All tables](README.md), [what each has](tables.md)." in short
     assert "- [scores](scores.csv)" not in short
+
+
+def test_examples_of_a_prompt_are_no_training_records():
+    tables = read_tables(STORED / "data-axis")
+    text = "\n".join(page(contents_of("axis", "Axis", tables, Titles({})), {}))
+    assert "| training records | 10, 100, 1,000 and 10,000 |" in text
