@@ -85,6 +85,16 @@ def study_of(checkout):
     }
 
 
+def scores_of_items(page):
+    """The ids of the items that a report shows, each with the scores of its summaries by "system|records"."""
+    items = []
+    for item in page.split('<article class="item"')[1:]:
+        (name,) = re.findall(r"<h4><a [^>]*>(.*)</a></h4>", item)
+        texts = [json.loads(html.unescape(found)) for found in re.findall(r'data-scores="([^"]*)"', item)]
+        items.append((html.unescape(name), {system: scores for text in texts for system, scores in text.items()}))
+    return items
+
+
 @dataclass(frozen=True)
 class Opened:
     checkout: object  # of conftest.py
@@ -189,10 +199,13 @@ def test_a_metric_is_one_file_and_one_line(opened, one_file_and_one_line):
     lengths = {row["id"]: len(" ".join(row["summary"])) for row in summaries}
     (row,) = (row for row in opened.csv("scores") if (row["method"], row["percent"]) == ("pcov", "100"))
     assert float(row["characters"]) == pytest.approx(statistics.mean(lengths.values()), abs=1e-3)
-    shown = [name for name in lengths if f">{html.escape(name)}</a></h4>" in page]
+    choice = page.partition('<select name="metric">')[2].partition("</select>")[0]
+    place = re.findall(r"<option[^>]*>(.*?)‡?</option>", choice).index(title)
+    size = row["records"].replace(",", "")
+    shown = {name: scores[f"pcov|{size}"] for name, scores in scores_of_items(page) if f"pcov|{size}" in scores}
     assert shown
-    for name in shown:
-        assert f"<span>{title} {lengths[name]}</span>" in page
+    for name, scores in shown.items():
+        assert scores[place] == lengths[name]
 
 
 def test_a_system_is_one_file_and_one_line(opened, one_file_and_one_line):
@@ -205,8 +218,10 @@ def test_a_system_is_one_file_and_one_line(opened, one_file_and_one_line):
         rows = {row["method"]: row for row in opened.csv("scores") if row["corpus"] == corpus}
         assert rows["first"] | {"method": "lead", "role": "baseline"} == rows["lead"]
     assert "first: the first sentence, by a shell command" in opened.pages["scores"]
-    page = opened.page
-    assert page.count('data-system="first"') == page.count('data-system="lead"') > 0
+    items = scores_of_items(opened.page)
+    assert items
+    for _, scores in items:
+        assert scores["first|"] == scores["lead|"]
 
 
 def test_a_source_is_one_file_and_one_line(opened, one_file_and_one_line):
