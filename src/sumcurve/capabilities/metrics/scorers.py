@@ -19,15 +19,18 @@ MODEL = "model"
 
 
 class BertScored(ReadsFiles, AgainstAll):
-    """BERTScore against the best of all references; the first hex digits of the model's sha256 are in the signature."""
+    """BERTScore against the best of all references, in points: 100 times the paper's.
 
-    version = 1
+    The first hex digits of the model's sha256 are in the signature.
+    """
+
+    version = 2
     Settings = BertScoreSettings
     claims: ClassVar[Mapping[str, Claim]] = {"bertscore_recall": "coverage"}
     metrics = (
-        Metric("bertscore", "BERTScore F1", "BERTScore", "cosine", 4),
-        Metric("bertscore_precision", "BERTScore precision", "precision", "cosine", 4, ranks=False),
-        Metric("bertscore_recall", "BERTScore recall", "recall", "cosine", 4),
+        Metric("bertscore", "BERTScore F1", "BERTScore", "points"),
+        Metric("bertscore_precision", "BERTScore precision", "precision", "points", ranks=False),
+        Metric("bertscore_recall", "BERTScore recall", "recall", "points"),
     )
 
     def files(self, output: str) -> Mapping[File, str]:
@@ -50,7 +53,7 @@ class BertScored(ReadsFiles, AgainstAll):
         texts = [" ".join(summary) for summary in summaries]
         references = [[" ".join(reference) for reference in record.all_references] for record in records]
         rows = BertScore(folder, settings.layer).scores(texts, references, settings.idf, settings.baseline)
-        precision, recall, f1 = (list(column) for column in zip(*rows, strict=True))
+        precision, recall, f1 = ([100 * score for score in column] for column in zip(*rows, strict=True))
         low = "none" if settings.baseline is None else ",".join(map(str, settings.baseline))
         how = f"BERTScore|layer:{settings.layer}|idf:{'yes' if settings.idf else 'no'}|baseline:{low}|multi:best"
         versions = f"transformers:{transformers.__version__}|torch:{torch.__version__}"

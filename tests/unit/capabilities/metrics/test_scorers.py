@@ -2,12 +2,15 @@
 
 import json
 import shutil
+from statistics import mean
 
 import pytest
 import yaml
 
+from sumcurve.capabilities.metrics.bert_score import BertScore
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.manifest import sha256_files
+from sumcurve.store.records import read_jsonl
 from sumcurve.study.plan import Plan
 from workplace import ROOT, configured, make, make_all
 
@@ -39,7 +42,14 @@ def test_a_study_that_names_a_folder_has_its_hash_in_name_and_signature(encoder,
         make(home / "results" / key)
     said = json.loads((home / "results" / lead.scores["bertscore"] / "scores.json").read_text())
     assert f"|model:{sha256[:12]}|" in said["signature"]
-    assert -1 <= said["means"]["bertscore"] <= 1
+    summaries = read_jsonl(home / "results" / lead.output / "summaries.jsonl")
+    texts = {row["id"]: " ".join(row["summary"]) for row in summaries}
+    (corpus,) = home.glob("results/corpora/*/test.jsonl")
+    records = {row["id"]: row for row in read_jsonl(corpus)}
+    references = [[" ".join(records[name]["target"])] for name in texts]
+    expected = BertScore(encoder, 1).scores([*texts.values()], references)
+    assert said["means"]["bertscore"] == pytest.approx(100 * mean(f1 for _, _, f1 in expected), abs=1e-3)
+    assert said["means"]["bertscore_recall"] == pytest.approx(100 * mean(recall for _, recall, _ in expected), abs=1e-3)
     plan(sha256="ab" * 32)
     with pytest.raises(CorpusError, match=r"scorer has sha256 [0-9a-f]{64}, but study mine pins"):
         make(home / "results" / other.scores["bertscore"])
