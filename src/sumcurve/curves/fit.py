@@ -29,7 +29,7 @@ times the data less well than "whoever is ahead stays ahead" does. They take tod
 truth about a third of it is left one doubling later, averaged over leaps and steady gains. See `benchmarks/README.md`.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -171,6 +171,12 @@ class Fits:
         drawn = np.clip(self.predict(method, sizes), 0.0, self.settings.ceiling)
         low, middle, high = np.quantile(drawn, [tail, 0.5, 1 - tail], axis=0)
         return low, middle, high
+
+    def leading(self, methods: Sequence[str], size: float) -> dict[str, float]:
+        """The share of draws in which the true score at a size is the highest of these methods', by method."""
+        drawn = np.stack([self.predict(name, size)[:, 0] for name in methods])
+        best = drawn == drawn.max(axis=0)
+        return dict(zip(methods, (best / best.sum(axis=0)).mean(axis=1).tolist(), strict=True))
 
 
 def dispersion(first: Array, second: Array, memory: float) -> Array:

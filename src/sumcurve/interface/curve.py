@@ -104,7 +104,7 @@ class CurveResult(Result):
         at, most = FURTHEST * float(self.fits.largest.min()), float(self.fits.largest.max())
         labels = {
             name: f"{name} ({chance(share, 1).replace('above', '>').replace('below', '<')})"
-            for name, share in _leading(self.fits, at).items()
+            for name, share in self.fits.leading(self.fits.methods, at).items()
         }
         band = f"{100 * self.fits.settings.confidence:g} %"
         about = f"Dashed: forecast. Bands: {band}." + " Lower is better." * (self.scale.factor < 0)
@@ -315,13 +315,6 @@ def _since(fits: Fits, verdict: Verdict, shown: Sizes) -> str:
     if behind < 0:
         return f"at every size {span_of}" if since != last else span_of
     return f"{span_of} (not at {shown(sizes[behind])})"
-
-
-def _leading(fits: Fits, size: float) -> dict[str, float]:
-    """The share of draws in which each method's true score at a size is the highest of all."""
-    drawn = np.stack([fits.predict(name, [size])[:, 0] for name in fits.methods])
-    best = drawn == drawn.max(axis=0)
-    return dict(zip(fits.methods, (best / best.sum(axis=0)).mean(axis=1).tolist(), strict=True))
 
 
 def _gains(fits: Fits, scale: Scale, ordered: Sequence[str], decimals: int, shown: Sizes) -> Iterator[str]:

@@ -50,6 +50,7 @@ def table(results: Results) -> Table:
         Column("basis", "basis"),
         *shared("method"),
         Column("score", "score", "number", results.decimals, interval=True),
+        Column("leading", "probability of leading", "number"),
         Column("place", "place"),
         Column("behind_best", "behind the best", "number", results.decimals, interval=True),
         Column("seen", "minimum detectable effect", "number", results.decimals),
@@ -73,7 +74,8 @@ def table(results: Results) -> Table:
         f"{f'; left out: {refusal}' if refusal else ''}.",
         "Basis fit: forecasts for two and four times the largest size, by the curves of table verdicts. Score: median "
         "and band; behind: where the probability of being behind reaches "
-        f"{results.settings.confidence:g}, at which each end of behind the best is."
+        f"{results.settings.confidence:g}, at which each end of behind the best is. Probability of leading: the share "
+        "of draws in which the method's curve is the highest."
         if any(row["basis"] == "fit" for row in rows)
         else "",
         *(f"{corpus}, beyond the data: {reason}." for corpus, reason in learn(results).refused.items()),
@@ -222,6 +224,7 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
         if not reaching:
             continue
         drawn = {method: fits.predict(method, [size])[:, 0] for method in reaching}
+        leading = fits.leading(reaching, size) if len(reaching) > 1 else {}
         ordered = sorted(reaching, key=lambda method: -float(np.median(drawn[method])))
         standings, scores = list[Standing](), list[Value]()
         for method in ordered:
@@ -244,6 +247,7 @@ def _fitted(results: Results, corpus: str, metric: Metric, fits: Fits) -> list[d
                 "basis": "fit",
                 "method": results.name(results.largest(corpus)[standing.name]),
                 "score": score,
+                "leading": leading.get(standing.name),
                 **placed(ranking, standing, metric.decimals),
             }
             for standing, score in zip(standings, scores, strict=True)

@@ -33,6 +33,7 @@ ON_DARK = ("#5aa9ff", "#ff8f4d", "#35c99f", "#f0a3cb", "#a5dcff", "#ffc04d", "#c
 PICTURES = (".svg", ".png")
 DASHES = ([6, 3], [2, 2], [6, 2, 1, 2], [3, 2], [6, 2, 1, 2, 1, 2], [9, 4])  # of untrained systems, by name
 FITTED = [5, 3]
+CROSS = "M-1,-1L1,1M-1,1L1,-1"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 GREY, INK = "#6b6b6b", "#222222"
 TEXT, LINE, ROW = 11, 13, 22  # pixels of a letter, of a line of text, of a row of dots
@@ -50,9 +51,10 @@ class Panel:
     `points` (method, system, step, x, score, low, high, reads; x of a logarithmic axis): a row for each size of a
     method, by rising `step`; of `costs` at x lines may turn back, and intervals are bars.
     `levels` (method, score, low, high, bound): untrained systems, of which a `bound` may be out of sight. `fitted`
-    (method, x, score, low, high): curves beyond the data. `above` (name, score): bounds to be written. `front` (x,
+    (method, x, score, low, high): curves beyond the data, and `truth`, of the same columns, what was measured there
+    later. `above` (name, score): bounds to be written. `front` (x,
     score): the best for its cost. `zero` is the place of 0 on the axis, left of a break. `labels` are texts behind the
-    lines of `fitted`, by method; without them names stand behind the last points.
+    lines of `fitted`, by method; without one its name stands behind the last point.
     """
 
     title: str | Mapping[str, str]
@@ -61,6 +63,7 @@ class Panel:
     levels: pd.DataFrame
     ticks: Sequence[float] = ()
     fitted: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["method", "x", "score", "low", "high"]))
+    truth: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["method", "x", "score", "low", "high"]))
     above: Sequence[tuple[str, float]] = ()
     front: Sequence[tuple[float, float]] = ()
     zero: float | None = None
@@ -146,6 +149,12 @@ def curves(panel: Panel, looks: Looks, width: int, height: int) -> Specification
     layers.append(
         lines.mark_line(size=1.8).encode(x=x, y=y, color=colour, order=alt.Order("step:Q"), opacity=alt.OpacityValue(1))
     )
+    if len(panel.truth):
+        truth = alt.Chart(panel.truth).encode(x=x, color=colour)
+        layers += [
+            truth.mark_rule(size=1.2).encode(y=low_end, y2=high_end, opacity=alt.OpacityValue(0.6)),
+            truth.mark_point(shape=CROSS, size=70, strokeWidth=2, opacity=1).encode(y=y),
+        ]
     if panel.zero is not None:
         lone = panel.points[panel.points.x == panel.zero]
         gap = {"x": [(panel.zero * joined.x.min()) ** 0.5]}
@@ -264,8 +273,9 @@ def _names(
     """Names right of the panel, moved apart where lines end close together, with a leader to each line."""
     last = panel.points.sort_values("x", kind="stable").groupby("method", sort=True).tail(1)
     if panel.labels:
-        last = panel.fitted.sort_values("x", kind="stable").groupby("method", sort=True).tail(1)
-        last = last.assign(system=[panel.labels[name] for name in last.method])
+        furthest = panel.fitted.sort_values("x", kind="stable").groupby("method", sort=True).tail(1)
+        labelled = furthest.assign(system=[panel.labels[name] for name in furthest.method])
+        last = pd.concat([last[~last.method.isin(labelled.method)], labelled])
     level = pd.DataFrame({"method": levels.method, "system": levels.method, "score": levels.score, "level": True})
     rows = pd.concat([last[["method", "system", "score"]].assign(level=False), level])
     if rows.empty:

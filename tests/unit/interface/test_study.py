@@ -24,7 +24,7 @@ def test_tables_findings_and_figures_of_a_study() -> None:
         "mean"
     ].tolist()
     assert all(f"{value:g}" in drawn for value in values)
-    assert "rouge2" in drawn
+    assert "ROUGE-2" in drawn
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,15 @@ import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sumcurve.curves.verdict import chance
 from sumcurve.scores.rouge_f1 import RougeF1
+from sumcurve.study.tables import made
 from sumcurve.tables import scores as scores_table
-from sumcurve.tables.chart import COLOURS, SHAPES, configured, curves, looks_of, shortened, spread
+from sumcurve.tables.chart import COLOURS, CROSS, SHAPES, configured, curves, looks_of, shortened, spread
 from sumcurve.tables.figures import SMALL, block, pareto, study_panel, write_figures
+from sumcurve.tables.report.facts import corpora_of, rows_of
+from sumcurve.tables.report.figure import figure
+from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.results import Results
 
 METRICS = tuple(RougeF1.metrics)
@@ -99,6 +104,28 @@ def test_what_does_not_read_is_in_no_front_and_hollow(framed, evidence, more_met
     filled, hollow = marks(curves(panel, LOOKS, *SMALL), "point")
     assert [row["system"] for row in hollow[0]] == ["PCOV†"]
     assert (hollow[1]["fill"], len(filled[0])) == ("white", 5)
+
+
+def test_a_studys_figure_has_forecasts_from_the_last_score_on_and_what_was_measured_later(framed, long_curves) -> None:
+    results, _ = framed(long_curves({"pcov": (20.0, 6.0), "abs": (10.0, 5.0)}))
+    tables = rows_of({name: made(name, results) for name in ("scores", "scores_long", "answers")})
+    (corpus,) = (one for one in corpora_of(tables) if one.name == "notes")
+    later = [row | {"records": 2 * row["records"]} for row in tables["scores"] if row["records"]]
+    chart = figure(corpus, Titles({}), replace(corpus, tables={"scores": later}))
+    (dashed,) = (rows for rows, mark in marks(chart, "line") if "strokeDash" in mark)
+    answers = {(row["method"], row["records"]): row for row in corpus.rows("answers", metric="ROUGE-1")}
+    largest = max(row["records"] for row in answers.values() if row["basis"] == "measured")
+    assert {(row["method"], row["x"]) for row in dashed} == {key for key in answers if key[1] >= largest}
+    for row in dashed:
+        told = answers[row["method"], row["x"]]
+        assert [row["score"], row["low"], row["high"]] == [told["score"], told["score_low"], told["score_high"]]
+    (crosses,) = (rows for rows, mark in marks(chart, "point") if mark.get("shape") == CROSS)
+    last = [row for row in later if row["corpus"] == "notes" and row["records"] == 2 * largest]
+    assert {(row["method"], row["x"], row["score"]) for row in crosses} == {
+        (row["method"], row["records"], row["rouge1"]) for row in last
+    }
+    names = {row["system"] for row in written(chart)}
+    assert {f"pcov ({chance(answers['pcov', 4 * largest]['leading'], 1).replace('above ', '>')})"} <= names
 
 
 def test_fitted_curves_are_dashed(framed, long_curves) -> None:

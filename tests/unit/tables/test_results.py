@@ -222,6 +222,10 @@ def test_fits_alone_speak_of_two_and_four_times_the_data(long_results) -> None:
     assert (row.score_low, row.score, row.score_high) == pytest.approx(
         tuple(end[0] for end in fits.band("abs", [4000]))
     )
+    both = fitted[(fitted.records == 4000) & (fitted.metric == "ROUGE-1")].set_index("method").leading
+    ahead = fits.predict("abs", [4000]) > fits.predict("pcov", [4000])
+    assert both.to_dict() == pytest.approx({"abs": ahead.mean(), "pcov": 1 - ahead.mean()})
+    assert frame[frame.basis == "measured"].leading.isna().all()
 
 
 def test_a_scale_takes_scores_back_and_keeps_points_as_they_are() -> None:

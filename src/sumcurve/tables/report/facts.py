@@ -117,8 +117,8 @@ class Corpus:
     @property
     def shown(self) -> str:
         """Title of the metric that is shown: the first that ranks, or where none may, the first that would, with ‡."""
-        if self.chosen or self.metric:
-            return self.chosen or self.metric
+        if self.metric and not self.chosen:
+            return self.metric
         rows = self.rows("scores_long", metric=self.column)
         return rows[0]["title"] + (UNREAD if self.unread else "") if rows else "score"
 

@@ -1,38 +1,49 @@
-"""The figure of a study: score against training records in one panel, a named line for every method."""
+"""The figure of a study: score against training records in one panel, a named line for every method, and forecasts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
+from sumcurve.curves.verdict import chance
 from sumcurve.tables import chart
 from sumcurve.tables.chart import Specification
 from sumcurve.tables.figures import panel_of
 from sumcurve.tables.ranking import effect
-from sumcurve.tables.report.facts import Corpus
+from sumcurve.tables.report.facts import Corpus, Record
 from sumcurve.tables.report.findings import Titles
 from sumcurve.tables.report.leaderboard import leaderboard
+from sumcurve.tables.table import number
 
 WIDTH, HEIGHT = 460, 300  # pixels of the panel
+LINE = ["method", "x", "score", "low", "high"]  # columns of forecasts, as a panel has them
 
 
-def write_figure(corpus: Corpus, titles: Titles, folder: Path, name: str, heading: str = "") -> bool:
+def write_figure(
+    corpus: Corpus, titles: Titles, folder: Path, name: str, heading: str = "", truth: Corpus | None = None
+) -> bool:
     """Draw the first metric of a corpus into `folder` as name.svg; False where no method has two sizes."""
-    drawn = figure(corpus, titles)
+    drawn = figure(corpus, titles, truth)
     if drawn is not None:
         chart.write(chart.sheet([drawn], heading) if heading else drawn, folder / f"{name}.svg")
     return drawn is not None
 
 
-def figure(corpus: Corpus, titles: Titles) -> Specification | None:
-    """The metric that is shown of a corpus against records; None where no method has two sizes."""
+def figure(corpus: Corpus, titles: Titles, truth: Corpus | None = None) -> Specification | None:
+    """The metric that is shown of a corpus against records, with its forecasts; None where no method has two sizes.
+
+    `truth` is the same corpus in a study of more records, whose scores at its largest size are crosses.
+    """
     trained = pd.DataFrame(corpus.trainings)
     if trained.empty:
         return None
+    forecasts = corpus.rows("answers", metric=corpus.shown, basis="fit")
     panel = panel_of(
         trained.assign(system=trained.method.map(lambda name: titles[name])),
         corpus.column,
         f"{corpus.shown} on the test set",
+        fitted=pd.DataFrame(_dashed(corpus, forecasts), columns=LINE),
     )
     if not panel.points.method.duplicated().any():
         return None
@@ -44,5 +55,36 @@ def figure(corpus: Corpus, titles: Titles) -> Specification | None:
     frame = pd.DataFrame(
         [(title, score.value, score.low, score.high, False) for title, score in levels], columns=[*panel.levels]
     )
+    panel = replace(panel, levels=frame, ticks=panel.ticks[-6:])
+    notes = []
+    if forecasts:
+        notes.append("Dashed: forecast.")
+        furthest = max(row["records"] for row in forecasts)
+        chances = {
+            row["method"]: chance(row["leading"], 1).replace("above ", ">").replace("below ", "<")
+            for row in forecasts
+            if row["records"] == furthest and row.get("leading") is not None
+        }
+        if chances:
+            panel = replace(panel, labels={name: f"{titles[name]} ({text})" for name, text in chances.items()})
+            notes.append(f"In brackets: probability of leading at {number(furthest)} records.")
+    if truth is not None:
+        rows = truth.rows("scores", records=truth.largest)
+        panel = replace(panel, truth=pd.DataFrame([_point(row, corpus.column) for row in rows], columns=LINE))
+        notes.append("Crosses: measured later.")
+    if notes:
+        panel = replace(panel, title={"text": f"{corpus.shown} on the test set", "subtitle": " ".join(notes)})
     looks = chart.looks_of(set(panel.points.method))
-    return chart.curves(replace(panel, levels=frame, ticks=panel.ticks[-6:]), looks, WIDTH, HEIGHT)
+    return chart.curves(panel, looks, WIDTH, HEIGHT)
+
+
+def _dashed(corpus: Corpus, forecasts: Sequence[Record]) -> list[tuple[str, float, float, float, float]]:
+    """The forecasts of every method, behind the last score that was measured of it."""
+    measured = corpus.rows("answers", metric=corpus.shown, basis="measured")
+    last = {row["method"]: row for row in measured}  # by rising size
+    methods = dict.fromkeys(row["method"] for row in forecasts)
+    return [_point(row, "score") for row in [*(last[name] for name in methods), *forecasts]]
+
+
+def _point(row: Record, column: str) -> tuple[str, float, float, float, float]:
+    return row["method"], float(row["records"]), row[column], row[f"{column}_low"], row[f"{column}_high"]
