@@ -37,14 +37,16 @@ from sumcurve.capabilities.people.answers import read_answers
 from sumcurve.capabilities.people.results import Results, results
 from sumcurve.capabilities.people.sheets import Key, read_key
 from sumcurve.capabilities.people.texts import REFERENCE
+from sumcurve.curves.verdict import chance
 from sumcurve.settings.study import Bootstrap
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import SYSTEMS
 from sumcurve.study.plan import Plan
 from sumcurve.study.tables import contents_of
-from sumcurve.tables.report.facts import read_tables
+from sumcurve.tables.ranking import effect
+from sumcurve.tables.report.facts import corpora_of, read_tables
 from sumcurve.tables.report.figure import write_figure
-from sumcurve.tables.report.findings import Titles
+from sumcurve.tables.report.findings import Titles, interval
 from sumcurve.tables.report.readme import page
 from sumcurve.tables.table import listed
 
@@ -169,6 +171,28 @@ def sentences() -> str:
     every = contents_of(SHOWN, "", read_tables(TABLES / SHOWN), method_titles()).findings
     first = [finding for finding in every if finding.corpus == every[0].corpus][:FINDINGS]
     return "".join(f"- {finding.markdown}\n" for finding in first)
+
+
+def forecast() -> str:
+    """What the default study's forecasts said of twice its records, and what was measured with them, a line each."""
+    titles = method_titles()
+    corpus = corpora_of(read_tables(TABLES / STUDY))[0]
+    later = replace(corpus, tables=read_tables(TABLES / WHOLE))
+    fits = corpus.rows("answers", metric=corpus.metric, basis="fit")
+    twice = [row for row in fits if row["records"] == min(fit["records"] for fit in fits)]
+    told = []
+    for row in twice:
+        (measured,) = later.rows("scores", records=later.largest, method=row["method"])
+        expected, found = (interval(effect(*one)) for one in ((row, "score"), (measured, corpus.column)))
+        told.append(f"of {titles[row['method']]} {expected}, measured {found}")
+    ranking = later.rankings(corpus.metric)[later.largest]
+    outcome = ". ".join(ranking.sentences(f" {corpus.metric}", titles.all))
+    chances = listed([f"{titles[row['method']]} leads with {chance(row['leading'], 1)}" for row in twice])
+    return (
+        f"- **Forecast for twice the records, and measured with all {later.largest:,}:** {'; '.join(told)} "
+        f"{corpus.metric}.\n"
+        f"- **Forecast: {chances} probability.** Measured: {outcome}.\n"
+    )
 
 
 def axis() -> str:
@@ -545,6 +569,7 @@ def spanned_value(row: Row) -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "findings": sentences,
+    "forecast": forecast,
     "axis": axis,
     "checks": checks,
     "coverage": coverage,
