@@ -41,11 +41,11 @@ class Estimate:
         reach = float(stats.t.isf(level / 2, self.df)) * self.error
         return self.mean - reach, self.mean + reach
 
-    def within(self, whole: float) -> "Estimate":
-        """Estimate with ends from 0 to `whole`, as of a share."""
+    def within(self, most: float, least: float = 0.0) -> "Estimate":
+        """Estimate with ends from `least` to `most`, as of a share, or of a difference of shares."""
         if self.low is None or self.high is None:
             return self
-        return replace(self, low=max(0.0, self.low), high=min(whole, self.high))
+        return replace(self, low=max(least, self.low), high=min(most, self.high))
 
 
 def estimate(design: Design, cell: Cell) -> Estimate:

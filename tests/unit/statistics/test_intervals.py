@@ -132,5 +132,6 @@ def test_the_interval_of_a_share_ends_at_nothing_and_at_all():
     found = Estimate(99.0, 95.0, 103.0, 2.0, 20.0, 0.0, "items")
     assert found.within(100.0) == replace(found, high=100.0)
     assert replace(found, low=-1.0).within(100.0).low == 0
+    assert replace(found, low=-140.0).within(100.0, -100.0).low == -100
     unknown = Estimate(100.0, None, None, None, None, None, "items", "no interval")
     assert unknown.within(100.0) == unknown

@@ -112,8 +112,10 @@ def _systems(
     p_values = np.array([pairs[place].difference.p for place in testable], dtype=float)
     levels = deciding_levels(p_values, holm_steps(len(testable), 1 - settings.confidence)).tolist()
     for place, p, level in zip(testable, holm(p_values).tolist(), levels, strict=True):
-        pairs[place] = replace(pairs[place], p=p, interval=pairs[place].difference.interval(level))
-    return shares, pairs
+        ends = pairs[place].difference.interval(level)
+        within = ends and (max(-PERCENT, ends[0]), min(PERCENT, ends[1]))
+        pairs[place] = replace(pairs[place], p=p, interval=within)
+    return shares, [replace(pair, difference=pair.difference.within(PERCENT, -PERCENT)) for pair in pairs]
 
 
 def _share(answers: Answers, rule: str, judged: Sequence[str], settings: Bootstrap) -> Share | None:

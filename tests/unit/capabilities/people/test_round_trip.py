@@ -93,7 +93,7 @@ def test_noisy_and_lenient_annotators_give_what_their_bias_makes_of_the_truth(se
     for one in found.differences:
         low, high = one.interval
         assert (one.p < 0.05) == (low > 0 or high < 0)
-        assert low <= one.difference.low <= one.difference.high <= high
+        assert -100 <= low <= one.difference.low <= one.difference.high <= high <= 100
 
 
 def test_agreement_falls_with_how_often_annotators_are_right(sent, key, tmp_path):
