@@ -10,11 +10,7 @@ from sumcurve.tables.table import number
 
 
 def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
-    """Compare every prompted model, with its best number of examples, with each method.
-
-    A sentence has one interval. Findings come after those on the study's main question where the prompt's mean is below
-    that of an untrained baseline.
-    """
+    """Compare every prompted model, with its best number of examples, with each method; a sentence has one interval."""
     prompts: dict[str, dict[int, list[Record]]] = {}  # rows by examples, by model
     for row in corpus.rows("data_axis"):
         prompts.setdefault(row["prompt"].removesuffix(ZERO_SHOT), {}).setdefault(row["examples"], []).append(row)
@@ -27,11 +23,9 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         said = [f"{titles[model]} has {number(score, 1)} {metric} with {shots}, its best prompt"]
         said += [f"{titles[row['method']]} is {_start(corpus, row)}" for row in best]
         said.append(f"With {largest} records {titles[most['method']]} leads it by {_lead(corpus, most)} {metric}")
-        head, text = f"{said[0]}.", f"By {metric} {'. '.join(said[1:])}"
         name, blind = corpus.blind or ("", score)
-        poor = blind > score
-        text += f". A poor prompt: {titles[name]}, untrained, has {number(blind, 1)}" if poor else ""
-        yield Finding(corpus.name, head, f"{text}.", "data_axis", 2.1 if poor else 0.8)
+        less = f", less than {titles[name]}, which no record trains ({number(blind, 1)})" if blind > score else ""
+        yield Finding(corpus.name, f"{said[0]}{less}.", f"By {metric} {'. '.join(said[1:])}.", "data_axis", 0.8)
     for row in {row["method"]: row for row in corpus.rows("data_axis")}.values():
         if over := effect(row, "over_random"):
             worth = f"Pretraining is worth {interval(over)} {row['metric']} to {titles[row['method']]}"

@@ -198,18 +198,19 @@ def test_the_finding_is_of_the_best_prompt_with_bounds_where_the_data_end():
     assert ", " in row["ahead_from"]
 
 
-def test_a_poor_prompt_says_so_after_the_study_s_own_questions_with_the_interval_of_the_test():
+def test_a_poor_prompt_is_called_so_in_the_head_and_a_lead_has_the_interval_of_the_test():
     finding, tables = found(prompts=(), zero=3.0)
-    assert finding.sentence.startswith("Model has 3.9 ROUGE-1 with 0 examples, its best prompt. ")
+    (lead,) = (row for row in tables["scores"] if row["method"] == "lead")
+    assert finding.head == (
+        "Model has 3.9 ROUGE-1 with 0 examples, its best prompt, "
+        f"less than Lead, which no record trains ({float(lead['rouge1']):.1f})."
+    )
     assert "Tuned is ahead of it from at most 10 records on. " in finding.sentence
     pair = {"metric": "ROUGE-1", "first": "tuned", "second": "prompted-zero-shot"}
     (test,) = (row for row in tables["comparisons"] if pair.items() <= row.items())
     lead = [f"{float(test[f'difference{end}']):.1f}" for end in ("", "_low", "_high")]
-    assert (
-        f"Tuned leads it by {lead[0]} [{lead[1]}, {lead[2]}] ROUGE-1. A poor prompt: Lead, untrained, "
-        in finding.sentence
-    )
-    assert finding.rank > found()[0].rank
+    assert f"Tuned leads it by {lead[0]} [{lead[1]}, {lead[2]}] ROUGE-1." in finding.sentence
+    assert finding.rank < 1  # before who is best
     assert not list(findings(Corpus("news", {"data_axis": []}), Titles({})))
 
 
