@@ -54,9 +54,8 @@ ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "results" / "tables"
 READINGS = ROOT / "benchmarks" / "readings"
 METHODS, DOCS, STUDIES = ROOT / "config" / "methods", ROOT / "docs", ROOT / "docs" / "studies"
-STUDY = "docstrings"  # whose tables a marker means that names no folder
+STUDY = "docstrings"  # whose results README.md shows, and whose tables a marker means that names no folder
 WHOLE = "docstrings-full"  # what the default study forecasts, measured
-SHOWN = "dialogsum"  # whose results README.md shows
 AXIS = "data-axis"  # whose finding README.md shows
 RECORDED = (STUDY, "aeslc", "dialogsum", "dialogsum-salience", "acl", "debian-zh", AXIS, "aeslc-axis")  # a page each
 ACROSS = (STUDY, "aeslc", "dialogsum", "acl")  # side by side on one page
@@ -168,7 +167,7 @@ def method_titles() -> Titles:
 
 def sentences() -> str:
     """README.md's findings, a line each."""
-    every = contents_of(SHOWN, "", read_tables(TABLES / SHOWN), method_titles()).findings
+    every = contents_of(STUDY, "", read_tables(TABLES / STUDY), method_titles()).findings
     first = [finding for finding in every if finding.corpus == every[0].corpus][:FINDINGS]
     return "".join(f"- {finding.markdown}\n" for finding in first)
 
@@ -179,6 +178,8 @@ def forecast() -> str:
     corpus = corpora_of(read_tables(TABLES / STUDY))[0]
     later = replace(corpus, tables=read_tables(TABLES / WHOLE))
     fits = corpus.rows("answers", metric=corpus.metric, basis="fit")
+    if not (fits and later.sizes):
+        raise PageError(f"tables of {STUDY if not fits else WHOLE} are missing, or have no forecast")
     twice = [row for row in fits if row["records"] == min(fit["records"] for fit in fits)]
     told = []
     for row in twice:

@@ -365,6 +365,7 @@ def configured(chart: Specification) -> Specification:
         "$schema": SCHEMA_URL,
         **chart,
         "background": "white",
+        "padding": {"left": 5, "top": 5, "bottom": 5, "right": 30},  # where the font is not there, names are wider
         "config": {
             "font": FONT,
             "aria": False,
