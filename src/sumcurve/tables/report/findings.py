@@ -87,12 +87,11 @@ class Titles(dict[str, str]):
 Brought = Callable[[Corpus, Titles], Iterable[Finding]]  # a capability's findings on a corpus
 
 
-def findings(tables: Records, titles: Mapping[str, str], brought: Sequence[Brought] = ()) -> list[Finding]:
+def findings(tables: Records, titles: Titles, brought: Sequence[Brought] = ()) -> list[Finding]:
     """The findings of a study, the most important first; `brought` are those of capabilities."""
-    names = Titles(titles)
     all_findings = []
     for place, corpus in enumerate(corpora_of(tables)):
-        here = [*_of_core(corpus, names), *(finding for more in brought for finding in more(corpus, names))]
+        here = [*_of_core(corpus, titles), *(finding for more in brought for finding in more(corpus, titles))]
         all_findings += [(finding.rank + (place and _elsewhere(finding)), place, finding) for finding in here]
     return [finding for *_, finding in sorted(all_findings, key=lambda ranked: ranked[:2])]
 
