@@ -270,6 +270,8 @@ def study_page(study: str) -> str:
     if not any(row.get("validation") for row in contents.records["scores_long"]):
         tested = [name for name, keys in settings["corpora"].items() if name in EXAMS and keys is not None]
         lines[place:place] = [line for name in tested for line in (validation_sentence(name), "")]
+    if study == STUDY:
+        lines[place + 2 : place + 2] = forecast().splitlines()
     place = lines.index("## Tables")
     lines[place:place] = readings(study, titles)
     # What is not of this code is said before anything else.
