@@ -37,7 +37,6 @@ from sumcurve.capabilities.people.answers import read_answers
 from sumcurve.capabilities.people.results import Results, results
 from sumcurve.capabilities.people.sheets import Key, read_key
 from sumcurve.capabilities.people.texts import REFERENCE
-from sumcurve.curves.verdict import chance
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.intervals import Estimate
 from sumcurve.store.records import write_text
@@ -175,7 +174,7 @@ def sentences() -> str:
 
 
 def forecast() -> str:
-    """What the default study's forecasts said of twice its records, and what was measured with them, a line each."""
+    """What the default study's forecasts said of twice its records, and what was measured with them."""
     titles = method_titles()
     corpus = corpora_of(read_tables(TABLES / STUDY))[0]
     later = replace(corpus, tables=read_tables(TABLES / WHOLE))
@@ -187,15 +186,11 @@ def forecast() -> str:
     for row in twice:
         (measured,) = later.rows("scores", records=later.largest, method=row["method"])
         expected, found = (interval(effect(*one)) for one in ((row, "score"), (measured, corpus.column)))
-        told.append(f"{titles[row['method']]} was forecast {expected} and has {found}")
+        told.append([titles[row["method"]], f"{row['leading']:.2f}", expected, found])
     ranking = later.rankings(corpus.metric)[later.largest]
     outcome = ". ".join(ranking.sentences(corpus.metric, titles.all))
-    likely = max(twice, key=lambda row: row["leading"])
-    first = f"{titles[likely['method']]} was forecast to lead there (probability {chance(likely['leading'], 1)})"
-    return (
-        f"- **With all {later.largest:,} records {'; '.join(told)} {corpus.metric}.**\n"
-        f"- **{first}.** Measured: {outcome}.\n"
-    )
+    header = [f"all {later.largest:,} records, {corpus.metric}", "probability of leading", "forecast", "measured"]
+    return f"{table(header, told)}\nMeasured with all {later.largest:,} records: {outcome}.\n"
 
 
 def axis() -> str:
@@ -271,7 +266,7 @@ def study_page(study: str) -> str:
         tested = [name for name, keys in settings["corpora"].items() if name in EXAMS and keys is not None]
         lines[place:place] = [line for name in tested for line in (validation_sentence(name), "")]
     if study == STUDY:
-        lines[place + 2 : place + 2] = forecast().splitlines()
+        lines[place:place] = ["## Forecast, and measured", "", *forecast().splitlines(), ""]
     place = lines.index("## Tables")
     lines[place:place] = readings(study, titles)
     # What is not of this code is said before anything else.

@@ -44,14 +44,14 @@ def _start(corpus: Corpus, row: Record) -> str:
     if row["bound"] == "≤" and fewer:
         blind = all(map(ignores_source, fewer))
         untested = "no significant source sensitivity" if blind else "not tested"
-        return f"ahead of it with {records} records (with fewer not ranked: {untested})"
+        return f"ahead of this prompt with {records} records (with fewer not ranked: {untested})"
     ends = row["ahead_from"].partition(" [")[2]  # of the interval; one where all of it is beyond the data
     records += f" [{ends}" if ", " in ends else ""
     bound = {
-        "≤": f"ahead of it already with {records} records, the fewest tried",
-        ">": f"not ahead of it with up to {records} records",
+        "≤": f"ahead of this prompt already with {records} records, the fewest tried",
+        ">": f"not ahead of this prompt with up to {records} records",
     }
-    return bound.get(row["bound"], f"ahead of it from about {records} records on")
+    return bound.get(row["bound"], f"ahead of this prompt from about {records} records on")
 
 
 def _lead(corpus: Corpus, row: Record) -> str:

@@ -222,6 +222,9 @@ def _baseline(corpus: Corpus, titles: Titles) -> Said | None:
         said = [f"{titles.all(better)} {_is(better)} significantly better than {baseline}"]
         whose = "Its lead" if len(better) == 1 else f"The lead of {titles[better[0]]}"
         said.append(f"{whose} is {interval(effect(nearest, 'difference'))} {metric}")
+    elif (worse := methods.get(WORSE)) and len(worse) == len(rows):
+        said = [f"{titles.all(worse)} {_is(worse)} significantly worse than {baseline}"]
+        return said, [_outcome(row) for row in every]
     elif EQUAL in methods or WORSE in methods:
         said = [f"No trained method is significantly better than {baseline}"]
     else:
@@ -399,7 +402,7 @@ def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
             sizes.setdefault(up_to, []).append(
                 f"{listed(pairs[:NAMED])} (probability "
                 f"{min(round(least, 2), 0.99) if len(pairs) == 1 else math.floor(100 * least) / 100:.2f}"
-                f"{'' if len(pairs) == 1 else ' or more, each singly'})"
+                f"{'' if len(pairs) == 1 else ' or more, each size alone'})"
             )
     if not sizes:
         return None

@@ -37,7 +37,7 @@ def test_names_and_marks_are_explained_where_they_first_stand():
     titles = Titles({"trans": "TRANS"}, {"trans": "Transformer with copying"})
     text = "\n".join(page(contents_of("acl", "ACL", tables, titles), {}))
     assert "| TRANS †: Transformer with copying |" in text
-    assert "† no significant source sensitivity" in text
+    assert "† not shown to use its source (no significant source sensitivity" in text
     assert text.count("references are not significantly likelier, by 0.1 nats a word,") == 1
     assert text.count("groups, such as packages, unseen in training") == 1
     assert "**On groups, such as packages, unseen in training (acl-unseen): With 10,000 records " in text
