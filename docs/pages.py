@@ -37,8 +37,8 @@ from sumcurve.capabilities.people.answers import read_answers
 from sumcurve.capabilities.people.results import Results, results
 from sumcurve.capabilities.people.sheets import Key, read_key
 from sumcurve.capabilities.people.texts import REFERENCE
-from sumcurve.curves.verdict import chance
 from sumcurve.settings.study import Bootstrap
+from sumcurve.statistics.intervals import Estimate
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import SYSTEMS
 from sumcurve.study.plan import Plan
@@ -61,7 +61,8 @@ RECORDED = (STUDY, "aeslc", "dialogsum", "dialogsum-salience", "acl", "debian-zh
 ACROSS = (STUDY, "aeslc", "dialogsum", "acl")  # side by side on one page
 SIZES = (1000, 10000)  # near which that page says who is best
 MANIFEST = "manifest-????????.json"  # of a whole study's tables
-FINDINGS = 4  # sentences of README.md
+FINDINGS = 3  # of README.md, which are about methods
+SHOWN = ("answers", "comparisons", "verdicts")  # tables of those
 DESCRIBED = "../reference/tables.md"  # what each table has
 SMALL = "Small models: rankings say nothing about full-size methods."
 MARK = "†"  # of a system without significant source sensitivity
@@ -168,12 +169,12 @@ def method_titles() -> Titles:
 def sentences() -> str:
     """README.md's findings, a line each."""
     every = contents_of(STUDY, "", read_tables(TABLES / STUDY), method_titles()).findings
-    first = [finding for finding in every if finding.corpus == every[0].corpus][:FINDINGS]
+    first = [one for one in every if one.corpus == every[0].corpus and one.table in SHOWN][:FINDINGS]
     return "".join(f"- {finding.markdown}\n" for finding in first)
 
 
 def forecast() -> str:
-    """What the default study's forecasts said of twice its records, and what was measured with them, a line each."""
+    """What the default study's forecasts said of twice its records, and what was measured with them."""
     titles = method_titles()
     corpus = corpora_of(read_tables(TABLES / STUDY))[0]
     later = replace(corpus, tables=read_tables(TABLES / WHOLE))
@@ -185,15 +186,11 @@ def forecast() -> str:
     for row in twice:
         (measured,) = later.rows("scores", records=later.largest, method=row["method"])
         expected, found = (interval(effect(*one)) for one in ((row, "score"), (measured, corpus.column)))
-        told.append(f"of {titles[row['method']]} {expected}, measured {found}")
+        told.append([titles[row["method"]], f"{row['leading']:.2f}", expected, found])
     ranking = later.rankings(corpus.metric)[later.largest]
-    outcome = ". ".join(ranking.sentences(f" {corpus.metric}", titles.all))
-    chances = listed([f"{titles[row['method']]} leads with {chance(row['leading'], 1)}" for row in twice])
-    return (
-        f"- **Forecast for twice the records, and measured with all {later.largest:,}:** {'; '.join(told)} "
-        f"{corpus.metric}.\n"
-        f"- **Forecast: {chances} probability.** Measured: {outcome}.\n"
-    )
+    outcome = ". ".join(ranking.sentences(corpus.metric, titles.all))
+    header = [f"all {later.largest:,} records, {corpus.metric}", "probability of leading", "forecast", "measured"]
+    return f"{table(header, told)}\nMeasured with all {later.largest:,} records: {outcome}.\n"
 
 
 def axis() -> str:
@@ -202,15 +199,19 @@ def axis() -> str:
     every = contents_of(AXIS, "", read_tables(TABLES / AXIS), titles).findings
     lines = [finding.markdown for finding in every if finding.table == "data_axis"]
     _, found = read_by_models(AXIS)
-    trained = {share.name: share.share.mean for share in found.shares if share.name != REFERENCE}
-    (best, most), *others = sorted(trained.items(), key=lambda pair: -pair[1])
-    people = next(share.share.mean for share in found.shares if share.name == REFERENCE)
+    shares = {one.name: one.share for one in found.shares}
+    people, (best, most), *others = shares.pop(REFERENCE), *sorted(shares.items(), key=lambda pair: -pair[1].mean)
     lines.append(
-        f"**Two language models that read {found.records} items blind call {most:.0f} % of the summaries of "
-        f"{' with '.join(system_of(best, titles))} records good, and {people:.0f} % of people's.** Of no other "
-        f"system do they call more than {max(share for _, share in others):.0f} % good, whatever its ROUGE-1 is."
+        f"**Two language models that read {found.records} items blind call {good(most)} of the summaries of "
+        f"{' with '.join(system_of(best, titles))} records good, and {good(people)} of people's.** Of no other "
+        f"system that they read do they call more than {others[0][1].mean:.0f} % good, whatever its ROUGE-1 is."
     )
     return "".join(f"- {line}\n" for line in lines)
+
+
+def good(share: Estimate) -> str:
+    """A share in percent with its interval."""
+    return f"{share.mean:.0f} % [{share.low:.0f}, {share.high:.0f}]"
 
 
 def settings_of(study: str) -> dict[str, Any]:
@@ -264,6 +265,8 @@ def study_page(study: str) -> str:
     if not any(row.get("validation") for row in contents.records["scores_long"]):
         tested = [name for name, keys in settings["corpora"].items() if name in EXAMS and keys is not None]
         lines[place:place] = [line for name in tested for line in (validation_sentence(name), "")]
+    if study == STUDY:
+        lines[place:place] = ["## Forecast, and measured", "", *forecast().splitlines(), ""]
     place = lines.index("## Tables")
     lines[place:place] = readings(study, titles)
     # What is not of this code is said before anything else.

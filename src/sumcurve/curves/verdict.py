@@ -39,7 +39,7 @@ class Verdict:
     undecided         none; `probability` is that of `first` being ahead at `size`
     ================  =============================================================================
 
-    `ahead` are the probabilities that `first` is ahead at `size`, at twice and at four times as much, each singly.
+    `ahead` are the probabilities that `first` is ahead at `size`, at twice and at four times as much, each size alone.
     `difference` are low, median and high of `first` minus `second` at `size`, in points of score, each end at
     `confidence`: a claim of a lead has its low end above 0.
     """
@@ -72,7 +72,7 @@ class Verdict:
         if self.kind == "ahead now":
             return (
                 f"{first} is ahead of {second} at {size} (probability {now}); {twice} that it is at {double}, "
-                f"{four_times} at {furthest}, each singly."
+                f"{four_times} at {furthest}, each size alone."
             )
         if self.kind == "overtaken" and self.between:
             low, high = map(shown, self.between)
@@ -84,7 +84,7 @@ class Verdict:
             )
         return (
             f"{first} or {second}: undecided. Probability that {first} is ahead: {now} at {size}, {twice} at {double}, "
-            f"{four_times} at {furthest}, each singly."
+            f"{four_times} at {furthest}, each size alone."
         )
 
     @property

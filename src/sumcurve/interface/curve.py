@@ -290,12 +290,12 @@ def _ahead(fits: Fits, ordered: Sequence[str], shown: Sizes) -> Iterator[str]:
         if since and verdict.kind == "ahead throughout":
             claimed = list(dict.fromkeys(chance(one.probability, one.confidence) for one, _ in of))
             noun = "probability" if len(claimed) == 1 else "probabilities"
-            singly = ", each singly" * (len(of) > 1)
+            singly = ", each size alone" * (len(of) > 1)
             yield f"{ahead}, and is forecast to stay ahead up to {furthest} ({noun} {listed(claimed)}{singly})."
         elif since and verdict.kind == "ahead now":
             yield (
                 f"{ahead}; whether it stays ahead is undecided: probability {now} at {shown(verdict.size)}, {twice} at "
-                f"{shown(TIMES[0] * verdict.size)}, {four_times} at {furthest}, each singly."
+                f"{shown(TIMES[0] * verdict.size)}, {four_times} at {furthest}, each size alone."
             )
         else:
             said = verdict.said(shown, " records" * (shown.unit == "records"))

@@ -60,7 +60,7 @@ class Random(_Baseline):
 
 
 class BestSentence(_Baseline):
-    title: ClassVar[str] = "the sentence nearest the first reference, cut"
+    title: ClassVar[str] = "the source's sentence nearest the reference, which it sees"
     role: ClassVar[Role] = "bound"
     needs: ClassVar[Mapping[str, str]] = {"annotation": "annotate"}
 

@@ -57,7 +57,7 @@ def test_undecided_gives_all_three_probabilities() -> None:
     assert found.ahead[1:] == pytest.approx((0.75 - np.log(2) / 8, 0.75 - np.log(4) / 8), abs=0.001)
     assert found.difference == pytest.approx((-0.16, 0.2, 0.56), abs=0.005)  # each end at 95 %
     assert found.sentence == (
-        "B or A: undecided. Probability that B is ahead: 0.75 at 2,000, 0.66 at 4,000, 0.58 at 8,000, each singly."
+        "B or A: undecided. Probability that B is ahead: 0.75 at 2,000, 0.66 at 4,000, 0.58 at 8,000, each size alone."
     )
 
 

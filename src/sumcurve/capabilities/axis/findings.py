@@ -22,16 +22,18 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         shots = f"{examples} example{'s' * (examples != 1)}"
         said = [f"{titles[model]} has {number(score, 1)} {metric} with {shots}, its best prompt"]
         said += [f"{titles[row['method']]} is {_start(corpus, row)}" for row in best]
-        said.append(f"With {largest} records {titles[most['method']]} leads it by {_lead(corpus, most)} {metric}")
+        said.append(f"With {largest} records {titles[most['method']]} {_lead(corpus, most)}")
         name, blind = corpus.blind or ("", score)
-        less = f", less than {titles[name]}, which no record trains ({number(blind, 1)})" if blind > score else ""
+        what = f" ({titles.about[name]})" if name in titles.about else ""
+        less = f". {titles[name]}{what} has {number(blind, 1)}" if blind > score else ""
         yield Finding(corpus.name, f"{said[0]}{less}.", f"By {metric} {'. '.join(said[1:])}.", "data_axis", 0.8)
     for row in {row["method"]: row for row in corpus.rows("data_axis")}.values():
         if over := effect(row, "over_random"):
             worth = f"Pretraining is worth {interval(over)} {row['metric']} to {titles[row['method']]}"
             head = f"{worth} with {number(row['largest'])} records."
             runs = " (one run: the interval covers items alone)" if row["over_random_covers"] == "items" else ""
-            text = f"Trained on the same records from random weights{runs}, its architecture scores that much lower."
+            same = "From random weights, trained on the same records by the same rule"
+            text = f"{same}{runs}, its architecture scores that much lower."
             yield Finding(corpus.name, head, text, "data_axis", 0.9)
 
 
@@ -42,18 +44,20 @@ def _start(corpus: Corpus, row: Record) -> str:
     if row["bound"] == "≤" and fewer:
         blind = all(map(ignores_source, fewer))
         untested = "no significant source sensitivity" if blind else "not tested"
-        return f"ahead of it with {records} records (with fewer not ranked: {untested})"
+        return f"ahead of this prompt with {records} records (with fewer not ranked: {untested})"
     ends = row["ahead_from"].partition(" [")[2]  # of the interval; one where all of it is beyond the data
     records += f" [{ends}" if ", " in ends else ""
     bound = {
-        "≤": f"ahead of it from at most {records} records on",
-        ">": f"not ahead of it with up to {records} records",
+        "≤": f"ahead of this prompt already with {records} records, the fewest tried",
+        ">": f"not ahead of this prompt with up to {records} records",
     }
-    return bound.get(row["bound"], f"ahead of it from about {records} records on")
+    return bound.get(row["bound"], f"ahead of this prompt from about {records} records on")
 
 
 def _lead(corpus: Corpus, row: Record) -> str:
-    """Lead at the largest size: with the interval of a test where there is one."""
+    """Lead over the prompt at the largest size: with the interval of a test, or not tested."""
     cells = {"metric": row["metric"], "first": row["method"], "first_records": row["largest"], "second": row["prompt"]}
     tested = corpus.rows("comparisons", **cells)
-    return interval(effect(tested[0], "difference")) if tested else number(row["lead"], 1)
+    if tested:
+        return f"leads it by {interval(effect(tested[0], 'difference'))} {row['metric']}"
+    return f"has {interval(effect(row, 'lead'))} {row['metric']} more (not tested)"

@@ -150,7 +150,7 @@ class Contents:
         if not all(entry.reads for entry in entries):
             is_explained = any(finding.table == "scores" for finding in self.findings[:SHOWN])
             meaning = "" if is_explained else f": {unshown(corpus)}"
-            notes.append(f"† no significant source sensitivity{meaning}; not ranked.")
+            notes.append(f"† not shown to use its source (no significant source sensitivity{meaning}); not ranked.")
             notes.append("Its text may still be made of source words.")
         if any(entry.template for entry in entries):
             notes.append("¶ writes most summaries by one sentence template.")
@@ -159,7 +159,8 @@ class Contents:
         if groups := [self.titles.all(group) for group in identical(corpus)]:
             notes.append(f"The same in every score: {'; '.join(groups)}.")
         if (effect := detectable(corpus)) is not None:
-            notes.append(f"Minimum detectable effect (80 % power): about {number(effect, 1)} {corpus.metric}.")
+            true = f"A true difference of about {number(effect, 1)} {corpus.metric}"
+            notes.append(f"{true} would be found significant with 80 % power.")
         return Board(corpus, entries, notes, [row for rows in self.brought for row in rows(corpus)])
 
 

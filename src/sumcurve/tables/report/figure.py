@@ -67,7 +67,7 @@ def figure(corpus: Corpus, titles: Titles, truth: Corpus | None = None) -> Speci
         }
         if chances:
             panel = replace(panel, labels={name: f"{titles[name]} ({text})" for name, text in chances.items()})
-            notes.append(f"In brackets: probability of leading at {number(furthest)} records.")
+            notes.append(f"In brackets: probability of being the best trained method at {number(furthest)} records.")
     if truth is not None:
         rows = truth.rows("scores", records=truth.largest)
         panel = replace(panel, truth=pd.DataFrame([_point(row, corpus.column) for row in rows], columns=LINE))

@@ -87,12 +87,11 @@ class Titles(dict[str, str]):
 Brought = Callable[[Corpus, Titles], Iterable[Finding]]  # a capability's findings on a corpus
 
 
-def findings(tables: Records, titles: Mapping[str, str], brought: Sequence[Brought] = ()) -> list[Finding]:
+def findings(tables: Records, titles: Titles, brought: Sequence[Brought] = ()) -> list[Finding]:
     """The findings of a study, the most important first; `brought` are those of capabilities."""
-    names = Titles(titles)
     all_findings = []
     for place, corpus in enumerate(corpora_of(tables)):
-        here = [*_of_core(corpus, names), *(finding for more in brought for finding in more(corpus, names))]
+        here = [*_of_core(corpus, titles), *(finding for more in brought for finding in more(corpus, titles))]
         all_findings += [(finding.rank + (place and _elsewhere(finding)), place, finding) for finding in here]
     return [finding for *_, finding in sorted(all_findings, key=lambda ranked: ranked[:2])]
 
@@ -223,6 +222,9 @@ def _baseline(corpus: Corpus, titles: Titles) -> Said | None:
         said = [f"{titles.all(better)} {_is(better)} significantly better than {baseline}"]
         whose = "Its lead" if len(better) == 1 else f"The lead of {titles[better[0]]}"
         said.append(f"{whose} is {interval(effect(nearest, 'difference'))} {metric}")
+    elif (worse := methods.get(WORSE)) and len(worse) == len(rows):
+        said = [f"{titles.all(worse)} {_is(worse)} significantly worse than {baseline}"]
+        return said, [_outcome(row) for row in every]
     elif EQUAL in methods or WORSE in methods:
         said = [f"No trained method is significantly better than {baseline}"]
     else:
@@ -400,7 +402,7 @@ def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
             sizes.setdefault(up_to, []).append(
                 f"{listed(pairs[:NAMED])} (probability "
                 f"{min(round(least, 2), 0.99) if len(pairs) == 1 else math.floor(100 * least) / 100:.2f}"
-                f"{'' if len(pairs) == 1 else ' or more, each singly'})"
+                f"{'' if len(pairs) == 1 else ' or more, each size alone'})"
             )
     if not sizes:
         return None

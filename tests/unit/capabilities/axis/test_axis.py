@@ -181,9 +181,16 @@ def found(**keys):
     """The finding of a study, and its rows in table data_axis."""
     results = Results(study(**keys), Bootstrap(resamples=100))
     tables = rows_of_tables({name: made(name, results) for name in TABLES})
-    titles = Titles({"tuned": "Tuned", "scratch": "Scratch", "prompted": "Model"})
+    about = {"lead": "the source's first sentences"}
+    titles = Titles({"tuned": "Tuned", "scratch": "Scratch", "prompted": "Model"}, about)
     (finding,) = findings(Corpus("news", tables), titles)
     return finding, tables
+
+
+def ends(row, column):
+    """A number of a row with its interval, as a sentence has it."""
+    middle, low, high = (f"{float(row[column + end]):.1f}".replace("-", "−") for end in ("", "_low", "_high"))
+    return f"{middle} [{low}, {high}]"
 
 
 def test_the_finding_is_of_the_best_prompt_with_bounds_where_the_data_end():
@@ -191,9 +198,9 @@ def test_the_finding_is_of_the_best_prompt_with_bounds_where_the_data_end():
     (row,) = (row for row in tables["data_axis"] if (row["method"], row["examples"]) == ("tuned", 4))
     assert finding.sentence == (
         f"Model has {float(row['prompt_score']):.1f} ROUGE-1 with 4 examples, its best prompt. "
-        f"By ROUGE-1 Tuned is ahead of it from about {row['ahead_from']} records on. "
-        "Scratch is not ahead of it with up to 10,000 records. "
-        f"With 10,000 records Tuned leads it by {float(row['lead']):.1f} ROUGE-1."  # no test has the pair
+        f"By ROUGE-1 Tuned is ahead of this prompt from about {row['ahead_from']} records on. "
+        "Scratch is not ahead of this prompt with up to 10,000 records. "
+        f"With 10,000 records Tuned has {ends(row, 'lead')} ROUGE-1 more (not tested)."
     )
     assert ", " in row["ahead_from"]
 
@@ -202,14 +209,13 @@ def test_a_poor_prompt_is_called_so_in_the_head_and_a_lead_has_the_interval_of_t
     finding, tables = found(prompts=(), zero=3.0)
     (lead,) = (row for row in tables["scores"] if row["method"] == "lead")
     assert finding.head == (
-        "Model has 3.9 ROUGE-1 with 0 examples, its best prompt, "
-        f"less than Lead, which no record trains ({float(lead['rouge1']):.1f})."
+        "Model has 3.9 ROUGE-1 with 0 examples, its best prompt. "
+        f"Lead (the source's first sentences) has {float(lead['rouge1']):.1f}."
     )
-    assert "Tuned is ahead of it from at most 10 records on. " in finding.sentence
+    assert "Tuned is ahead of this prompt already with 10 records, the fewest tried. " in finding.sentence
     pair = {"metric": "ROUGE-1", "first": "tuned", "second": "prompted-zero-shot"}
     (test,) = (row for row in tables["comparisons"] if pair.items() <= row.items())
-    lead = [f"{float(test[f'difference{end}']):.1f}" for end in ("", "_low", "_high")]
-    assert f"Tuned leads it by {lead[0]} [{lead[1]}, {lead[2]}] ROUGE-1." in finding.sentence
+    assert f"Tuned leads it by {ends(test, 'difference')} ROUGE-1." in finding.sentence
     assert finding.rank < 1  # before who is best
     assert not list(findings(Corpus("news", {"data_axis": []}), Titles({})))
 
@@ -220,7 +226,7 @@ def test_smaller_sizes_that_are_not_ranked_are_named_where_the_first_that_is_is_
     axis = [row | {"records": 10000, "bound": "≤"} for row in tables["data_axis"] if row["method"] == "scratch"]
     scores = [row | {"reads_source": reads} for row in tables["scores"]]
     (finding,) = findings(Corpus("news", tables | {"data_axis": axis, "scores": scores}), Titles({}))
-    assert f"scratch is ahead of it with 10,000 records (with fewer not ranked: {why}). " in finding.sentence
+    assert f"scratch is ahead of this prompt with 10,000 records (with fewer not ranked: {why}). " in finding.sentence
 
 
 def test_the_lead_over_random_weights_is_that_of_the_means_at_one_size():
