@@ -14,14 +14,7 @@ from typing import Any, Literal
 
 import yaml
 
-from sumcurve.fetch.hub import (
-    SHA256,
-    architecture_of,
-    endpoint,
-    fetch_file,
-    model_names,
-    reachable,
-)
+from sumcurve.fetch.hub import SHA256, architecture_of, endpoint, fetch_file, model_names, reachable
 from sumcurve.fetch.package import fetch_package
 from sumcurve.settings.base import PYPI
 from sumcurve.settings.config import Block, PlanError, read_mapping
