@@ -67,9 +67,9 @@ PAPERS = (
                 "Figure 1",
                 "two methods level at one size: who is ahead on more data",
                 SAME,
-                "make study STUDY=dialogsum",
-                ("config/studies/dialogsum.yaml", "tests/unit/curves/test_verdict.py"),
-                f"as a probability, table `verdicts`, which {WAITS}; the figure's own case is a test",
+                "make study",
+                (f"{STUDY}/verdicts.csv", "tests/unit/curves/test_verdict.py"),
+                "as a probability; the figure's own case is a test",
             ),
             Row(
                 "Figure 2",
@@ -237,8 +237,7 @@ PAPERS = (
                 SAME,
                 "make study",
                 (f"{STUDY}/extracts.csv",),
-                "recorded when the genetic searches kept the best parents; a study made now follows the text, with the "
-                "paper's two countings in table `oracle_details`",
+                "the genetic searches follow the text; the paper's two countings are in table `oracle_details`",
             ),
             Row(
                 "Table 2",
@@ -276,8 +275,8 @@ PAPERS = (
                 "correlation of the best number of sentences with features of the text",
                 SAME,
                 "make study",
-                ("docs/reference/tables.md",),
-                f"the best number is that of the optimal extract; table `oracle_details`, which {WAITS}",
+                (f"{STUDY}/oracle_details.csv",),
+                "the best number is that of the optimal extract",
             ),
         ),
         "ROUGE is not comparable: extracts are of docstrings below a class or module instead of articles. Nobody wrote "
