@@ -22,6 +22,12 @@ def key_of(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
 
 
+def check_clone() -> None:
+    """Raise PlanError where settings are to be written and there are none, before anything is fetched."""
+    if not (CONFIG / "studies").is_dir():
+        raise PlanError(f"{CONFIG.absolute() / 'studies'} is missing: run this in a clone of sumcurve, which has it")
+
+
 def home_of(path: Path, form: str) -> Path:
     """The home above `path`, which has the parts of `form` below it; PlanError where it has fewer."""
     above = list(path.parents)

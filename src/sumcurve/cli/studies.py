@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sumcurve.cli.messages import note
-from sumcurve.cli.places import CONFIG, RECORDS, STUDY, add_verb, lock
+from sumcurve.cli.places import CONFIG, RECORDS, STUDY, add_verb, check_clone, lock
 from sumcurve.corpora.store import PARTS
 from sumcurve.files.layout import Layout
 from sumcurve.machine import devices
@@ -419,9 +419,7 @@ def configuration(study: str | None, schema: bool) -> None:
     if schema:
         from sumcurve.study.schema import write
 
-        if not (CONFIG / "studies").is_dir():
-            raise PlanError(f"{CONFIG / 'studies'} is not here: schemas are written beside it, in a checkout")
-
+        check_clone()
         write(CONFIG)
     else:
         from sumcurve.study.resolved import resolved
@@ -433,6 +431,7 @@ def added(arguments: "argparse.Namespace") -> None:
     """Write a study of a user's corpus."""
     from sumcurve.study.add import add
 
+    check_clone()
     add(arguments, CONFIG, costs=cost_lines)
 
 
@@ -446,15 +445,15 @@ def sizes(text: str, least: int = 1) -> list[int]:
 
 def cost_lines(plan: Plan) -> list[str]:
     """Lines on the cost of a study by recorded studies, and on each measured card: work without an estimate first."""
-    from sumcurve.watch.estimate import amount, estimate, not_estimated
+    from sumcurve.watch.estimate import estimate, not_estimated
 
     lines: dict[str, None] = {}
     for card in (None, *measured_cards()):
         basis, recorded, device = measured_costs(card)
         estimated = estimate(plan, Path("results"), basis, None, recorded)
-        hours = amount(estimated.total, bool(estimated.unpriced))
         notes = (f"note: {note}" for note in estimated.notes)
-        lines |= dict.fromkeys((*not_estimated(estimated), f"core-hours to do, on {device}: {hours}", *notes))
+        hours = f"core-hours to do, on {device}: {estimated.amount()}"
+        lines |= dict.fromkeys((*not_estimated(estimated), hours, *notes))
     return [*lines]
 
 

@@ -28,6 +28,7 @@ from sumcurve.store.members import names_of_shards
 from sumcurve.store.records import write_text
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
+PICKLES = "no *.safetensors: other weights are pickles, which can run code, and are not read"
 PIPELINE = "config.cfg"  # what the folder of a spaCy pipeline holds
 LOCK_HEAD = """\
 # The sha256 of files of data sets of the hub, by commit, as the hub stated them when they were first asked for. A study
@@ -52,38 +53,29 @@ def sha256_of_model(folder: Path) -> str:
     if (folder / PIPELINE).is_file():
         return sha256_files(folder, names_of_shards(folder, PIPELINE_FILES))
     if not list(folder.glob("*.safetensors")):
-        raise CorpusError(
-            f"{folder} holds no *.safetensors: other weights are pickles, which can run code, and are not "
-            "read; save the model with `save_pretrained` of transformers, which writes safetensors"
-        )
+        raise CorpusError(f"{folder} holds {PICKLES}; save the model with `save_pretrained` of transformers")
     return sha256_files(folder, names_of_shards(folder, MODEL_FILES))
 
 
-def architecture_of(folder: Path) -> Literal["encoder-decoder", "decoder"]:
-    """Kind of model, by which transformers' auto class for a model's folder is chosen.
+def architecture_of(folder: Path) -> Literal["encoder-decoder", "decoder"] | None:
+    """Kind of model, by which transformers' auto class for a model's folder is chosen; None: it writes no text.
 
-    Its config.json names the class that wrote it, or at least the kind of model. CorpusError for a model that does not
-    write text.
+    Its config.json names the class that wrote it, or at least the kind of model. CorpusError where it cannot be read.
     """
     from transformers import AutoConfig
     from transformers.models.auto import modeling_auto
 
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, KeyError) as error:
-        raise CorpusError(
-            f"{folder}: transformers cannot read its config.json ({error}); save the model with `save_pretrained`"
-        ) from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        text = f"{folder}: transformers cannot read its config.json ({error}); give one that `save_pretrained` wrote"
+        raise CorpusError(text) from error
     alone = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
     decoder = alone.get(config.model_type, "") in (config.architectures or ())  # BART's decoder alone is one, too
     if config.model_type in modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES and not decoder:
         return "encoder-decoder"
-    if config.model_type in alone:
-        return "decoder"
-    raise CorpusError(
-        f"{folder}: a model of kind {config.model_type} writes no text: give an encoder-decoder or a language model of "
-        "transformers"
-    )
+    masked = modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES  # encoders, most of which have a decoder's class, too
+    return "decoder" if decoder or config.model_type in alone.keys() - masked.keys() else None
 
 
 def fetch_model(hub: str, revision: str, destination: Path) -> str:
@@ -107,10 +99,7 @@ def model_names(hub: str, revision: str) -> list[str]:
         there = HfApi(endpoint=endpoint()).list_repo_files(hub, revision=revision)
     names = [name for name in there if "/" not in name and any(fnmatch(name, pattern) for pattern in MODEL_FILES)]
     if not any(name.endswith(".safetensors") for name in names):
-        raise CorpusError(
-            f"{hub} at {revision} holds no *.safetensors: other weights are pickles, which can run code, and are not "
-            "read; name a commit that has them"
-        )
+        raise CorpusError(f"{hub} at {revision} holds {PICKLES}; name a commit that has safetensors")
     return names
 
 

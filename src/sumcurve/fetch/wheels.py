@@ -6,17 +6,38 @@ Nothing of a wheel is installed, imported or run. Nothing outside the standard l
 import email
 import os
 import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from sumcurve.machine.locks import locked, take
 from sumcurve.store.members import ArchiveError
+
+REMEDIES = {  # by words of pip
+    "DO NOT MATCH THE HASHES": "another wheel is there: pin its sha256 if you trust it, else fetch from another index",
+    "is invalid": "the wheel there is damaged: fetch it from another index",
+    "": "is there a network, and is this release still there?",
+}
 
 
 def normalized(name: str) -> str:
     """A distribution's name as indices compare it (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@contextmanager
+def fetching(parent: Path) -> Iterator[Path]:
+    """A new folder below `parent` for what is fetched; those that killed processes left are removed."""
+    for left in parent.glob(".fetching-*/lock"):
+        with left.open("a") as stream:
+            if take(stream):
+                shutil.rmtree(left.parent, ignore_errors=True)
+    with TemporaryDirectory(dir=parent, prefix=".fetching-") as place, locked(Path(place) / "lock"):
+        yield Path(place)
 
 
 def download(requirement: str, sha256: str | None, folder: Path, options: Sequence[str]) -> None:
@@ -35,9 +56,10 @@ def download(requirement: str, sha256: str | None, folder: Path, options: Sequen
     pip = subprocess.run(command, capture_output=True, text=True, env=environment)
     if pip.returncode or not list(folder.glob("*.whl")):
         output = (pip.stderr.strip() or pip.stdout.strip()).splitlines()[-3:]
+        remedy = next(remedy for words, remedy in REMEDIES.items() if words in pip.stderr)
         raise ArchiveError(
             f"pip cannot download a wheel of {requirement}{f' with sha256 {sha256}' if sha256 else ''} "
-            f"({' '.join(output) or 'it gave none'}): is there a network, and is this release still there?"
+            f"({' '.join(output) or 'it gave none'}): {remedy}"
         )
 
 

@@ -47,12 +47,11 @@ def hub_or_package(name: str) -> str:
 
 def revision_of(name: str, revision: str) -> str:
     """The commit on the hub, or the sha256 of a package's wheel, in small letters; ValueError where it is none."""
-    digits, what = (64, "sha256 of a wheel") if name.startswith(PYPI) else (40, "commit")
+    digits, what, remedy = 40, "commit", "as the hub shows under `History`, since branches and tags move"
+    if name.startswith(PYPI):
+        digits, what, remedy = 64, "sha256 of a wheel", "or none: `sumcurve model NAME` prints it as `revision`"
     if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", revision.lower()):
-        raise ValueError(
-            f"revision {revision!r} is no {what}: give all {digits} hex digits, since branches and tags move (the hub "
-            "shows them under `Files and versions`, `History`)"
-        )
+        raise ValueError(f"revision {revision!r} is no {what}: give all {digits} hex digits, {remedy}")
     return revision.lower()
 
 

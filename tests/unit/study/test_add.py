@@ -364,7 +364,7 @@ def test_a_data_set_and_two_models_of_the_hub_are_one_line_to_a_plan_and_its_cos
         r"NOT ESTIMATED: 9 of 18 trainings.*/(\w+).yaml: .*`sumcurve fetch (data/raw/model-\w+)`", printed
     )
     assert [method for method, _ in unpriced] == ["bart_base", "t5_small"]
-    assert re.search("core-hours to do, on a CPU: .* without what is not estimated", printed)
+    assert "core-hours to do, on a CPU: unknown, since no training is estimated: see NOT ESTIMATED\n" in printed
     assert re.search(r"tiny_news.yaml: 18 trainings, at 50, 100, 200 training records\n", printed)
     assert printed.endswith("next: make study STUDY=tiny_news\n")
     assert "name: " not in printed

@@ -7,7 +7,6 @@ the standard library is imported, but to read a list.
 
 import os
 import re
-import tempfile
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +15,7 @@ from http.client import HTTPException
 from pathlib import Path
 
 from sumcurve.fetch.addresses import without_password
-from sumcurve.fetch.wheels import download, licence_of, normalized
+from sumcurve.fetch.wheels import download, fetching, licence_of, normalized
 from sumcurve.store.members import CHUNK, TARS, ArchiveError, Limits, Member, sha256_file, tar_members, zip_members
 
 COLUMNS = ("name", "version", "file", "sha256")
@@ -150,8 +149,8 @@ def fetch(archives: Sequence[Archive], folder: Path, note: Callable[[str], None]
         path = folder / archive.file
         if path.is_file() and sha256_file(path) == archive.sha256:
             continue
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".fetching-") as place:
-            new = Path(place) / archive.file
+        with fetching(folder) as place:
+            new = place / archive.file
             if archive.url:
                 fetch_url(archive, new)
             else:
