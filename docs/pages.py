@@ -42,7 +42,7 @@ from sumcurve.statistics.intervals import Estimate
 from sumcurve.store.records import write_text
 from sumcurve.study.doors import SYSTEMS
 from sumcurve.study.plan import Plan
-from sumcurve.study.tables import contents_of
+from sumcurve.study.tables import PAGES, REPORT, contents_of
 from sumcurve.tables.ranking import effect
 from sumcurve.tables.report.facts import corpora_of, read_tables
 from sumcurve.tables.report.figure import write_figure
@@ -609,6 +609,14 @@ def filled(text: str, page: str) -> str:
     return BLOCK.sub(block, INLINE.sub(inline, text))
 
 
+def copy_report() -> None:
+    """Put the default study's report beside its page, where it was made here; its links lead to the recorded tables."""
+    made = TABLES / STUDY / PAGES / REPORT
+    if made.is_file():
+        text = re.sub(r'<a href="\.\./report\.html">(.*?)</a>', r"\1", made.read_text())  # Snakemake's is not in git
+        write_text(STUDIES / f"{STUDY}-report.html", text.replace('href="../', f'href="../../results/tables/{STUDY}/'))
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--study", default=STUDY, help="do nothing unless this study has a page")
@@ -624,6 +632,7 @@ def main() -> None:
         for study in RECORDED:
             (STUDIES / f"{study}.md").write_text(study_page(study))
         (STUDIES / "across.md").write_text(across_page())
+        copy_report()
     except PageError as error:
         sys.exit(f"pages: {error}")
 
