@@ -57,7 +57,7 @@ class Panel:
     lines of `fitted`, by method; without one its name stands behind the last point.
     """
 
-    title: str | Mapping[str, str]
+    title: str | Mapping[str, Any]
     x_title: str
     points: pd.DataFrame
     levels: pd.DataFrame

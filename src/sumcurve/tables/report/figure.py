@@ -56,7 +56,7 @@ def figure(corpus: Corpus, titles: Titles, truth: Corpus | None = None) -> Speci
         [(title, score.value, score.low, score.high, False) for title, score in levels], columns=[*panel.levels]
     )
     panel = replace(panel, levels=frame, ticks=panel.ticks[-6:])
-    notes = []
+    notes = []  # a line each
     if forecasts:
         notes.append("Dashed: forecast.")
         furthest = max(row["records"] for row in forecasts)
@@ -67,13 +67,13 @@ def figure(corpus: Corpus, titles: Titles, truth: Corpus | None = None) -> Speci
         }
         if chances:
             panel = replace(panel, labels={name: f"{titles[name]} ({text})" for name, text in chances.items()})
-            notes.append(f"In brackets: probability of being the best trained method at {number(furthest)} records.")
+            notes[0] += f" In brackets: probability of being the best trained method at {number(furthest)} records."
     if truth is not None:
         rows = truth.rows("scores", records=truth.largest)
         panel = replace(panel, truth=pd.DataFrame([_point(row, corpus.column) for row in rows], columns=LINE))
         notes.append("Crosses: measured later.")
     if notes:
-        panel = replace(panel, title={"text": f"{corpus.shown} on the test set", "subtitle": " ".join(notes)})
+        panel = replace(panel, title={"text": f"{corpus.shown} on the test set", "subtitle": notes})
     looks = chart.looks_of(set(panel.points.method))
     return chart.curves(panel, looks, WIDTH, HEIGHT)
 
