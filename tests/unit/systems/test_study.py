@@ -177,7 +177,7 @@ def test_humans_stand_beside_systems_by_the_jackknife_alone(several):
     shown_tables = {name: tables[name] for name in ("scores", "references")}
     html = page(of_results, shown_tables, Contents("mine", "", rows_of(tables), Titles({})), {})
     assert '<th class="number">ROUGE-1, jackknife</th>' in html
-    _, _, bounds = html.partition('<th colspan="6">upper bounds</th>')
+    _, _, bounds = html.partition('<th colspan="6">see the reference</th>')
     assert "<tr><td>human (mean of 3), against the others</td>" in bounds
 
 

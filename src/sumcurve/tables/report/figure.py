@@ -71,7 +71,7 @@ def figure(corpus: Corpus, titles: Titles, truth: Corpus | None = None) -> Speci
     if truth is not None:
         rows = truth.rows("scores", records=truth.largest)
         panel = replace(panel, truth=pd.DataFrame([_point(row, corpus.column) for row in rows], columns=LINE))
-        notes.append("Crosses: measured later.")
+        notes.append("Crosses: measured, and not given to the fit.")
     if notes:
         panel = replace(panel, title={"text": f"{corpus.shown} on the test set", "subtitle": notes})
     looks = chart.looks_of(set(panel.points.method))

@@ -213,7 +213,8 @@ def _baseline(corpus: Corpus, titles: Titles) -> Said | None:
     rows = sorted((row for row in every if row["metric"] == metric), key=lambda row: -row["difference"])
     if not rows:
         return None
-    baseline = f"{titles[rows[0]['second']]}, the best baseline"
+    size = f", with {number(corpus.largest)} records" if len(corpus.sizes) > 1 else ""
+    baseline = f"{titles[rows[0]['second']]}, the best baseline{size}"
     methods: dict[str, list[str]] = {}
     for row in rows:
         methods.setdefault(_outcome(row), []).append(row["first"])

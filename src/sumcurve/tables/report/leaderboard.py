@@ -46,7 +46,7 @@ class Entry:
     @property
     def group(self) -> str:
         """Heading above the rows of its kind, empty for trained methods; a page sorts rows by it."""
-        return {"trained": "", "outside": "from outside", "baseline": "not trained"}.get(self.role, "upper bounds")
+        return {"trained": "", "outside": "from outside", "baseline": "not trained"}.get(self.role, "see the reference")
 
 
 def leaderboard(corpus: Corpus, titles: Titles, baselines: int = BEST) -> list[Entry]:
