@@ -202,14 +202,14 @@ def axis() -> str:
     shares = {one.name: one.share for one in found.shares}
     people, (best, most), *others = shares.pop(REFERENCE), *sorted(shares.items(), key=lambda pair: -pair[1].mean)
     lines.append(
-        f"**Two language models that read {found.records} items blind call {good(most)} of the summaries of "
-        f"{' with '.join(system_of(best, titles))} records good, and {good(people)} of people's.** Of no other "
+        f"**Two language models that read {found.records} items blind call {in_percent(most)} of the summaries of "
+        f"{' with '.join(system_of(best, titles))} records good, and {in_percent(people)} of people's.** Of no other "
         f"system that they read do they call more than {others[0][1].mean:.0f} % good, whatever its ROUGE-1 is."
     )
     return "".join(f"- {line}\n" for line in lines)
 
 
-def good(share: Estimate) -> str:
+def in_percent(share: Estimate) -> str:
     """A share in percent with its interval."""
     return f"{share.mean:.0f} % [{share.low:.0f}, {share.high:.0f}]"
 

@@ -23,7 +23,7 @@ def key_of(path: Path) -> str:
 
 
 def check_clone() -> None:
-    """Raise PlanError where settings are to be written and there are none, before anything is fetched."""
+    """Raise PlanError outside of a clone, where there are no settings to write to."""
     if not (CONFIG / "studies").is_dir():
         raise PlanError(f"{CONFIG.absolute() / 'studies'} is missing: run this in a clone of sumcurve, which has it")
 

@@ -197,3 +197,8 @@ def chance(probability: float, claim: float) -> str:
     if probability > 0.99:
         return "above 0.99"
     return "below 0.01" if probability < 0.01 else f"{probability:.{digits(probability, claim)}f}"
+
+
+def short_chance(probability: float) -> str:
+    """Two digits, as `chance` has them, for a label: "> 0.99" in place of "above 0.99"."""
+    return chance(probability, 1).replace("above", ">").replace("below", "<")

@@ -11,7 +11,7 @@ import numpy as np
 from sumcurve.curves.fit import FURTHEST, LEAST_SIZES, Array, Curves, Extrapolation, Fits, NoCurve, fit_curves
 from sumcurve.curves.runs import curves_of_runs
 from sumcurve.curves.scale import CEILING, TINY, Scale
-from sumcurve.curves.verdict import Verdict, chance, claims, digits, verdicts
+from sumcurve.curves.verdict import Verdict, chance, claims, digits, short_chance, verdicts
 from sumcurve.files.layout import Layout
 from sumcurve.files.sheet import Source
 from sumcurve.interface.items import mixed_units, warnings_of
@@ -103,8 +103,7 @@ class CurveResult(Result):
         beyond = pd.DataFrame(dashed).rename(columns={"size": "x", "middle": "score"})
         at, most = FURTHEST * float(self.fits.largest.min()), float(self.fits.largest.max())
         labels = {
-            name: f"{name} ({chance(share, 1).replace('above', '>').replace('below', '<')})"
-            for name, share in self.fits.leading(self.fits.methods, at).items()
+            name: f"{name} ({short_chance(share)})" for name, share in self.fits.leading(self.fits.methods, at).items()
         }
         band = f"{100 * self.fits.settings.confidence:g} %"
         about = f"Dashed: forecast. Bands: {band}." + " Lower is better." * (self.scale.factor < 0)
@@ -290,8 +289,8 @@ def _ahead(fits: Fits, ordered: Sequence[str], shown: Sizes) -> Iterator[str]:
         if since and verdict.kind == "ahead throughout":
             claimed = list(dict.fromkeys(chance(one.probability, one.confidence) for one, _ in of))
             noun = "probability" if len(claimed) == 1 else "probabilities"
-            singly = ", each size alone" * (len(of) > 1)
-            yield f"{ahead}, and is forecast to stay ahead up to {furthest} ({noun} {listed(claimed)}{singly})."
+            alone = ", each pair alone" * (len(of) > 1)
+            yield f"{ahead}, and is forecast to stay ahead up to {furthest} ({noun} {listed(claimed)}{alone})."
         elif since and verdict.kind == "ahead now":
             yield (
                 f"{ahead}; whether it stays ahead is undecided: probability {now} at {shown(verdict.size)}, {twice} at "

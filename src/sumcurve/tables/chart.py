@@ -34,6 +34,7 @@ PICTURES = (".svg", ".png")
 DASHES = ([6, 3], [2, 2], [6, 2, 1, 2], [3, 2], [6, 2, 1, 2, 1, 2], [9, 4])  # of untrained systems, by name
 FITTED = [5, 3]
 CROSS = "M-1,-1L1,1M-1,1L1,-1"
+CURVE = ["method", "x", "score", "low", "high"]  # columns of curves beyond the data
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 GREY, INK = "#6b6b6b", "#222222"
 TEXT, LINE, ROW = 11, 13, 22  # pixels of a letter, of a line of text, of a row of dots
@@ -51,10 +52,10 @@ class Panel:
     `points` (method, system, step, x, score, low, high, reads; x of a logarithmic axis): a row for each size of a
     method, by rising `step`; of `costs` at x lines may turn back, and intervals are bars.
     `levels` (method, score, low, high, bound): untrained systems, of which a `bound` may be out of sight. `fitted`
-    (method, x, score, low, high): curves beyond the data, and `truth`, of the same columns, what was measured there
-    later. `above` (name, score): bounds to be written. `front` (x,
-    score): the best for its cost. `zero` is the place of 0 on the axis, left of a break. `labels` are texts behind the
-    lines of `fitted`, by method; without one its name stands behind the last point.
+    (method, x, score, low, high): curves beyond the data, and `truth`, of the same columns, what was measured there.
+    `above` (name, score): bounds to be written. `front` (x, score): the best for its cost. `zero` is the place of 0 on
+    the axis, left of a break. `labels` are texts behind the lines of `fitted`, by method; without one its name stands
+    behind the last point.
     """
 
     title: str | Mapping[str, Any]
@@ -62,8 +63,8 @@ class Panel:
     points: pd.DataFrame
     levels: pd.DataFrame
     ticks: Sequence[float] = ()
-    fitted: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["method", "x", "score", "low", "high"]))
-    truth: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["method", "x", "score", "low", "high"]))
+    fitted: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CURVE))
+    truth: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CURVE))
     above: Sequence[tuple[str, float]] = ()
     front: Sequence[tuple[float, float]] = ()
     zero: float | None = None

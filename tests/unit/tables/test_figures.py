@@ -125,7 +125,7 @@ def test_a_studys_figure_has_forecasts_from_the_last_score_on_and_what_was_measu
         (row["method"], row["records"], row["rouge1"]) for row in last
     }
     names = {row["system"] for row in written(chart)}
-    assert {f"pcov ({chance(answers['pcov', 4 * largest]['leading'], 1).replace('above ', '>')})"} <= names
+    assert {f"pcov ({chance(answers['pcov', 4 * largest]['leading'], 1).replace('above', '>')})"} <= names
 
 
 def test_fitted_curves_are_dashed(framed, long_curves) -> None:

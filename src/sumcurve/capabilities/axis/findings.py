@@ -24,9 +24,9 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         said += [f"{titles[row['method']]} is {_start(corpus, row)}" for row in best]
         said.append(f"With {largest} records {titles[most['method']]} {_lead(corpus, most)}")
         name, blind = corpus.blind or ("", score)
-        what = f" ({titles.about[name]})" if name in titles.about else ""
-        less = f". {titles[name]}{what} has {number(blind, 1)}" if blind > score else ""
-        yield Finding(corpus.name, f"{said[0]}{less}.", f"By {metric} {'. '.join(said[1:])}.", "data_axis", 0.8)
+        about = f" ({titles.about[name]})" if name in titles.about else ""
+        better = f". {titles[name]}{about} has {number(blind, 1)}" if blind > score else ""
+        yield Finding(corpus.name, f"{said[0]}{better}.", f"By {metric} {'. '.join(said[1:])}.", "data_axis", 0.8)
     for row in {row["method"]: row for row in corpus.rows("data_axis")}.values():
         if over := effect(row, "over_random"):
             worth = f"Pretraining is worth {interval(over)} {row['metric']} to {titles[row['method']]}"

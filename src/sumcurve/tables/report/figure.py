@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from sumcurve.curves.verdict import chance
+from sumcurve.curves.verdict import short_chance
 from sumcurve.tables import chart
-from sumcurve.tables.chart import Specification
+from sumcurve.tables.chart import CURVE, Specification
 from sumcurve.tables.figures import panel_of
 from sumcurve.tables.ranking import effect
 from sumcurve.tables.report.facts import Corpus, Record
@@ -17,7 +17,6 @@ from sumcurve.tables.report.leaderboard import leaderboard
 from sumcurve.tables.table import number
 
 WIDTH, HEIGHT = 460, 300  # pixels of the panel
-LINE = ["method", "x", "score", "low", "high"]  # columns of forecasts, as a panel has them
 
 
 def write_figure(
@@ -43,7 +42,7 @@ def figure(corpus: Corpus, titles: Titles, truth: Corpus | None = None) -> Speci
         trained.assign(system=trained.method.map(lambda name: titles[name])),
         corpus.column,
         f"{corpus.shown} on the test set",
-        fitted=pd.DataFrame(_dashed(corpus, forecasts), columns=LINE),
+        fitted=pd.DataFrame(_dashed(corpus, forecasts), columns=CURVE),
     )
     if not panel.points.method.duplicated().any():
         return None
@@ -61,7 +60,7 @@ def figure(corpus: Corpus, titles: Titles, truth: Corpus | None = None) -> Speci
         notes.append("Dashed: forecast.")
         furthest = max(row["records"] for row in forecasts)
         chances = {
-            row["method"]: chance(row["leading"], 1).replace("above ", ">").replace("below ", "<")
+            row["method"]: short_chance(row["leading"])
             for row in forecasts
             if row["records"] == furthest and row.get("leading") is not None
         }
@@ -70,7 +69,7 @@ def figure(corpus: Corpus, titles: Titles, truth: Corpus | None = None) -> Speci
             notes[0] += f" In brackets: probability of being the best trained method at {number(furthest)} records."
     if truth is not None:
         rows = truth.rows("scores", records=truth.largest)
-        panel = replace(panel, truth=pd.DataFrame([_point(row, corpus.column) for row in rows], columns=LINE))
+        panel = replace(panel, truth=pd.DataFrame([_point(row, corpus.column) for row in rows], columns=CURVE))
         notes.append("Crosses: measured, and not given to the fit.")
     if notes:
         panel = replace(panel, title={"text": f"{corpus.shown} on the test set", "subtitle": notes})

@@ -403,7 +403,7 @@ def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
             sizes.setdefault(up_to, []).append(
                 f"{listed(pairs[:NAMED])} (probability "
                 f"{min(round(least, 2), 0.99) if len(pairs) == 1 else math.floor(100 * least) / 100:.2f}"
-                f"{'' if len(pairs) == 1 else ' or more, each size alone'})"
+                f"{'' if len(pairs) == 1 else ' or more, each pair alone'})"
             )
     if not sizes:
         return None
