@@ -1,8 +1,10 @@
 """Findings about metrics without a passed validation on a corpus."""
 
+import re
 from collections.abc import Iterator
 
 from sumcurve.capabilities.exam.evidence import NOT_VALIDATED
+from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.tables.report.facts import Corpus
 from sumcurve.tables.report.findings import Finding, Titles
 from sumcurve.tables.table import listed
@@ -39,5 +41,12 @@ def _names(titles: dict[str, list[str]]) -> str:
 
 
 def _outcomes(titles: dict[str, list[str]]) -> str:
+    """Outcomes with the names of checks, and what each of these checks measures."""
     outcomes = ", ".join(f"{listed(names)} ({outcome})" for outcome, names in titles.items())
-    return f"Validation has not passed on this corpus: {outcomes}."
+    named = set(re.findall(r"[a-z_]+", " ".join(titles)))
+    checks = "".join(
+        f" Check {name}: {rule.value} ({rule.threshold:g} or more is asked for)."
+        for name, rule in thresholds().rows.items()
+        if name in named
+    )
+    return f"Validation has not passed on this corpus: {outcomes}.{checks}"
