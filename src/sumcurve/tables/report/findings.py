@@ -142,7 +142,6 @@ def _of_core(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         (3.5, "scores", _source(corpus, titles)),
         (4.5, "descriptions", _template(corpus, titles)),
         (2.7, "verdicts", _beyond(corpus, titles)),
-        (2.8, "answers", _forecast(corpus, titles)),
         (6.8, "own_searches", _own_searches(corpus, titles)),
         (0.5, "phases", _reward(corpus, titles)),
         (7.0, "phases", _phases(corpus, titles)),
@@ -404,7 +403,7 @@ def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
             sizes.setdefault(up_to, []).append(
                 f"{listed(pairs[:NAMED])} (probability "
                 f"{min(round(least, 2), 0.99) if len(pairs) == 1 else math.floor(100 * least) / 100:.2f}"
-                f"{'' if len(pairs) == 1 else ' or more, each pair alone'})"
+                f"{'' if len(pairs) == 1 else ' or more, each size alone'})"
             )
     if not sizes:
         return None
@@ -414,17 +413,6 @@ def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
     if without := [name for name in ranked if name not in fitted]:
         said.append(f"Nothing is forecast for {titles.all(without)}, whose curves have no fit")
     return said, [BETTER if row["verdict"] in says else EQUAL for row in rows]
-
-
-def _forecast(corpus: Corpus, titles: Titles) -> Said | None:
-    """Scores that are forecast for the nearest size beyond the data, the best first."""
-    rows = corpus.rows("answers", metric=corpus.metric, basis="fit")
-    if not rows:
-        return None
-    first, *others = [row for row in rows if row["records"] == rows[0]["records"]][:NAMED]
-    score = f"{titles[first['method']]} is forecast to have {interval(effect(first, 'score'))} {corpus.metric}"
-    behind = [f"{titles[row['method']]} {number(row['score'], 1)}" for row in others]
-    return [f"With {number(first['records'])} records {listed([score, *behind])}"], []
 
 
 def _own_searches(corpus: Corpus, titles: Titles) -> Said | None:

@@ -86,20 +86,6 @@ def test_each_forecast_is_said_with_the_records_that_it_goes_up_to():
     assert "4,000 records x is forecast to stay ahead of y" in second
 
 
-def test_scores_are_forecast_also_where_no_pair_is_decided():
-    tables = read_tables(STORED / "acl") | {"verdicts": []}
-    corpus = Corpus(tables["scores"][0]["corpus"], tables)
-    row = corpus.rows("answers", metric=corpus.metric)[0] | {"basis": "fit", "records": 20_000}
-    scores = {"score_low": 39.0, "score_high": 43.06}
-    tables["answers"] = [one for one in tables["answers"] if one["basis"] != "fit"] + [
-        row | {"method": "x", "score": 41.24} | scores,
-        row | {"method": "y", "score": 40.0} | scores,
-        row | {"method": "x", "score": 42.0, "records": 40_000} | scores,
-    ]
-    said = [finding.head for finding in findings_of(tables, Titles({})) if "forecast" in finding.head]
-    assert said == [f"With 20,000 records x is forecast to have 41.2 [39.0, 43.1] {corpus.metric} and y 40.0."]
-
-
 def test_significant_is_what_table_comparisons_says(recorded):
     for name in dict.fromkeys(row["corpus"] for row in recorded["scores"]):
         corpus = Corpus(name, recorded)
