@@ -3,12 +3,12 @@
 `studies/STUDY/results.tar.xz` holds manifests, History, summaries and values of items of all trainings of a study, once
 they are finished. Until then each finished training has a file, `studies/STUDY/trainings/RUN.tar.xz`. Another checkout
 takes them up (`restore`) and goes on from there. Folders that need the weights of several trainings (contrasts) count
-as a training; scores that need those of a run stand with the first of their runs.
+as a training, and so do outputs of prompted models; scores that need those of a run stand with the first of their runs.
 
 No file holds weights, vocabularies or text of a corpus. Summaries are in it where the study says that they may be
 passed on (`corpora.NAME.committed`): scores that summaries give again are then left out. Values of items are stored as
-tables (`sumcurve.share.item_tables`), a table a scorer. Untrained systems are left out: their outputs are text of the
-corpus, and cheap to make.
+tables (`sumcurve.share.item_tables`), a table a scorer. Extracts and other untrained systems are left out: their outputs
+are text of the corpus, and cheap to make.
 
 Restored folders have the manifests that were written where they were made, so that their content, and the names of all
 folders made from them, are the same there and here. `committed.json` beside a manifest lists the files that were left
@@ -82,13 +82,13 @@ def trainings(plan: Plan) -> list[str]:
 
 
 def of_training(plan: Plan, run: str) -> list[Folder]:
-    """Return a training, its outputs and their scores, in the order of the steps.
+    """Return a training, its outputs and their scores, in the order of the steps; of a prompted model its output.
 
     For the first of several runs that score outputs: also scores of outputs that no training decoded.
     """
     first, decoded = plan.folder(run), plan.named("outputs", "decode")
     outputs = [folder for folder in decoded if folder.specification["run"] == run]
-    keys, decoded_keys = {folder.key for folder in outputs}, {folder.key for folder in decoded}
+    keys, decoded_keys = {run, *(folder.key for folder in outputs)}, {folder.key for folder in decoded}
     alike = {folder.key for folder in plan.named("runs", first.kind)}
     scores = [
         folder

@@ -200,6 +200,19 @@ def test_summaries_that_may_be_passed_on_are_committed_instead_of_what_they_give
     assert scorers == {"reading"}
 
 
+def test_outputs_of_prompted_models_count_as_trainings():
+    """They take hours to make again; extracts do not."""
+    plan = Plan.read(ROOT / "config", "data-axis")
+    prompted = {folder.key for folder in plan.named("outputs", "chat")}
+    assert prompted <= {*committed.trainings(plan)}
+    for key in prompted:
+        (output, *scores) = committed.of_training(plan, key)
+        assert output.key == key
+        assert {one.key for one in scores} == {
+            one.key for one in plan.named("scores") if one.specification.get("output") == key
+        }
+
+
 def test_a_file_of_another_study_is_refused_and_a_folder_that_lacks_files_is_completed(plan, made, place, tmp_path):
     other = Plan.read(ROOT / "config", "demo")
     with pytest.raises(CommitError, match="is of study smoke, not of demo"):

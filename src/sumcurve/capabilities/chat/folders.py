@@ -65,5 +65,7 @@ KINDS: dict[str, Kind] = {
         version=Chat.version,
         mem_mb=4000,
         minutes=1440,
+        committed=("summaries.jsonl", "usage.json", "timings.csv"),
+        leads_file=True,
     ),
 }
