@@ -7,8 +7,8 @@ as a training, and so do outputs of prompted models; scores that need those of a
 
 No file holds weights, vocabularies or text of a corpus. Summaries are in it where the study says that they may be
 passed on (`corpora.NAME.committed`): scores that summaries give again are then left out. Values of items are stored as
-tables (`sumcurve.share.item_tables`), a table a scorer. Extracts and other untrained systems are left out: their outputs
-are text of the corpus, and cheap to make.
+tables (`sumcurve.share.item_tables`), a table a scorer. Extracts and other untrained systems are left out: what they
+write is text of the corpus, and cheap to make.
 
 Restored folders have the manifests that were written where they were made, so that their content, and the names of all
 folders made from them, are the same there and here. `committed.json` beside a manifest lists the files that were left

@@ -4,8 +4,8 @@ Kept since they were recorded: in the recorded studies corpora, untrained system
 Moved since then: proofs of best extracts, contrasts and labels, and what reads them (`dodged` and `escaped`,
     `extractive-optimum`); with the one stopping rule and the losses of reinforcement trainings and readers, and what is
     made of them. Recorded ones stand for nothing that is planned now, until studies are recorded anew.
-New: trainings with 2,000 records, and DialogSum's with 3,000, in place of larger ones; the same words for every dialogue.
-    Nothing recorded has them.
+New: trainings with 2,000 records, and DialogSum's with 3,000, in place of larger ones; the same words for
+    every dialogue. Nothing recorded has them.
 Given up: names of what is deleted (mini-BART in acl, aeslc and dialogsum; the studies docstrings-large, docstrings-all,
     salience, pretraining, aeslc-axis and fairseq). They vanish, and nobody plans them again.
 
