@@ -87,22 +87,26 @@ class Contents:
         )
 
     @property
-    def leading(self) -> Finding | None:
-        """Finding that answers the question: which method is best at the largest size; None where none is ranked."""
+    def leading(self) -> list[Finding]:
+        """Findings that answer the question: which method is best at the largest size, and whether methods beat the
+        best baseline. None where no method is ranked."""
         if not self.findings:
-            return None
+            return []
         corpus = self.corpora[0]
-        is_ranked = any(ranking.standings for ranking in corpus.rankings(corpus.metric).values())
-        about = (one for one in self.findings if (one.corpus, one.table) == (corpus.name, "answers"))
-        return next(about, None) if is_ranked else None
+        if not any(ranking.standings for ranking in corpus.rankings(corpus.metric).values()):
+            return []
+        here = [one for one in self.findings if one.corpus == corpus.name]
+        firsts = [next((one for one in here if one.table == table), None) for table in ("answers", "comparisons")]
+        return [one for one in firsts if one is not None]
 
     @property
     def headline(self) -> str:
         """Answer to the question, without marks; where no method is ranked, the reason and the scores."""
         if not self.corpora:
             return ""
-        if self.leading is not None:
-            return self.leading.sentence
+        if self.leading:
+            first, *others = self.leading
+            return " ".join([first.sentence, *(one.head for one in others)])
         corpus = self.corpora[0]
         entries = [entry for entry in leaderboard(corpus, self.titles, 1) if entry.score and entry.role != "bound"]
         trained = [entry for entry in entries if entry.role == "trained"]

@@ -59,12 +59,16 @@ def further(rich_study, invented, settings, answered, told, printed, marked_stud
 
 
 def test_tables_are_golden(rich_tables, further, tmp_path):
-    """Where they are not what they were, raise `sumcurve.tables.VERSION` and write the file anew."""
+    """Where they are not what they were, raise `sumcurve.tables.VERSION` and write the file anew.
+
+    Pages are no record: they stand in no manifest, and other tests are about them.
+    """
     for names, results in further.items():
         for name in names:
             write_table(made(name, results), tmp_path)
     made_now = hashes(rich_tables) | hashes(tmp_path)
-    differing = golden.differences("tables.txt", {f"{VERSION}/{name}": digest for name, digest in made_now.items()})
+    recorded = {f"{VERSION}/{name}": digest for name, digest in made_now.items() if not name.startswith("pages/")}
+    differing = golden.differences("tables.txt", recorded)
     assert not differing, "\n".join(differing)
 
 
