@@ -37,6 +37,7 @@ from sumcurve.capabilities.people.answers import read_answers
 from sumcurve.capabilities.people.results import Results, results
 from sumcurve.capabilities.people.sheets import Key, read_key
 from sumcurve.capabilities.people.texts import REFERENCE
+from sumcurve.settings.config import read_study
 from sumcurve.settings.study import Bootstrap
 from sumcurve.statistics.intervals import Estimate
 from sumcurve.store.records import write_text
@@ -215,8 +216,8 @@ def in_percent(share: Estimate) -> str:
 
 
 def settings_of(study: str) -> dict[str, Any]:
-    """A study's file as it is written, without what it extends."""
-    settings: dict[str, Any] = yaml.safe_load((ROOT / "config" / "studies" / f"{study}.yaml").read_text())
+    """A study's file over what it extends."""
+    settings: dict[str, Any] = read_study(ROOT / "config" / "studies" / f"{study}.yaml").plain()
     return settings
 
 
