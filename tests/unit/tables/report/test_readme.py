@@ -40,7 +40,7 @@ def test_names_and_marks_are_explained_where_they_first_stand():
     assert "† not shown to use its source (no significant source sensitivity" in text
     assert text.count("references are not significantly likelier, by 0.1 nats a word,") == 1
     assert text.count("groups, such as packages, unseen in training") == 1
-    assert "**On groups, such as packages, unseen in training (acl-unseen): With 10,000 records " in text
+    assert "**On groups, such as packages, unseen in training (acl-unseen): With 3,000 records " in text
     tables = read_tables(STORED / "dialogsum-salience")
     text = "\n".join(page(contents_of("salience", "Salience", tables, titles), {}))
     assert "The same in every score: ent and ent_loss; ent_base and ent_gold." in text
