@@ -67,7 +67,10 @@ def test_who_is_forecast_to_be_overtaken_is_said():
         row |= {"verdict": "overtaken", "first": "x", "second": "y", "probability": 0.849}
         found = [finding for finding in findings_of(tables, Titles({})) if finding.corpus == corpus.name]
         (said,) = (finding for finding in found if finding.table == "verdicts")
-        for part in (f"up to {row['up_to_records']:,} records", "x is forecast to be overtaken by y (probability 0.85)"):
+        for part in (
+            f"up to {row['up_to_records']:,} records",
+            "x is forecast to be overtaken by y (probability 0.85)",
+        ):
             assert part in said.head
 
 
