@@ -361,12 +361,20 @@ def across_page() -> str:
         table(["near", "corpus", "records", "by mean ROUGE-1", "significantly best"], body).strip(),
         f"† no significant source sensitivity. Ranks are those of table answers; single runs are not tested. {SMALL}",
         caution([corpus.name for corpus in corpora]),
+        older([name for name in ACROSS if not is_current(name)]),
         side_by_side.settings_sentence(corpora, titles),
         "![ROUGE-1 over training records, a panel a corpus, methods in the same colours](across.svg)",
         "Bands: 95 %. Hollow: †. Scores of two corpora are not comparable.",
         f"Rank correlations, crossings and shares of variance: `sumcurve across {' '.join(ACROSS)} --out FOLDER`.",
     ]
     return "\n\n".join(filter(None, lines)) + "\n"
+
+
+def older(studies: Sequence[str]) -> str:
+    """State whose tables older code made: its trainings may have had other rules."""
+    if not studies:
+        return ""
+    return f"Tables of {listed(studies)} are of an older version of the code, with other rules of training."
 
 
 def caution(names: Sequence[str]) -> str:
