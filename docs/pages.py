@@ -371,10 +371,10 @@ def across_page() -> str:
 
 
 def older(studies: Sequence[str]) -> str:
-    """State whose tables older code made: its trainings may have had other rules."""
+    """State of which studies older code made the tables."""
     if not studies:
         return ""
-    return f"Tables of {listed(studies)} are of an older version of the code, with other rules of training."
+    return f"Tables of {listed(studies)} are of an older version of the code; their trainings may have had other rules."
 
 
 def caution(names: Sequence[str]) -> str:

@@ -88,8 +88,10 @@ class Contents:
 
     @property
     def leading(self) -> list[Finding]:
-        """Findings that answer the question: which method is best at the largest size, and whether methods beat the
-        best baseline. None where no method is ranked."""
+        """Findings that answer the question; empty where no method is ranked.
+
+        They are the best method at the largest size, and how methods stand to the best baseline.
+        """
         if not self.findings:
             return []
         corpus = self.corpora[0]

@@ -68,7 +68,8 @@ def page(
     name, _, about = results.study.title.partition(". ")
     corpora = [corpus.name for corpus in contents.corpora]
     common = _common(results)
-    others = [finding for at, finding in enumerate(headed(findings)) if findings[at] not in contents.leading]
+    shown_whole = contents.leading[:1]  # by the headline
+    others = [finding for at, finding in enumerate(headed(findings)) if findings[at] not in shown_whole]
     readings = [Reading(results, examples) for examples in results.study.examples if examples.items]
     environment = html()
     item = environment.from_string((HERE / "item.html").read_text(encoding="utf-8"))

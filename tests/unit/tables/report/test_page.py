@@ -264,6 +264,8 @@ def test_the_first_screen_answers(opened, rich):
     answer = shown.run("document.querySelector('.headline').textContent").strip()
     assert answer.startswith(found[0].sentence)
     assert ", the best baseline" in answer.removeprefix(found[0].sentence)
+    baseline = next(one for one in found if (one.corpus, one.table) == (found[0].corpus, "comparisons"))
+    assert baseline.head in shown.run("document.querySelector('#findings').textContent")
     shown.run("scrollTo(0, document.documentElement.scrollHeight)")
     assert shown.run("document.querySelector('nav').getBoundingClientRect().top") == 0
     methods = shown.run(
