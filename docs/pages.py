@@ -256,8 +256,9 @@ def study_page(study: str) -> str:
     titles, settings = titles_of(study), settings_of(study)
     corpora = {name: " ".join((keys or {}).get("title", "").split()) for name, keys in settings["corpora"].items()}
     corpora = {name: title for name, title in corpora.items() if title}
-    read_tokens = {name: corpus.source_tokens for name, corpus in Plan.read(ROOT / "config", study).corpora.items()}
-    contents = contents_of(study, title_of(study), read_tables(TABLES / study), titles, corpora, read_tokens)
+    read = Plan.read(ROOT / "config", study).corpora
+    lengths = {name: (corpus.source_tokens, corpus.search.max_tokens) for name, corpus in read.items()}
+    contents = contents_of(study, title_of(study), read_tables(TABLES / study), titles, corpora, lengths)
     shown = contents.corpora[0]
     truth = replace(shown, tables=read_tables(TABLES / WHOLE)) if study == STUDY else None
     figure = f"{study}.svg" if write_figure(shown, titles, STUDIES, study, truth=truth) else ""

@@ -30,7 +30,7 @@ def report(home, monkeypatch, corpus, *flags):
     plan = Plan.read(Path("config"), "added")
     tables = tables_of(home, plan)
     (folder,) = plan.named("corpora", "corpus")
-    text = (home / "results/tables/added/README.md").read_text()
+    text = (home / "results/tables/added/pages/README.md").read_text()
     return plan, Corpus(home / "results" / folder.key), tables, text
 
 

@@ -238,7 +238,7 @@ def examples(plan: Plan, results: Path, corpus: str, outputs: Sequence[tuple[Sco
         for record, text in part.with_text
         if record.id in written
     }
-    return Examples(corpus, seed, settings.source_tokens, [sizes[name] for name in drawn])
+    return Examples(corpus, seed, settings.source_tokens, settings.search.max_tokens, [sizes[name] for name in drawn])
 
 
 def collect(plan: Plan, results: Path, partial: bool = False) -> Study:

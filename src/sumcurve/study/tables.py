@@ -25,16 +25,16 @@ from sumcurve.tables.report.readme import first_sentence, page
 from sumcurve.tables.results import Results
 from sumcurve.tables.table import Table, write_table
 
-PAGES, FIGURES = "pages", "figures"  # folders; pages are HTML: one each for Snakemake's report, and REPORT
-REPORT = "report.html"  # the page that people read
-ANSWERS = "answers"  # the figure of README.md
+PAGES, FIGURES = "pages", "figures"  # folders; pages are README, REPORT, and one for Snakemake's report on each table
+REPORT, README = "report.html", "README.md"  # the page that people read, and in Markdown
+ANSWERS = "answers"  # the figure of README
 
 
 def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     """Write every table that has a row, and the figures, into `folder`; returns the paths of all files.
 
     Tables come as CSV, those that are not of the appendix with a page each in `PAGES`, too. Figures, in
-    `FIGURES`, are those of `tables.figures`. README.md and the page `REPORT` state the findings.
+    `FIGURES`, are those of `tables.figures`. `README` and `REPORT`, in `PAGES`, state the findings.
     Raises EvidenceError where the evidence does not fit.
     """
     results = Results(study, settings)
@@ -51,9 +51,9 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
             write_text(folder / PAGES / f"{place}-{name}.html", tables[name].html())
     write_figures(results, with_levels(results, tables), folder / FIGURES)
     corpora = {table.corpus: table.title for table in study.statistics}
-    read_tokens = {examples.corpus: examples.read_tokens for examples in study.examples}
+    lengths = {one.corpus: (one.read_tokens, one.most_tokens) for one in study.examples}
     titles = Titles(results.titles, results.about)
-    contents = contents_of(folder.name, study.title, rows_of(tables), titles, corpora, read_tokens)
+    contents = contents_of(folder.name, study.title, rows_of(tables), titles, corpora, lengths)
     captions = {name: heading(tables[name], results) for name in TABLES if tables[name].rows}
     write_readme(folder, results, contents, captions)
     images = {path.stem: path.read_bytes() for path in sorted((folder / FIGURES).glob("*.svg"))}
@@ -74,27 +74,24 @@ def contents_of(
     records: Records,
     titles: Titles,
     described: Mapping[str, str] = MappingProxyType({}),
-    read_tokens: Mapping[str, int] = MappingProxyType({}),
+    lengths: Mapping[str, tuple[int, int]] = MappingProxyType({}),
 ) -> Contents:
     """Contents of a study's pages, with capabilities' findings and published results."""
     brought = [capability.leaderboard_rows for capability in CAPABILITIES.values()]
-    return Contents(study, title, records, titles, findings_of(records, titles), described, brought, read_tokens)
+    return Contents(study, title, records, titles, findings_of(records, titles), described, brought, lengths)
 
 
 def write_readme(folder: Path, results: Results, contents: Contents, captions: Mapping[str, str]) -> None:
-    """Write README.md with its figure."""
+    """Write README with its figure."""
     study, figure = results.study, ""
     drawn = folder / FIGURES
     if contents.findings and write_figure(contents.corpora[0], contents.titles, drawn, ANSWERS, study.in_part):
-        figure = f"{FIGURES}/{ANSWERS}.svg"
-    lines = page(contents, captions, figure, [results.notes.caveat])
+        figure = f"../{FIGURES}/{ANSWERS}.svg"
+    lines = page(contents, captions, figure, [results.notes.caveat], "../")
     if study.in_part:
         lines[1:1] = ["", f"**{study.in_part}**"]
-    lines += [
-        "The page `pages/report.html`, made beside these tables and not in git, has the summaries themselves.",
-        "",
-    ]
-    write_text(folder / "README.md", "\n".join(lines))
+    lines += [f"[{REPORT}]({REPORT}) has the summaries themselves.", ""]
+    write_text(folder / PAGES / README, "\n".join(lines))
 
 
 def heading(table: Table, results: Results) -> str:

@@ -6,7 +6,7 @@ Nothing is imported here: the Snakefile reads the names on every parse.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-VERSION = 34  # of all tables, their README.md and figures: raise it in the commit that changes a byte of one
+VERSION = 34  # of all tables and figures: raise it in the commit that changes a byte of one
 
 
 @dataclass(frozen=True)

@@ -227,11 +227,15 @@ class Example:
 
 @dataclass(frozen=True)
 class Examples:
-    """Test items of a corpus that were drawn by `seed`, in the order of the draw; `read_tokens` limits sources."""
+    """Test items of a corpus that were drawn by `seed`, in the order of the draw.
+
+    Trained methods read the first `read_tokens` of a source; baselines write `most_tokens` at most.
+    """
 
     corpus: str
     seed: int
     read_tokens: int
+    most_tokens: int
     items: Sequence[Example]
 
 

@@ -258,7 +258,7 @@ def read(outputs: Sequence[ScoredOutput], corpus: str, count: int = 12) -> Examp
         items.append(
             Example(f"{corpus}/{number}", [" ".join(source)], [[f"Reference {number}", HOSTILE]], source, summaries)
         )
-    return Examples(corpus, 7, 400, items)
+    return Examples(corpus, 7, 400, 100, items)
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ def test_it_ranks_nobody_there_and_the_first_page_says_why(study, settings, tmp_
     why = "ROUGE-1 counts no word in 30 of 40 references; mode unicode or characters reads other scripts"
     assert results.unread(corpus, "rouge1") == why
     write_study(tmp_path / "t", blind, settings)
-    page = (tmp_path / "t" / "README.md").read_text()
+    page = (tmp_path / "t" / "pages" / "README.md").read_text()
     assert f"**Metrics that find no words rank no method.** {why}. " in page
     assert f"‡ {why}. Not ranked: rows are in the order of names." in page
     assert f"{corpus}: {why}: not ranked." in (tmp_path / "t" / "pages" / "report.html").read_text()

@@ -1,8 +1,10 @@
 """Findings about metrics without a passed validation on a corpus."""
 
+import re
 from collections.abc import Iterator
 
 from sumcurve.capabilities.exam.evidence import NOT_VALIDATED
+from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.tables.report.facts import Corpus
 from sumcurve.tables.report.findings import Finding, Titles
 from sumcurve.tables.table import listed
@@ -23,10 +25,12 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         head = f"Rankings by {_names(failed)} are left out (‡)."
         none = "No method is ranked, since no metric is validated on this corpus."
         rank = 2.4 if is_ranked else 0.1
-        yield Finding(corpus.name, head if is_ranked else none, _outcomes(failed), "scores_long", rank)
+        text = f"{_outcomes(failed)}{_checks(failed)}"
+        yield Finding(corpus.name, head if is_ranked else none, text, "scores_long", rank)
     if ranking:
         head = f"Treat rankings by {_names(ranking)} with care."
-        yield Finding(corpus.name, head, _outcomes(ranking), "scores_long", 2.45)
+        text = f"{_outcomes(ranking)}{'' if failed else _checks(ranking)}"
+        yield Finding(corpus.name, head, text, "scores_long", 2.45)
 
 
 def _add(titles: dict[str, list[str]], outcome: str, title: str) -> None:
@@ -41,3 +45,9 @@ def _names(titles: dict[str, list[str]]) -> str:
 def _outcomes(titles: dict[str, list[str]]) -> str:
     outcomes = ", ".join(f"{listed(names)} ({outcome})" for outcome, names in titles.items())
     return f"Validation has not passed on this corpus: {outcomes}."
+
+
+def _checks(titles: dict[str, list[str]]) -> str:
+    """What the checks measure that outcomes name."""
+    named = set(re.findall(r"[a-z_]+", " ".join(titles)))
+    return "".join(f" Check {name}: {rule.value}." for name, rule in thresholds().rows.items() if name in named)

@@ -1,4 +1,4 @@
-"""Contents of all pages of a study: README.md beside its tables, the page for browsers, pages of the documentation."""
+"""Contents of all pages of a study: README.md, the page for browsers, pages of the documentation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,8 +51,9 @@ class Board:
 class Contents:
     """The rows of a study's tables, how methods are called, and the findings.
 
-    `study` is its name in commands. By corpus: `described` describes it, and so the task; `read_tokens` of a source are
-    read by trained methods. `brought` are published results by capabilities, which stand below leaderboards.
+    `study` is its name in commands. By corpus: `described` describes it, and so the task; `lengths` are the tokens of a
+    source that trained methods read, and those of a baseline's summary at most. `brought` are published results by
+    capabilities, which stand below leaderboards.
     """
 
     study: str
@@ -62,7 +63,7 @@ class Contents:
     findings: Sequence[Finding] = ()
     described: Mapping[str, str] = field(default_factory=dict)
     brought: Sequence[Brought] = ()
-    read_tokens: Mapping[str, int] = field(default_factory=dict)
+    lengths: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @cached_property
     def corpora(self) -> list[Corpus]:
@@ -138,8 +139,10 @@ class Contents:
             sizes = sorted({row["records"] for row in trained})
             rows["training records"] = listed([number(size) for size in sizes]) + chosen
             rows["methods"] = runs(trained, self.titles)
-        if corpus.name in self.read_tokens:
-            rows["input"] = f"trained methods read the first {number(self.read_tokens[corpus.name])} tokens of a source"
+        if corpus.name in self.lengths:
+            read, most = map(number, self.lengths[corpus.name])
+            rows["input"] = f"trained methods read the first {read} tokens of a source"
+            rows["baselines"] = f"their summaries, and the best single sentence, are cut after {most} tokens"
         return rows
 
     @property

@@ -25,7 +25,7 @@ NAMED = 4  # methods that a sentence names
 BETTER, WORSE, EQUAL, NOT_TESTED = "better", "worse", "no significant difference", "not tested"  # of a test
 NO_WINNER = "no winner"
 LOWERED = 0.001  # of a reward, the last digit that is printed
-UNSEEN = "groups, such as packages, unseen in training"
+UNSEEN = "whole groups unseen in training"
 ELSEWHERE = 4  # addition to the rank of sentences on a corpus that is not the study's first
 BASELINES = {  # titles of systems of the core that are not trained
     "lead": "Lead",
@@ -142,6 +142,7 @@ def _of_core(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         (3.5, "scores", _source(corpus, titles)),
         (4.5, "descriptions", _template(corpus, titles)),
         (2.7, "verdicts", _beyond(corpus, titles)),
+        (2.8, "answers", _forecast(corpus, titles)),
         (6.8, "own_searches", _own_searches(corpus, titles)),
         (0.5, "phases", _reward(corpus, titles)),
         (7.0, "phases", _phases(corpus, titles)),
@@ -187,7 +188,10 @@ def _sizes(rankings: Mapping[int, Ranking], titles: Titles) -> Said | None:
     sizes: dict[str, list[str]] = {}
     for records, ranking in smaller[::-1]:
         claim, untested = ranking.claim(titles.all), [standing.name for standing in ranking.of("untested")]
-        claim += f" ({titles.all(untested)} {_is(untested)} not tested)" if untested and "leads" in claim else ""
+        behind = [standing.name for standing in ranking.of("behind")]
+        if ranking.outcome == BETTER:
+            claim += f" over {titles.all(behind)}" if len(behind) <= NAMED else ""
+            claim += f" ({titles.all(untested)} {_is(untested)} not tested)" if untested else ""
         sizes.setdefault(claim, []).insert(0, number(records))
     return [f"With {listed(some)} records {claim}" for claim, some in sizes.items()], []
 
@@ -221,8 +225,9 @@ def _baseline(corpus: Corpus, titles: Titles) -> Said | None:
     if better := methods.get(BETTER):
         nearest = next(row for row in rows if row["first"] == better[0])
         said = [f"{titles.all(better)} {_is(better)} significantly better than {baseline}"]
-        whose = "Its lead" if len(better) == 1 else f"The lead of {titles[better[0]]}"
-        said.append(f"{whose} is {interval(effect(nearest, 'difference'))} {metric}")
+        which = "It" if len(better) == 1 else titles[better[0]]
+        above = f"{interval(effect(nearest, 'difference'))} {metric} above {titles[nearest['second']]}"
+        said.append(f"{which} is {above}")
     elif (worse := methods.get(WORSE)) and len(worse) == len(rows):
         said = [f"{titles.all(worse)} {_is(worse)} significantly worse than {baseline}"]
         return said, [_outcome(row) for row in every]
@@ -403,7 +408,7 @@ def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
             sizes.setdefault(up_to, []).append(
                 f"{listed(pairs[:NAMED])} (probability "
                 f"{min(round(least, 2), 0.99) if len(pairs) == 1 else math.floor(100 * least) / 100:.2f}"
-                f"{'' if len(pairs) == 1 else ' or more, each size alone'})"
+                f"{'' if len(pairs) == 1 else ' or more, each pair alone'})"
             )
     if not sizes:
         return None
@@ -413,6 +418,17 @@ def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
     if without := [name for name in ranked if name not in fitted]:
         said.append(f"Nothing is forecast for {titles.all(without)}, whose curves have no fit")
     return said, [BETTER if row["verdict"] in says else EQUAL for row in rows]
+
+
+def _forecast(corpus: Corpus, titles: Titles) -> Said | None:
+    """Scores that are forecast for the nearest size beyond the data, the best first."""
+    rows = corpus.rows("answers", metric=corpus.metric, basis="fit")
+    if not rows:
+        return None
+    first, *others = [row for row in rows if row["records"] == rows[0]["records"]][:NAMED]
+    score = f"{titles[first['method']]} is forecast to have {interval(effect(first, 'score'))} {corpus.metric}"
+    behind = [f"{titles[row['method']]} {number(row['score'], 1)}" for row in others]
+    return [f"With {number(first['records'])} records {listed([score, *behind])}"], []
 
 
 def _own_searches(corpus: Corpus, titles: Titles) -> Said | None:

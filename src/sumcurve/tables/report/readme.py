@@ -22,9 +22,7 @@ def page(
     folder: str = "",
     described: str = "",
 ) -> list[str]:
-    """The lines of a page; `captions` are of its tables, which are below `folder`.
-
-    Where the page `described` describes the tables, the README of `folder` lists them.
+    """The lines of a page; `captions` are of its tables, which are below `folder`; `described` is a page on all tables.
 
     Holds no measured time, so that equal evidence gives equal bytes.
     """
@@ -55,11 +53,11 @@ def page(
     if figure:
         lines += [f"![Score against records]({figure})", ""]
     lines += ["## Tables", ""]
-    if described:
-        return [*lines, f"[All tables]({folder}README.md), [what each has]({described}).", ""]
     for name, caption in captions.items():
         lines.append(f"- [{name}]({folder}{name}.csv): {without_markup(caption)}")
     others = [f"[{name}]({folder}{name}.csv)" for name in contents.records if name not in captions]
+    if described:
+        return [*lines, f"{', '.join(others)} ([what each has]({described})).", ""]
     lines += ["", f"More, without a caption: {', '.join(others)}." if others else "", ""]
     return lines
 

@@ -89,6 +89,20 @@ def test_each_forecast_is_said_with_the_records_that_it_goes_up_to():
     assert "4,000 records x is forecast to stay ahead of y" in second
 
 
+def test_scores_are_forecast_also_where_no_pair_is_decided():
+    tables = read_tables(STORED / "acl") | {"verdicts": []}
+    corpus = Corpus(tables["scores"][0]["corpus"], tables)
+    row = corpus.rows("answers", metric=corpus.metric)[0] | {"basis": "fit", "records": 20_000}
+    scores = {"score_low": 39.0, "score_high": 43.06}
+    tables["answers"] = [one for one in tables["answers"] if one["basis"] != "fit"] + [
+        row | {"method": "x", "score": 41.24} | scores,
+        row | {"method": "y", "score": 40.0} | scores,
+        row | {"method": "x", "score": 42.0, "records": 40_000} | scores,
+    ]
+    said = [finding.head for finding in findings_of(tables, Titles({})) if "forecast" in finding.head]
+    assert said == [f"With 20,000 records x is forecast to have 41.2 [39.0, 43.1] {corpus.metric} and y 40.0."]
+
+
 def test_significant_is_what_table_comparisons_says(recorded):
     for name in dict.fromkeys(row["corpus"] for row in recorded["scores"]):
         corpus = Corpus(name, recorded)
@@ -270,7 +284,7 @@ def test_a_size_at_which_the_others_ignore_their_source_says_who_is_ranked(ranke
     tables["answers"] = [row for row in tables["answers"] if row["records"] != 380 or row["method"] in ranked]
     every = findings_of(tables, Titles({"pcov": "PCOV"}))
     (finding,) = (one for one in every if one.table == "answers" and words in one.sentence)
-    assert finding.head == "With 761 and 1,585 records PCOV leads."
+    assert finding.head == "With 761 and 1,585 records PCOV leads over trans."
     assert finding.text == words
 
 
@@ -280,7 +294,7 @@ def test_a_single_run_is_not_tested_at_the_smaller_sizes_that_have_it():
     (finding,) = (one for one in findings_of(tables, Titles({})) if one.head.startswith("With 3,000 records"))
     assert "(pgrl is not tested)" not in finding.head
     assert 3000 not in single
-    assert "With 1,000 records pcov leads (pgrl is not tested)." in finding.text
+    assert "With 1,000 records pcov leads over trans (pgrl is not tested)." in finding.text
     assert 1000 in single
 
 
@@ -304,7 +318,7 @@ def test_findings_on_another_corpus_begin_with_it_and_a_held_out_part_says_once_
     assert [one.head for one in headed([first, *others])] == [
         first.head,
         f"On notes: {first.head}",
-        f"On groups, such as packages, unseen in training (notes-unseen): {first.head}",
+        f"On whole groups unseen in training (notes-unseen): {first.head}",
         f"On notes-unseen: {first.head}",
     ]
 

@@ -72,7 +72,7 @@ def test_text_of_records_stays_text(elements, hostile, rich):
 
 
 def test_it_loads_nothing_and_leads_to_files_beside_it(elements, rich):
-    beside = {"../report.html", "../README.md", *(f"../{name}.csv" for name, table in rich[1].items() if table.rows)}
+    beside = {"../report.html", "README.md", *(f"../{name}.csv" for name, table in rich[1].items() if table.rows)}
     for tag, attributes in elements.found:
         for name in ("src", "href", "srcset", "action"):
             address = attributes.get(name, "#")

@@ -1,4 +1,4 @@
-"""The README of a study's tables, as GitHub shows it."""
+"""The page of a study in Markdown."""
 
 import re
 from dataclasses import replace
@@ -15,13 +15,13 @@ STORED = Path(__file__).parents[4] / "results" / "tables"
 
 
 def test_it_leads_to_every_table_and_to_nothing_else(rich_tables, rich):
-    text = (rich_tables / "README.md").read_text()
+    text = (rich_tables / "pages" / "README.md").read_text()
     links = re.findall(r"\]\(([^)]+)\)", text)
-    assert all((rich_tables / link).is_file() for link in links)
+    assert all((rich_tables / "pages" / link).is_file() for link in links)
     _, tables, contents, _ = rich
     for name in (*TABLES, *APPENDIX):
-        assert (f"{name}.csv" in links) == bool(tables[name].rows)
-    assert "figures/answers.svg" in links
+        assert (f"../{name}.csv" in links) == bool(tables[name].rows)
+    assert "../figures/answers.svg" in links
     assert text.count("\n- **") == min(SHOWN, len(contents.findings))
 
 
@@ -39,8 +39,8 @@ def test_names_and_marks_are_explained_where_they_first_stand():
     assert "| TRANS †: Transformer with copying |" in text
     assert "† not shown to use its source (no significant source sensitivity" in text
     assert text.count("references are not significantly likelier, by 0.1 nats a word,") == 1
-    assert text.count("groups, such as packages, unseen in training") == 1
-    assert "**On groups, such as packages, unseen in training (acl-unseen): With 3,000 records " in text
+    assert text.count("whole groups unseen in training") == 1
+    assert "**On whole groups unseen in training (acl-unseen): With 3,000 records " in text
     tables = read_tables(STORED / "dialogsum-salience")
     text = "\n".join(page(contents_of("salience", "Salience", tables, titles), {}))
     assert "The same in every score: ent and ent_loss; ent_base and ent_gold." in text
@@ -69,16 +69,17 @@ def test_it_says_what_is_asked_what_to_type_and_what_overlapping_brackets_mean()
     assert "| methods | abs and pcov at 4 sizes with 3 seeds; trans at 3 sizes with 3 seeds |" in text
 
 
-def test_tables_that_another_page_describes_are_listed_by_their_own_readme_alone():
+def test_tables_that_another_page_describes_stand_without_captions():
     tables = read_tables(STORED / "docstrings")
-    captions = {"scores": "Mean scores."}
+    contents = contents_of("s", "S", tables, Titles({}))
     listed, short = (
-        "\n".join(page(contents_of("s", "S", tables, Titles({})), captions, described=described))
-        for described in ("", "tables.md")
+        "\n".join(page(contents, captions, described=described))
+        for captions, described in (({"scores": "Mean scores."}, ""), ({}, "tables.md"))
     )
     assert "- [scores](scores.csv): Mean scores." in listed
-    assert "[All tables](README.md), [what each has](tables.md)." in short
     assert "- [scores](scores.csv)" not in short
+    tables_line = next(line for line in short.splitlines() if "[what each has](tables.md)" in line)
+    assert all(f"[{name}]({name}.csv)" in tables_line for name in tables)
 
 
 def test_examples_of_a_prompt_are_no_training_records():
