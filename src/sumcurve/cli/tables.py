@@ -26,7 +26,11 @@ def add_parsers(verbs: Verbs) -> None:
         group=STUDIES,
     )
     command.add_argument("--partial", action="store_true", help="of what is finished, and say so")
-    command.add_argument("--form", choices=("tex", "html"), help="in this form, into scratch/tables/<study>/")
+    command.add_argument(
+        "--form",
+        choices=("tex", "items"),
+        help="LaTeX, or the values of test items as Parquet, into scratch/tables/<study>/ instead",
+    )
 
 
 def tables(path: Path, partial: bool = False) -> None:
@@ -82,10 +86,14 @@ def tables(path: Path, partial: bool = False) -> None:
 
 
 def tables_in(form: str, path: Path) -> None:
-    """Write a study's tables in another form, beside its other temporary files; recorded tables stay as they are."""
+    """Write a study's tables in another form, or the values of its items, beside its other temporary files.
+
+    Recorded tables stay as they are.
+    """
     from sumcurve.study.collect import collect
     from sumcurve.study.doors import TABLES
     from sumcurve.study.tables import made
+    from sumcurve.tables.items import write_items
     from sumcurve.tables.results import Results
     from sumcurve.tables.table import write_table
     from sumcurve.watch import verify
@@ -94,9 +102,12 @@ def tables_in(form: str, path: Path) -> None:
     plan = Plan.read(CONFIG, path.name)
     results = path.parents[1]
     verify.folders(plan, results).require()
-    evidence = Results(collect(plan, results), plan.settings.bootstrap)
-    folder = home / "scratch" / "tables" / path.name
+    study, folder = collect(plan, results), home / "scratch" / "tables" / path.name
     folder.mkdir(parents=True, exist_ok=True)
-    for name in TABLES:
-        write_table(made(name, evidence), folder, form)
-    note(f"{folder}: tables as {form}")
+    if form == "items":
+        write_items(path.name, study, folder)
+    else:
+        evidence = Results(study, plan.settings.bootstrap)
+        for name in TABLES:
+            write_table(made(name, evidence), folder, form)
+    note(f"{folder}: {form}")

@@ -236,9 +236,9 @@ class Table:
 
 
 def write_table(table: Table, folder: Path, form: str = "csv") -> None:
-    """Write name.csv, or the table as "tex" or "html", into `folder`; nothing without rows."""
+    """Write name.csv, or the table as "tex", into `folder`; nothing without rows."""
     if table.rows:
-        text = {"csv": table.csv, "tex": table.tex, "html": table.html}[form]()
+        text = {"csv": table.csv, "tex": table.tex}[form]()
         write_text(folder / f"{table.name}.{form}", text)
 
 

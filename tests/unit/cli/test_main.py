@@ -42,7 +42,7 @@ def said(monkeypatch, *arguments: object) -> str:
         ("make x", "results/STEP/FOLDER"),
         ("make results/x", "results/STEP/FOLDER"),
         ("tables smoke", "results/tables/STUDY"),
-        ("tables smoke --form html", "results/tables/STUDY"),
+        ("tables smoke --form tex", "results/tables/STUDY"),
     ],
 )
 def test_a_path_without_the_folders_above_it_is_refused_with_its_form(monkeypatch, arguments, form):

@@ -60,4 +60,4 @@ def _lead(corpus: Corpus, row: Record) -> str:
     tested = corpus.rows("comparisons", **cells)
     if tested:
         return f"leads it by {interval(effect(tested[0], 'difference'))} {row['metric']}"
-    return f"has {interval(effect(row, 'lead'))} {row['metric']} more (not tested)"
+    return f"has {interval(effect(row, 'lead'))} {row['metric']} more than this prompt (not tested)"

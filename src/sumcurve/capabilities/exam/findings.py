@@ -9,6 +9,8 @@ from sumcurve.tables.report.facts import Corpus
 from sumcurve.tables.report.findings import Finding, Titles
 from sumcurve.tables.table import listed
 
+BRACKETS = r" \([^)]*\)"
+
 
 def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     """The metrics that failed, first if none ranks, and those that rank without a passed validation, with reasons."""
@@ -48,6 +50,11 @@ def _outcomes(titles: dict[str, list[str]]) -> str:
 
 
 def _checks(titles: dict[str, list[str]]) -> str:
-    """What the checks measure that outcomes name."""
-    named = set(re.findall(r"[a-z_]+", " ".join(titles)))
-    return "".join(f" Check {name}: {rule.value}." for name, rule in thresholds().rows.items() if name in named)
+    """What the checks measure that outcomes name: shares of texts which a metric scores above worse ones."""
+    named = dict(re.findall(r"([a-z_]+)( [\d.]+)?", " ".join(titles)))
+    rows = {name: rule for name, rule in thresholds().rows.items() if name in named}
+    values = {
+        name: re.sub(BRACKETS, "", rule.value).replace(" above ", " that score above ") for name, rule in rows.items()
+    }
+    measured = [f"{name}{named[name]} measures the {value}" for name, value in values.items()]
+    return f" Check {'; '.join(measured)}." if measured else ""

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from sumcurve.settings.base import HELD_OUT
 from sumcurve.tables.report.facts import Corpus, Record, Records, corpora_of, detectable, identical
-from sumcurve.tables.report.findings import SHOWN, UNSEEN, Finding, Titles, counted, unshown
+from sumcurve.tables.report.findings import FORECAST, SHOWN, UNSEEN, Finding, Titles, counted, unshown
 from sumcurve.tables.report.leaderboard import BEST, JACKKNIFED, Brought, Entry, Printed, leaderboard
 from sumcurve.tables.results import UNREAD
 from sumcurve.tables.table import listed, number
@@ -91,7 +91,7 @@ class Contents:
     def leading(self) -> list[Finding]:
         """Findings that answer the question; empty where no method is ranked.
 
-        They are the best method at the largest size, and how methods stand to the best baseline.
+        They are the best method at the largest size, how methods stand to the best baseline, and forecast scores.
         """
         if not self.findings:
             return []
@@ -100,6 +100,7 @@ class Contents:
             return []
         here = [one for one in self.findings if one.corpus == corpus.name]
         firsts = [next((one for one in here if one.table == table), None) for table in ("answers", "comparisons")]
+        firsts += [one for one in here if one.head.startswith(FORECAST)]
         return [one for one in firsts if one is not None]
 
     @property
@@ -126,7 +127,7 @@ class Contents:
 
     @property
     def about(self) -> dict[str, str]:
-        """Data of the first corpus, test items, sizes, methods and seeds, and input, each by its heading."""
+        """Data of the first corpus, test items, sizes, methods and seeds, and lengths, each by its heading."""
         if not self.findings:
             return {}
         corpus = self.corpora[0]
@@ -141,9 +142,20 @@ class Contents:
             rows["methods"] = runs(trained, self.titles)
         if corpus.name in self.lengths:
             read, most = map(number, self.lengths[corpus.name])
-            rows["input"] = f"trained methods read the first {read} tokens of a source"
-            rows["baselines"] = f"their summaries, and the best single sentence, are cut after {most} tokens"
+            rows["lengths"] = (
+                f"trained methods read the first {read} tokens of a source; baselines and the best single sentence are "
+                f"cut after {most}"
+            )
         return rows
+
+    @property
+    def commands(self) -> dict[str, str]:
+        """What to type for this study, and for a reader's own data."""
+        return {
+            "this study, from raw text": f"make study STUDY={self.study}",
+            "your corpus": "make add CORPUS=data/mine.jsonl NAME=mine",
+            "your own runs": "sumcurve curve runs.csv",
+        }
 
     @property
     def significance(self) -> str:
@@ -159,7 +171,7 @@ class Contents:
         if not all(entry.reads for entry in entries):
             is_explained = any(finding.table == "scores" for finding in self.findings[:SHOWN])
             meaning = "" if is_explained else f": {unshown(corpus)}"
-            notes.append(f"† not shown to use its source (no significant source sensitivity{meaning}); not ranked.")
+            notes.append(f"† not shown to use its source (no significant source sensitivity{meaning}): not ranked.")
             notes.append("Its text may still be made of source words.")
         if any(entry.template for entry in entries):
             notes.append("¶ writes most summaries by one sentence template.")
@@ -168,8 +180,8 @@ class Contents:
         if groups := [self.titles.all(group) for group in identical(corpus)]:
             notes.append(f"The same in every score: {'; '.join(groups)}.")
         if (effect := detectable(corpus)) is not None:
-            true = f"A true difference of about {number(effect, 1)} {corpus.metric}"
-            notes.append(f"{true} would be found significant with 80 % power.")
+            true = f"A true difference of about {number(effect, 1)} {corpus.metric} between two methods"
+            notes.append(f"{true} would be found significant in 80 of 100 such studies, a smaller one in fewer.")
         return Board(corpus, entries, notes, [row for rows in self.brought for row in rows(corpus)])
 
 

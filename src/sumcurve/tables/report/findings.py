@@ -24,6 +24,7 @@ SHOWN = 7  # findings on a first page
 NAMED = 4  # methods that a sentence names
 BETTER, WORSE, EQUAL, NOT_TESTED = "better", "worse", "no significant difference", "not tested"  # of a test
 NO_WINNER = "no winner"
+FORECAST = "Forecast with twice the records"  # beginning of the finding on scores beyond the data
 LOWERED = 0.001  # of a reward, the last digit that is printed
 UNSEEN = "whole groups unseen in training"
 ELSEWHERE = 4  # addition to the rank of sentences on a corpus that is not the study's first
@@ -371,8 +372,8 @@ def unshown(corpus: Corpus) -> str:
     """Explain by which measure a method has no significant source sensitivity."""
     if all(row.get("gap") is not None for row in corpus.ignoring):
         return (
-            f"references are not significantly likelier, by {READS:g} nats a word, given their source than given "
-            "another's"
+            f"a reference is not shown to be more than {READS:g} nats a word likelier with its own source than with "
+            "another one"
         )
     return "summaries are not significantly nearer to their reference than to another's"
 
@@ -421,14 +422,14 @@ def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
 
 
 def _forecast(corpus: Corpus, titles: Titles) -> Said | None:
-    """Scores that are forecast for the nearest size beyond the data, the best first."""
+    """Scores that are forecast for twice the largest size, the best first."""
     rows = corpus.rows("answers", metric=corpus.metric, basis="fit")
     if not rows:
         return None
     first, *others = [row for row in rows if row["records"] == rows[0]["records"]][:NAMED]
-    score = f"{titles[first['method']]} is forecast to have {interval(effect(first, 'score'))} {corpus.metric}"
+    score = f"{titles[first['method']]} {interval(effect(first, 'score'))} {corpus.metric}"
     behind = [f"{titles[row['method']]} {number(row['score'], 1)}" for row in others]
-    return [f"With {number(first['records'])} records {listed([score, *behind])}"], []
+    return [f"{FORECAST} ({number(first['records'])}): {listed([score, *behind])}"], []
 
 
 def _own_searches(corpus: Corpus, titles: Titles) -> Said | None:

@@ -94,6 +94,7 @@ def page(
         name=name,
         about=about,
         facts=contents.about,
+        commands=contents.commands,
         caveat=results.notes.caveat,
         parts=[(identity, title) for identity, (title, content) in parts.items() if content],
         question=contents.question,

@@ -26,13 +26,9 @@ def page(
 
     Holds no measured time, so that equal evidence gives equal bytes.
     """
-    study, findings = contents.study, contents.findings
+    findings = contents.findings
     lines = [f"# {without_markup(contents.title)}", "", *about(contents)]
-    lines += [
-        f"Make it anew, from raw text on: `make study STUDY={study}` (how long: `make plan STUDY={study}`). Then open "
-        f"`results/tables/{study}/pages/report.html`. Its tables are below.",
-        "",
-    ]
+    lines += [". ".join(f"{what.capitalize()}: `{line}`" for what, line in contents.commands.items()) + ".", ""]
     if findings:
         board = contents.board(contents.corpora[0], BASELINES)
         corpus, entries = board.corpus, shortened(board.entries, ROWS)

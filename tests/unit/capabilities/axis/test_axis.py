@@ -200,7 +200,7 @@ def test_the_finding_is_of_the_best_prompt_with_bounds_where_the_data_end():
         f"Model has {float(row['prompt_score']):.1f} ROUGE-1 with 4 examples, its best prompt. "
         f"By ROUGE-1 Tuned is ahead of this prompt from about {row['ahead_from']} records on. "
         "Scratch is not ahead of this prompt with up to 10,000 records. "
-        f"With 10,000 records Tuned has {ends(row, 'lead')} ROUGE-1 more (not tested)."
+        f"With 10,000 records Tuned has {ends(row, 'lead')} ROUGE-1 more than this prompt (not tested)."
     )
     assert ", " in row["ahead_from"]
 

@@ -99,8 +99,8 @@ def test_scores_are_forecast_also_where_no_pair_is_decided():
         row | {"method": "y", "score": 40.0} | scores,
         row | {"method": "x", "score": 42.0, "records": 40_000} | scores,
     ]
-    said = [finding.head for finding in findings_of(tables, Titles({})) if "forecast" in finding.head]
-    assert said == [f"With 20,000 records x is forecast to have 41.2 [39.0, 43.1] {corpus.metric} and y 40.0."]
+    said = [finding.head for finding in findings_of(tables, Titles({})) if "orecast" in finding.head]
+    assert said == [f"Forecast with twice the records (20,000): x 41.2 [39.0, 43.1] {corpus.metric} and y 40.0."]
 
 
 def test_significant_is_what_table_comparisons_says(recorded):
@@ -301,7 +301,7 @@ def test_a_single_run_is_not_tested_at_the_smaller_sizes_that_have_it():
 def test_what_ignoring_a_source_means_is_said_where_it_stands():
     tables = read_tables(STORED / "dialogsum")
     (finding,) = (one for one in findings_of(tables, Titles({})) if "†" in one.head)
-    assert "references are not significantly likelier, by 0.1 nats a word, given their source" in finding.text
+    assert "a reference is not shown to be more than 0.1 nats a word likelier with its own source" in finding.text
     ignoring = {(row["method"], row["records"]) for row in tables["scores"] if row["reads_source"] == "no"}
     assert ignoring == {("abs", 250), ("abs", 1000), ("trans", 250)}
     assert "abs with 250 and 1,000 records, nor for trans with 250 records" in finding.head
