@@ -56,5 +56,5 @@ def _checks(titles: dict[str, list[str]]) -> str:
     values = {
         name: re.sub(BRACKETS, "", rule.value).replace(" above ", " that score above ") for name, rule in rows.items()
     }
-    measured = [f"{name}{named[name]} measures the {value}" for name, value in values.items()]
-    return f" Check {'; '.join(measured)}." if measured else ""
+    measured = "; ".join(f"{name}{named[name]}, {value}" for name, value in values.items())
+    return f" What checks measure: {measured}." if measured else ""
