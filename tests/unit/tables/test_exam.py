@@ -73,7 +73,7 @@ def test_a_metric_that_failed_or_was_not_tested_ranks_nobody_and_the_others_do(s
     assert "ROUGE-1 (failed: repeated)" in finding.text
     assert "ROUGE-Lsum (not tested)" in finding.text
     assert finding.text.endswith(
-        "; repeated, share of summaries that score above themselves with the first half repeated."
+        " What checks measure: repeated, share of summaries that score above themselves with the first half repeated."
     )
     assert " ROUGE-2" in findings_of(tables, Titles({}))[0].sentence
     assert any("ROUGE-1 not validated" in note and "no system is ranked" in note for note in results.notes.unread)
