@@ -34,7 +34,8 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     """Write every table that has a row, and the figures, into `folder`; returns the paths of all files.
 
     Tables come as CSV, those that are not of the appendix with a page each in `PAGES`, too. Figures, in
-    `FIGURES`, are those of `tables.figures`. `README` and `REPORT`, in `PAGES`, state the findings.
+    `FIGURES`, are those of `tables.figures`. `README`, with the figure `ANSWERS`, and `REPORT`, in `PAGES`, state the
+    findings.
     Raises EvidenceError where the evidence does not fit.
     """
     results = Results(study, settings)
@@ -56,7 +57,7 @@ def write_study(folder: Path, study: Study, settings: Bootstrap) -> list[Path]:
     contents = contents_of(folder.name, study.title, rows_of(tables), titles, corpora, lengths)
     captions = {name: heading(tables[name], results) for name in TABLES if tables[name].rows}
     write_readme(folder, results, contents, captions)
-    images = {path.stem: path.read_bytes() for path in sorted((folder / FIGURES).glob("*.svg"))}
+    images = {path.stem: path.read_bytes() for part in (PAGES, FIGURES) for path in (folder / part).glob("*.svg")}
     sections = [section for capability in CAPABILITIES.values() for section in capability.sections(results)]
     shown = {name: tables[name] for name in TABLES}
     write_text(folder / PAGES / REPORT, report.page(results, shown, contents, images, sections))
@@ -83,15 +84,14 @@ def contents_of(
 
 def write_readme(folder: Path, results: Results, contents: Contents, captions: Mapping[str, str]) -> None:
     """Write README with its figure."""
-    study, figure = results.study, ""
-    drawn = folder / FIGURES
-    if contents.findings and write_figure(contents.corpora[0], contents.titles, drawn, ANSWERS, study.in_part):
-        figure = f"../{FIGURES}/{ANSWERS}.svg"
+    study, figure, pages = results.study, "", folder / PAGES
+    if contents.findings and write_figure(contents.corpora[0], contents.titles, pages, ANSWERS, study.in_part):
+        figure = f"{ANSWERS}.svg"
     lines = page(contents, captions, figure, [results.notes.caveat], "../")
     if study.in_part:
         lines[1:1] = ["", f"**{study.in_part}**"]
     lines += [f"[{REPORT}]({REPORT}) has the summaries themselves.", ""]
-    write_text(folder / PAGES / README, "\n".join(lines))
+    write_text(pages / README, "\n".join(lines))
 
 
 def heading(table: Table, results: Results) -> str:

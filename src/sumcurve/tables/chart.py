@@ -54,8 +54,8 @@ class Panel:
     `levels` (method, score, low, high, bound): untrained systems, of which a `bound` may be out of sight. `fitted`
     (method, x, score, low, high): curves beyond the data, and `truth`, of the same columns, what was measured there.
     `above` (name, score): bounds to be written. `front` (x, score): the best for its cost. `zero` is the place of 0 on
-    the axis, left of a break. `labels` are texts behind the lines of `fitted`, by method; without one its name stands
-    behind the last point.
+    the axis, left of a break. `labels` are texts by method, behind the lines of `fitted` where there is one; without
+    them names stand behind the last points.
     """
 
     title: str | Mapping[str, Any]
@@ -275,8 +275,8 @@ def _names(
     last = panel.points.sort_values("x", kind="stable").groupby("method", sort=True).tail(1)
     if panel.labels:
         furthest = panel.fitted.sort_values("x", kind="stable").groupby("method", sort=True).tail(1)
-        labelled = furthest.assign(system=[panel.labels[name] for name in furthest.method])
-        last = pd.concat([last[~last.method.isin(labelled.method)], labelled])
+        last = pd.concat([last[~last.method.isin(furthest.method)], furthest])
+        last = last.assign(system=[panel.labels[name] for name in last.method])
     level = pd.DataFrame({"method": levels.method, "system": levels.method, "score": levels.score, "level": True})
     rows = pd.concat([last[["method", "system", "score"]].assign(level=False), level])
     if rows.empty:

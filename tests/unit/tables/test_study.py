@@ -93,8 +93,7 @@ def test_a_metric_that_nobody_knew_is_in_every_table(rich_study, more_metric, lo
         assert "Excess words" in files[f"{name}.csv"].decode()
     for name in ("scores", "seeds"):
         assert "excess" in rows(files[f"{name}.csv"])[0]
-    for name in ("answers", "curves"):
-        assert f"{FIGURES}/{name}.svg" in files
+    assert {f"{PAGES}/answers.svg", f"{FIGURES}/curves.svg"} <= files.keys()
     curves = more_metric(long_curves({"pcov": (30, 5), "abs": (12, 5)}))
     results = Results(replace(rich_study, outputs=curves, statistics=rich_study.statistics[:1]), settings)
     frame = made("verdicts", results).frame().set_index("metric")

@@ -143,8 +143,8 @@ class Contents:
         if corpus.name in self.lengths:
             read, most = map(number, self.lengths[corpus.name])
             rows["lengths"] = (
-                f"trained methods read the first {read} tokens of a source; baselines and the best single sentence are "
-                f"cut after {most}"
+                f"trained methods read a source's first {read} tokens; summaries of baselines, and the best single "
+                f"sentence, are cut after {most}"
             )
         return rows
 

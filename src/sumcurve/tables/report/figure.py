@@ -65,7 +65,9 @@ def figure(corpus: Corpus, titles: Titles, truth: Corpus | None = None) -> Speci
             if row["records"] == furthest and row.get("leading") is not None
         }
         if chances:
-            panel = replace(panel, labels={name: f"{titles[name]} ({text})" for name, text in chances.items()})
+            labels = {name: f"{titles[name]} (no forecast)" for name in panel.points.method}
+            labels |= {name: f"{titles[name]} ({text})" for name, text in chances.items()}
+            panel = replace(panel, labels=labels)
             notes[0] += f" In brackets: probability of being the best trained method at {number(furthest)} records."
     if truth is not None:
         rows = truth.rows("scores", records=truth.largest)

@@ -409,7 +409,7 @@ def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
             sizes.setdefault(up_to, []).append(
                 f"{listed(pairs[:NAMED])} (probability "
                 f"{min(round(least, 2), 0.99) if len(pairs) == 1 else math.floor(100 * least) / 100:.2f}"
-                f"{'' if len(pairs) == 1 else ' or more, each pair alone'})"
+                f"{'' if len(pairs) == 1 else ' or more, each pair alone'}, all sizes together)"
             )
     if not sizes:
         return None

@@ -69,7 +69,7 @@ def test_who_is_forecast_to_be_overtaken_is_said():
         (said,) = (finding for finding in found if finding.table == "verdicts")
         for part in (
             f"up to {row['up_to_records']:,} records",
-            "x is forecast to be overtaken by y (probability 0.85)",
+            "x is forecast to be overtaken by y (probability 0.85, all sizes together)",
         ):
             assert part in said.head
 

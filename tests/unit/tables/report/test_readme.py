@@ -21,7 +21,7 @@ def test_it_leads_to_every_table_and_to_nothing_else(rich_tables, rich):
     _, tables, contents, _ = rich
     for name in (*TABLES, *APPENDIX):
         assert (f"../{name}.csv" in links) == bool(tables[name].rows)
-    assert "../figures/answers.svg" in links
+    assert "answers.svg" in links
     assert text.count("\n- **") == min(SHOWN, len(contents.findings))
 
 
