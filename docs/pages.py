@@ -190,6 +190,8 @@ def forecast() -> str:
         told.append([titles[row["method"]], f"{row['leading']:.2f}", expected, found])
     ranking = later.rankings(corpus.metric)[later.largest]
     outcome = ". ".join(ranking.sentences(corpus.metric, titles.all))
+    every = contents_of(WHOLE, "", read_tables(TABLES / WHOLE), titles).findings
+    outcome += f". {next(one for one in every if one.table == 'comparisons').sentence.removesuffix('.')}"
     header = [f"all {later.largest:,} records, {corpus.metric}", "probability of leading", "forecast", "measured"]
     return f"{table(header, told)}\nMeasured with all {later.largest:,} records: {outcome}.\n"
 

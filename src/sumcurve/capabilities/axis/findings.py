@@ -32,7 +32,7 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
             worth = f"Pretraining is worth {interval(over)} {row['metric']} to {titles[row['method']]}"
             head = f"{worth} with {number(row['largest'])} records."
             runs = " (one run: the interval covers items alone)" if row["over_random_covers"] == "items" else ""
-            same = "From random weights, trained on the same records by the same rule"
+            same = "From random weights, trained on the same records by the same stopping rule"
             text = f"{same}{runs}, its architecture scores that much lower."
             yield Finding(corpus.name, head, text, "data_axis", 0.9)
 

@@ -1,15 +1,15 @@
 """Findings about metrics without a passed validation on a corpus."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from sumcurve.capabilities.exam.evidence import NOT_VALIDATED
+from sumcurve.capabilities.exam.evidence import NONE, NOT_VALIDATED
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.tables.report.facts import Corpus
 from sumcurve.tables.report.findings import Finding, Titles
 from sumcurve.tables.table import listed
 
-BRACKETS = r" \([^)]*\)"
+SCORE = " that score above "  # in place of "above"
 
 
 def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
@@ -27,7 +27,7 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         head = f"Rankings by {_names(failed)} are left out (‡)."
         none = "No method is ranked, since no metric is validated on this corpus."
         rank = 2.4 if is_ranked else 0.1
-        text = f"{_outcomes(failed)}{_checks(failed)}"
+        text = f"{_outcomes(failed)}{_checks([*failed, *ranking])}"
         yield Finding(corpus.name, head if is_ranked else none, text, "scores_long", rank)
     if ranking:
         head = f"Treat rankings by {_names(ranking)} with care."
@@ -45,16 +45,19 @@ def _names(titles: dict[str, list[str]]) -> str:
 
 
 def _outcomes(titles: dict[str, list[str]]) -> str:
+    if {*titles} == {NONE}:
+        return "No metric was validated on this corpus."
     outcomes = ", ".join(f"{listed(names)} ({outcome})" for outcome, names in titles.items())
     return f"Validation has not passed on this corpus: {outcomes}."
 
 
-def _checks(titles: dict[str, list[str]]) -> str:
-    """What the checks measure that outcomes name: shares of texts which a metric scores above worse ones."""
-    named = dict(re.findall(r"([a-z_]+)( [\d.]+)?", " ".join(titles)))
+def _checks(outcomes: Iterable[str]) -> str:
+    """What the checks measure that outcomes name, with their thresholds."""
+    named = set(re.findall(r"[a-z_]+", " ".join(outcomes)))
     rows = {name: rule for name, rule in thresholds().rows.items() if name in named}
-    values = {
-        name: re.sub(BRACKETS, "", rule.value).replace(" above ", " that score above ") for name, rule in rows.items()
-    }
-    measured = "; ".join(f"{name}{named[name]}, {value}" for name, value in values.items())
-    return f" What checks measure: {measured}." if measured else ""
+    if not rows:
+        return ""
+    measured = "; ".join(
+        f"{name}, {rule.value.replace(' above ', SCORE)} ({rule.threshold:g} needed)" for name, rule in rows.items()
+    )
+    return f" What checks measure: {measured}. The number behind a check is the share of a text that it changes."

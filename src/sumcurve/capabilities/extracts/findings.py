@@ -32,5 +32,6 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         means = corpus.rows("references", method=name, records=records)
         score = next((of.get(f"{row['metric']}_mean") for of in means), None)
     if score is not None:
-        text += f" {title} scores {number(100 * score / optimum.value, 0)} % of that."
+        text += " By that mean" if several else ""
+        text += f" {title} has {number(score, 1)}, {number(100 * score / optimum.value, 0)} % of the optimum."
     yield Finding(corpus.name, head, text.strip(), "extracts", 5.5)

@@ -13,9 +13,10 @@ from sumcurve.tables.table import listed, number
 
 SIGNIFICANCE = (
     "A method leads where it is significantly better than every other one that is tested. Significant: at 5 % over all "
-    "comparisons (family-wise), in pairs on the same items and seeds; methods of one size by the step-down max-|t| "
-    "test. Brackets at differences are that test's."
+    "comparisons of one size, metric and corpus (family-wise), in pairs on the same items and seeds; methods of one "
+    "size by the step-down max-|t| test. Brackets at tested differences are that test's, others are pointwise."
 )
+CHARACTERS = "mode:characters"  # in the signature of ROUGE
 FEW = 5  # passes over the training records; a leaderboard names methods with fewer
 OVERLAP = (
     "Brackets cover test items and seeds (of single runs, items alone). Those of two methods may overlap although "
@@ -137,14 +138,16 @@ class Contents:
             most = max((row.get("validated") or 0 for row in corpus.rows("methods")), default=0)
             valid = [row["records"] for row in corpus.rows("corpora", part="valid")]
             chosen = f"; {number(min([most, *valid]))} more choose checkpoints" if most else ""
+            if any(row.get("validated") == 0 for row in corpus.rows("methods")):
+                chosen = "; a part of them chooses checkpoints"
             sizes = sorted({row["records"] for row in trained})
             rows["training records"] = listed([number(size) for size in sizes]) + chosen
             rows["methods"] = runs(trained, self.titles)
         if corpus.name in self.lengths:
             read, most = map(number, self.lengths[corpus.name])
             rows["lengths"] = (
-                f"trained methods read a source's first {read} tokens; summaries of baselines, and the best single "
-                f"sentence, are cut after {most}"
+                f"trained methods read a source's first {read} tokens; their summaries, those of baselines and the "
+                f"best single sentence have {most} tokens at most"
             )
         return rows
 
@@ -177,6 +180,10 @@ class Contents:
             notes.append("¶ writes most summaries by one sentence template.")
         if few := [f"{entry.title} {number(entry.epochs, 1)}" for entry in entries if (entry.epochs or FEW) < FEW]:
             notes.append(f"Fewer than {FEW} passes over the training records: {listed(few)}.")
+        if falling := [entry.title for entry in entries if entry.falling]:
+            notes.append(f"Stopped by the limit on updates, with the loss still falling: {listed(falling)}.")
+        if any(CHARACTERS in (row.get("signature") or "") for row in corpus.rows("seeds")):
+            notes.append("ROUGE counts characters in place of words.")
         if groups := [self.titles.all(group) for group in identical(corpus)]:
             notes.append(f"The same in every score: {'; '.join(groups)}.")
         if (effect := detectable(corpus)) is not None:
@@ -190,12 +197,12 @@ def runs(rows: Sequence[Record], titles: Titles) -> str:
     trained: dict[str, list[Record]] = {}
     for row in rows:
         trained.setdefault(row["method"], []).append(row)
-    groups: dict[tuple[int, int], list[str]] = {}
+    groups: dict[tuple[tuple[int, ...], int], list[str]] = {}
     for method, its in trained.items():
-        groups.setdefault((len(its), its[-1]["seeds"]), []).append(method)
+        groups.setdefault((tuple(row["records"] for row in its), its[-1]["seeds"]), []).append(method)
     several = len({sizes for sizes, _ in groups}) > 1
     parts = []
-    for (sizes, seeds), methods in sorted(groups.items(), reverse=True):
-        at = f" at {sizes} size{'s' * (sizes > 1)}" if several else ""
-        parts.append(f"{titles.all(methods)}{at} with {seeds} seed{'s' * (seeds > 1)}")
+    for (sizes, seeds), methods in sorted(groups.items(), key=lambda group: (-len(group[0][0]), group[0][0])):
+        at = f"{listed([number(size) for size in sizes])} records, " if several else ""
+        parts.append(f"{titles.all(methods)} with {at}{seeds} seed{'s' * (seeds > 1)}")
     return "; ".join(parts)

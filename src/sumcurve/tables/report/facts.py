@@ -200,8 +200,9 @@ def identical(corpus: Corpus) -> list[list[str]]:
 
 
 def detectable(corpus: Corpus) -> float | None:
-    """The minimum detectable effect of two methods at the largest size (80 % power), the median of all pairs."""
-    size = corpus.largest
+    """The minimum detectable effect of two ranked methods at the largest size (80 % power), the median of pairs."""
+    size, ranked = corpus.largest, {row["method"] for row in corpus.at(corpus.metric, corpus.largest)}
     rows = corpus.rows("comparisons", question=SIZE, metric=corpus.metric, first_records=size, second_records=size)
+    rows = [row for row in rows if {row["first"], row["second"]} <= ranked]
     seen = [row["seen"] for row in rows if row.get("seen") is not None]
     return median(seen) if seen else None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from types import MappingProxyType
 
+from sumcurve.curves.fit import LEAST_SIZES
 from sumcurve.scores.reading import READS
 from sumcurve.settings.base import HELD_OUT
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
@@ -112,7 +113,7 @@ def counted(every: Sequence[Finding], shown: int = SHOWN) -> str:
     ended = {EQUAL: f"show {EQUAL}", SINGLE_RUN: "are single runs, not tested"}
     counts = [f"{outcomes.count(outcome)} {words}" for outcome, words in ended.items() if outcome in outcomes]
     if counts:
-        parts.append(f"Of {len(outcomes)} outcomes {' and '.join(counts)}.")
+        parts.append(f"Of {len(outcomes)} comparisons in all findings {' and '.join(counts)}.")
     return " ".join(parts)
 
 
@@ -330,6 +331,10 @@ def _doubling(corpus: Corpus, titles: Titles) -> Said | None:
     said[1] += f", but {listed(from_more)}" if from_more else ""
     if rising and others:
         said.append(f"No gain is shown for {titles.all(others)}")
+    if single := [
+        name for name in (row["method"] for row in corpus.at(corpus.metric, corpus.largest)) if name not in dict(gains)
+    ]:
+        said.append(f"{titles.all(single)} {_is(single)} ranked at one size alone")
     return said, []
 
 
@@ -357,7 +362,7 @@ def _source(corpus: Corpus, titles: Titles) -> Said | None:
     always = [
         name for name, of in sizes.items() if len(of) == len([*filter(learned, corpus.rows("scores", method=name))])
     ]
-    parts = [f"{titles.all(always)} at every size"] if always else []
+    parts = [f"{titles.all(always)} at any size"] if always else []
     by_sizes: dict[tuple[int, ...], list[str]] = {}
     for name, of in sizes.items():
         if name not in always:
@@ -365,7 +370,7 @@ def _source(corpus: Corpus, titles: Titles) -> Said | None:
     for some, methods in by_sizes.items():
         parts.append(f"{titles.all(methods)} with {listed([number(size) for size in some])} records")
     head = f"No source sensitivity is shown (†) for {', nor for '.join(parts)}"
-    return [head, f"{'It is' if len(corpus.ignoring) == 1 else 'They are'} not ranked: {unshown(corpus)}"], []
+    return [head, f"{'It is' if len(sizes) == 1 else 'They are'} not ranked: {unshown(corpus)}"], []
 
 
 def unshown(corpus: Corpus) -> str:
@@ -417,7 +422,9 @@ def _beyond(corpus: Corpus, titles: Titles) -> Said | None:
     fitted = {row[name] for row in rows for name in ("first", "second")}
     ranked = [row["method"] for row in corpus.at(corpus.metric, corpus.largest)]
     if without := [name for name in ranked if name not in fitted]:
-        said.append(f"Nothing is forecast for {titles.all(without)}, whose curves have no fit")
+        said.append(
+            f"Nothing is forecast for {titles.all(without)}, which have no fit (of {LEAST_SIZES} sizes or more)"
+        )
     return said, [BETTER if row["verdict"] in says else EQUAL for row in rows]
 
 

@@ -18,6 +18,7 @@ JACKKNIFED = (
     "Scores are by the best reference; jackknife: the mean over references of the best of the others. People are "
     "compared with systems by it, since they have a reference less (table references)."
 )
+FALLING = "still falling"  # in column ended of table methods
 APART = "As printed elsewhere, not ranked"  # the heading of results of others
 
 
@@ -25,8 +26,8 @@ APART = "As printed elsewhere, not ranked"  # the heading of results of others
 class Entry:
     """A row; `records` and the fields after them are None for an untrained system.
 
-    `single`: one run, where others have several. `jackknife` is known where people wrote several references (table
-    references); people have no other score.
+    `single`: one run, where others have several. `falling`: training ended while the loss fell. `jackknife` is known
+    where people wrote several references (table references); people have no other score.
     """
 
     method: str
@@ -40,6 +41,7 @@ class Entry:
     seconds: float | None = None
     reads: bool = True
     template: bool = False
+    falling: bool = False
     about: str = ""
     jackknife: Effect | None = None
 
@@ -90,7 +92,8 @@ def shortened(entries: Sequence[Entry], rows: int) -> list[Entry]:
     blind = [entry for entry in entries if entry not in trained and entry not in bound]
     room = rows - len(bound)
     kept = trained[: room - len(blind[:1])]
-    return [*kept, *blind[: room - len(kept)], *bound]
+    best = sorted(blind, key=_by_score)[: room - len(kept)]
+    return [*kept, *(entry for entry in blind if entry in best), *bound]
 
 
 def _by_score(entry: Entry) -> float:
@@ -119,6 +122,7 @@ def _entry(corpus: Corpus, titles: Titles, row: Record) -> Entry:
         seconds=of.get("seconds"),
         reads=not ignores_source(row),
         template=row.get("one_frame") == "yes",
+        falling=FALLING in (of.get("ended") or ""),
         about=about,
     )
 

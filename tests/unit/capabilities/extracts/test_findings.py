@@ -35,8 +35,8 @@ def corpus(articles: int, **further: list[dict[str, object]]) -> Corpus:
 @pytest.mark.parametrize(
     ("articles", "references", "text"),
     [
-        (50, [], "has 40.0 [39.0, 41.0] ROUGE-1; no extract scores more. ABS scores 105 %"),
-        (150, [MEAN], "mean over references, each with its optimal extract. ABS scores 75 %"),
+        (50, [], "has 40.0 [39.0, 41.0] ROUGE-1; no extract scores more. ABS has 42.0, 105 % of"),
+        (150, [MEAN], "mean over references, each with its optimal extract. By that mean ABS has 30.0, 75 % of"),
         (150, [], "40.0 [39.0, 41.0] ROUGE-1; no extract scores more. This is the mean over references"),
     ],
 )
