@@ -212,6 +212,27 @@ def axis() -> str:
     return "".join(f"- {line}\n" for line in lines)
 
 
+def readers() -> str:
+    """ROUGE-1 and readers' opinion of the best trained method and of Lead, on one line."""
+    study, titles = "dialogsum", titles_of("dialogsum")
+    corpus = corpora_of(read_tables(TABLES / study))[0]
+    _, found = read_by_models(study)
+    good = {system_of(one.name, titles)[0]: one.share for one in found.shares}
+    best, lead = corpus.at(corpus.metric, corpus.largest)[0]["method"], "lead"
+    told = []
+    for method, records in ((best, corpus.largest), (lead, None)):
+        (row,) = corpus.rows("scores", method=method, records=records)
+        of = f" with {records:,} records" if records else ", the source's first sentences,"
+        told.append(
+            (f"{titles[method]}{of} has {interval(effect(row, corpus.column))} {corpus.metric}", good[titles[method]])
+        )
+    (ours, of_ours), (theirs, of_theirs) = told
+    return (
+        f"- **{ours}, and two language models that read {found.records} of its summaries blind call "
+        f"{in_percent(of_ours)} good.** {theirs}, and of its summaries they call {in_percent(of_theirs)} good.\n"
+    )
+
+
 def in_percent(share: Estimate) -> str:
     """A share in percent with its interval."""
     return f"{share.mean:.0f} % [{share.low:.0f}, {share.high:.0f}]"
@@ -587,6 +608,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "findings": sentences,
     "forecast": forecast,
     "axis": axis,
+    "readers": readers,
     "checks": checks,
     "coverage": coverage,
     "held-back": held_back,
