@@ -12,6 +12,7 @@ SCORERS: dict[str, type[Scorer]] = {  # by the key below `scores:` of a study, a
         "references": ("references", "References"),
         "extractiveness": ("extractiveness", "Extractiveness"),
         "frames": ("frames", "Frames"),
+        "doubled": ("doubled", "Doubled"),
         "reading": ("reading", "Reads"),
         "reading_rouge": ("reading", "ReadsByRouge"),
     }.items()

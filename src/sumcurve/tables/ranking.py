@@ -132,7 +132,7 @@ class Ranking:
         first = named(self.best[:1])
         said = [f"{named(self.best)} share the best mean"] if len(self.best) > 1 else []
         if not said and (tied or not behind):
-            first += " has the best mean, but"
+            first, unit = f"{first} has the best mean{unit}, but", ""
         tests = [f"does not differ significantly from {those(tied, 'lead')}"] if tied else []
         tests += [f"is significantly better than {those(behind, '' if tied else 'by')}"] if behind else []
         for why in dict.fromkeys(standing.why for standing in untested):

@@ -5,7 +5,7 @@ Moved since then: proofs of best extracts, contrasts and labels, and what reads 
     `extractive-optimum`); with the one stopping rule and the losses of reinforcement trainings and readers, and what is
     made of them. Recorded ones stand for nothing that is planned now, until studies are recorded anew.
 New: trainings with 2,000 records, and DialogSum's with 3,000, in place of larger ones; the same words for
-    every dialogue. Nothing recorded has them.
+    every dialogue; words twice in a row. Not everything that is recorded has them.
 Given up: names of what is deleted (mini-BART in acl, aeslc and dialogsum; the studies docstrings-large, docstrings-all,
     salience, pretraining, aeslc-axis and fairseq). They vanish, and nobody plans them again.
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config"
 KEPT = ("docstrings", "aeslc", "dialogsum", "dialogsum-salience", "acl", "debian-zh")  # recorded studies
 MOVED = {"prove", "contrasts", "labels", "train", "reader"}  # kinds of folders
-NEW = ("-n2000-", "dialogsum-n3000-", "dialogsum-same-words-")  # in names
+NEW = ("-n2000-", "dialogsum-n3000-", "dialogsum-same-words-", "-doubled-")  # in names
 
 
 def git(*arguments):

@@ -7,7 +7,7 @@ from sumcurve.capabilities.exam.evidence import NONE, NOT_VALIDATED
 from sumcurve.capabilities.exam.thresholds import thresholds
 from sumcurve.tables.report.facts import Corpus
 from sumcurve.tables.report.findings import Finding, Titles
-from sumcurve.tables.table import listed
+from sumcurve.tables.table import listed, number
 
 SCORE = " that score above "  # in place of "above"
 
@@ -31,7 +31,7 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         yield Finding(corpus.name, head if is_ranked else none, text, "scores_long", rank)
     if ranking:
         head = f"Treat rankings by {_names(ranking)} with care."
-        text = f"{_outcomes(ranking)}{'' if failed else _checks(ranking)}"
+        text = f"{_outcomes(ranking)}{_fewer(corpus, ranking)}{'' if failed else _checks(ranking)}"
         yield Finding(corpus.name, head, text, "scores_long", 2.45)
 
 
@@ -49,6 +49,16 @@ def _outcomes(titles: dict[str, list[str]]) -> str:
         return "No metric was validated on this corpus."
     outcomes = ", ".join(f"{listed(names)} ({outcome})" for outcome, names in titles.items())
     return f"Validation has not passed on this corpus: {outcomes}."
+
+
+def _fewer(corpus: Corpus, titles: dict[str, list[str]]) -> str:
+    """State which metrics have values for a part of the test items alone."""
+    items: dict[str, int] = {}
+    for row in corpus.rows("scores_long"):
+        items[row["title"]] = max(items.get(row["title"], 0), row["items"] or 0)
+    most = max(items.values())
+    few = [(name, items[name]) for names in titles.values() for name in names if items[name] < most]
+    return "".join(f" {name} has values for {number(those)} of {number(most)} test items." for name, those in few)
 
 
 def _checks(outcomes: Iterable[str]) -> str:

@@ -163,7 +163,10 @@ class Contents:
     @property
     def significance(self) -> str:
         """Note below the first findings."""
-        return " ".join(filter(None, (counted(self.findings), SIGNIFICANCE)))
+        searches = "All methods write by one search; table own_searches has that of each paper."
+        return " ".join(
+            filter(None, (counted(self.findings), SIGNIFICANCE, searches * ("own_searches" in self.records)))
+        )
 
     def board(self, corpus: Corpus, baselines: int = BEST) -> Board:
         """The leaderboard of a corpus with as many untrained `baselines`, and notes on marks and detectable effects."""
@@ -186,8 +189,9 @@ class Contents:
             notes.append("ROUGE counts characters in place of words.")
         if groups := [self.titles.all(group) for group in identical(corpus)]:
             notes.append(f"The same in every score: {'; '.join(groups)}.")
-        if (effect := detectable(corpus)) is not None:
-            true = f"A true difference of about {number(effect, 1)} {corpus.metric} between two methods"
+        if effects := detectable(corpus):
+            ends = " to ".join(dict.fromkeys([number(effects[0], 1), number(effects[-1], 1)]))
+            true = f"A true difference of {ends} {corpus.metric}{', by pair of methods,' if len(effects) > 1 else ''}"
             notes.append(f"{true} would be found significant in 80 of 100 such studies, a smaller one in fewer.")
         return Board(corpus, entries, notes, [row for rows in self.brought for row in rows(corpus)])
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -199,10 +198,9 @@ def identical(corpus: Corpus) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def detectable(corpus: Corpus) -> float | None:
-    """The minimum detectable effect of two ranked methods at the largest size (80 % power), the median of pairs."""
+def detectable(corpus: Corpus) -> Sequence[float]:
+    """Minimum detectable effects of pairs of ranked methods at the largest size (80 % power), the least first."""
     size, ranked = corpus.largest, {row["method"] for row in corpus.at(corpus.metric, corpus.largest)}
     rows = corpus.rows("comparisons", question=SIZE, metric=corpus.metric, first_records=size, second_records=size)
     rows = [row for row in rows if {row["first"], row["second"]} <= ranked]
-    seen = [row["seen"] for row in rows if row.get("seen") is not None]
-    return median(seen) if seen else None
+    return sorted(row["seen"] for row in rows if row.get("seen") is not None)

@@ -12,6 +12,7 @@ from itertools import product
 from types import MappingProxyType
 
 from sumcurve.curves.fit import LEAST_SIZES
+from sumcurve.scores.doubled import Doubled
 from sumcurve.scores.reading import READS
 from sumcurve.settings.base import HELD_OUT
 from sumcurve.tables.comparisons import NOT_SHOWN, SIZE
@@ -25,6 +26,7 @@ SHOWN = 7  # findings on a first page
 NAMED = 4  # methods that a sentence names
 BETTER, WORSE, EQUAL, NOT_TESTED = "better", "worse", "no significant difference", "not tested"  # of a test
 NO_WINNER = "no winner"
+DOUBLED = Doubled.metrics[0].title
 FORECAST = "Forecast with twice the records"  # beginning of the finding on scores beyond the data
 LOWERED = 0.001  # of a reward, the last digit that is printed
 UNSEEN = "whole groups unseen in training"
@@ -147,7 +149,8 @@ def _of_core(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         (2.8, "answers", _forecast(corpus, titles)),
         (6.8, "own_searches", _own_searches(corpus, titles)),
         (0.5, "phases", _reward(corpus, titles)),
-        (7.0, "phases", _phases(corpus, titles)),
+        (2.3, "phases", _phases(corpus, titles)),
+        (2.35, "phases", _doubled(corpus, titles)),
         (8.0, "scores", _untrained(corpus, titles)),
     )
     for rank, table, said in says:
@@ -191,6 +194,7 @@ def _sizes(rankings: Mapping[int, Ranking], titles: Titles) -> Said | None:
     for records, ranking in smaller[::-1]:
         claim, untested = ranking.claim(titles.all), [standing.name for standing in ranking.of("untested")]
         behind = [standing.name for standing in ranking.of("behind")]
+        claim += " (†)" if len(ranking.standings) < 2 else ""
         if ranking.outcome == BETTER:
             claim += f" over {titles.all(behind)}" if len(behind) <= NAMED else ""
             claim += f" ({titles.all(untested)} {_is(untested)} not tested)" if untested else ""
@@ -220,7 +224,7 @@ def _baseline(corpus: Corpus, titles: Titles) -> Said | None:
     if not rows:
         return None
     size = f", with {number(corpus.largest)} records" if len(corpus.sizes) > 1 else ""
-    baseline = f"{titles[rows[0]['second']]}, the best baseline{size}"
+    baseline = f"{titles[rows[0]['second']]}, the best baseline by {metric}{size}"
     methods: dict[str, list[str]] = {}
     for row in rows:
         methods.setdefault(_outcome(row), []).append(row["first"])
@@ -249,8 +253,9 @@ def _baseline(corpus: Corpus, titles: Titles) -> Said | None:
 def _by_others(rankings: Mapping[str, Mapping[int, Ranking]], corpus: Corpus, titles: Titles) -> Said | None:
     """Outcomes of the first metric that other metrics do not share: the best at a size, and sides of the baseline."""
     best, outcomes = _best_by_others(rankings, titles)
-    said = [*best, *_turned_at_baseline(corpus, titles)]
-    return (["The ranking depends on the metric", *said], outcomes) if said else None
+    turned = _turned_at_baseline(corpus, titles)
+    what = "The ranking" if turned or any(NO_WINNER not in sentence for sentence in best) else "Significance"
+    return ([f"{what} depends on the metric", *best, *turned], outcomes) if best or turned else None
 
 
 def _best_by_others(rankings: Mapping[str, Mapping[int, Ranking]], titles: Titles) -> tuple[list[str], list[str]]:
@@ -473,7 +478,7 @@ def _phases(corpus: Corpus, titles: Titles) -> Said | None:
         change = f"{interval(effect(row, 'after_minus_control'), 2)} {corpus.metric}"
         said = [f"The final stage ({row['phase']}) makes {titles[row['method']]} significantly {row['worth']}"]
         return [*said, f"The change is {change}, against as many updates without it"], outcomes
-    said = [f"No final training stage {'has a significant effect' if tested else 'is tested'}"]
+    said = [f"No final training stage {f'changes {corpus.metric} significantly' if tested else 'is tested'}"]
     if tested:
         most = max(tested, key=lambda row: abs(row["after_minus_control"]))
         at_most = " at most" if len(tested) > 1 else ""
@@ -485,6 +490,22 @@ def _phases(corpus: Corpus, titles: Titles) -> Said | None:
         runs = f"{SINGLE_RUN}{'s' * (len(single) > 1)}"
         said.append(f"{_by_stage(single, titles)} {_is(single)} not tested ({runs})")
     return said, outcomes
+
+
+def _doubled(corpus: Corpus, titles: Titles) -> Said | None:
+    """Effect of final training stages on the share of summaries with a word twice in a row, against controls."""
+    rows = [
+        row
+        for row in corpus.rows("phases")
+        if row["metric"].startswith(DOUBLED) and row["after_minus_control"] is not None
+    ]
+    if not any(row["worth"] in (BETTER, WORSE) for row in rows):
+        return None
+    said = []
+    for row in sorted(rows, key=lambda row: row["worth"] not in (BETTER, WORSE)):
+        stage, change = _by_stage([row], titles), interval(effect(row, "after_minus_control"))
+        said.append(f"{stage} changes the share of summaries with {DOUBLED} by {change} points")
+    return [*said, "That is against as many updates without the stage"], []
 
 
 def _reward(corpus: Corpus, titles: Titles) -> Said | None:

@@ -274,7 +274,7 @@ def test_no_size_at_which_methods_are_compared_is_left_out(recorded):
 
 @pytest.mark.parametrize(
     ("ranked", "words"),
-    [(["pcov"], "With 380 records only PCOV is ranked."), ([], "With 380 records no method is ranked.")],
+    [(["pcov"], "With 380 records only PCOV is ranked (†)."), ([], "With 380 records no method is ranked (†).")],
 )
 def test_a_size_at_which_the_others_ignore_their_source_says_who_is_ranked(ranked, words):
     tables = read_tables(STORED / "docstrings")
