@@ -62,6 +62,7 @@ SETTINGS: dict[str, tuple[str, dict[str, object]]] = {  # by their name here: sc
     "references": ("references", {}),
     "chrf": ("chrf", {}),
     "extractiveness": ("extractiveness", {}),
+    "doubled": ("doubled", {}),
     "bertscore": (
         "bertscore",
         {
