@@ -22,7 +22,7 @@ from sumcurve.tables.ranking import Effect, Ranking, effect, recorded
 from sumcurve.tables.report.facts import Corpus, Record, Records, corpora_of, learned
 from sumcurve.tables.table import listed, number, without_markup
 
-SHOWN = 7  # findings on a first page
+SHOWN = 8  # findings on a first page
 NAMED = 4  # methods that a sentence names
 BETTER, WORSE, EQUAL, NOT_TESTED = "better", "worse", "no significant difference", "not tested"  # of a test
 NO_WINNER = "no winner"
@@ -499,12 +499,16 @@ def _doubled(corpus: Corpus, titles: Titles) -> Said | None:
         for row in corpus.rows("phases")
         if row["metric"].startswith(DOUBLED) and row["after_minus_control"] is not None
     ]
-    if not any(row["worth"] in (BETTER, WORSE) for row in rows):
+    if not rows:
         return None
-    said = []
+    said, what = list[str](), f"the share of summaries with {DOUBLED}"
     for row in sorted(rows, key=lambda row: row["worth"] not in (BETTER, WORSE)):
-        stage, change = _by_stage([row], titles), interval(effect(row, "after_minus_control"))
-        said.append(f"{stage} changes the share of summaries with {DOUBLED} by {change} points")
+        change = effect(row, "after_minus_control")
+        points = f"{number(row['after_minus_control'], 1) if said else interval(change)} points"
+        shown = f"changes {what} by {points}"
+        not_shown = f"is not shown to change {what} ({points}{f', {SINGLE_RUN}' * (row['worth'] == SINGLE_RUN)})"
+        said.append(f"{_by_stage([row], titles)} {shown if row['worth'] in (BETTER, WORSE) else not_shown}")
+        what = "it"
     return [*said, "That is against as many updates without the stage"], []
 
 
