@@ -46,7 +46,8 @@ class Language:
 
     def scores(self, scorers: Iterable[str]) -> dict[str, Any]:
         """Settings of the scorers that make sense."""
-        settings: dict[str, Any] = {name: {} for name in scorers if self.is_english or name != "frames"}
+        senseless = {"frames": not self.is_english, "doubled": self.mode == "characters"}
+        settings: dict[str, Any] = {name: {} for name in scorers if not senseless.get(name)}
         if not self.is_english and self.mode != "rouge-score":
             modes: list[dict[str, Any]] = [{"mode": self.mode} for _ in ROUGES]
             settings |= zip(ROUGES, [*modes[:2], {"rouge": modes[2]}], strict=True)

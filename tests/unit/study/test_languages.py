@@ -105,6 +105,7 @@ def test_the_three_files_of_lcsts_are_chinese(place, monkeypatch):
     assert study["corpora"]["added"]["prepare"] == {"tokenizer": "unicode"}
     assert study["corpora"]["added"]["split"] == {"ready": "records"}
     assert study["scores"]["rouge"] == {"mode": "characters"}
+    assert "doubled" not in study["scores"]
 
 
 @pytest.mark.parametrize("code", ["hi", "ru", "th"])
