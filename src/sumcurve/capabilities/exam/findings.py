@@ -67,7 +67,8 @@ def _checks(outcomes: Iterable[str]) -> str:
     rows = {name: rule for name, rule in thresholds().rows.items() if name in named}
     if not rows:
         return ""
-    measured = "; ".join(
-        f"{name}, {rule.value.replace(' above ', SCORE)} ({rule.threshold:g} needed)" for name, rule in rows.items()
+    measured = "".join(
+        f" Check {name}: {rule.value.replace(' above ', SCORE)} ({rule.threshold:g} needed)."
+        for name, rule in rows.items()
     )
-    return f" What checks measure: {measured}. The number behind a check is the share of a text that it changes."
+    return f"{measured} The number behind a check is the share of a text that it changes."
