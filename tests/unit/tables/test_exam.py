@@ -73,7 +73,7 @@ def test_a_metric_that_failed_or_was_not_tested_ranks_nobody_and_the_others_do(s
     assert "ROUGE-1 (failed: repeated)" in finding.text
     assert "ROUGE-Lsum (not tested)" in finding.text
     repeated = "share of summaries that score above themselves with the first half repeated (0.6 needed)"
-    assert f" What checks measure: repeated, {repeated}. " in finding.text
+    assert f" Check repeated: {repeated}. " in finding.text
     assert " ROUGE-2" in findings_of(tables, Titles({}))[0].sentence
     assert any("ROUGE-1 not validated" in note and "no system is ranked" in note for note in results.notes.unread)
 
@@ -150,10 +150,7 @@ def test_outcomes_by_trained_methods_stand_beside_and_decide_nothing(study, long
     corpus, tables, results = made_of(study, long_curves, settings, outcomes, trained=trained)
     assert corpus.metrics == ["ROUGE-2", "ROUGE-Lsum"]
     (finding,) = findings(corpus, Titles({}))
-    assert (
-        ": ROUGE-1 (failed: lost; by outputs of trained methods: passed). What checks measure: lost, share of "
-        in finding.text
-    )
+    assert ": ROUGE-1 (failed: lost; by outputs of trained methods: passed). Check lost: share of " in finding.text
     shown = {row["metric"]: row["validation"] for row in tables["scores_long"] if row["validation"]}
     assert shown == {"rouge1": "failed: lost; by outputs of trained methods: passed", "rougeLsum": "passed",
                      "rouge2": "passed; by outputs of trained methods: failed: lost"}  # fmt: skip
