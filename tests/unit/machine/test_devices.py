@@ -140,7 +140,7 @@ def test_who_wants_two_cards_is_not_overtaken_and_overtakes_nobody(tmp_path):
                 with ended(hold_several("a,b", tmp_path, 2)) as (later,):
                     assert silent(later)
                     pair.kill()
-                    assert card_of(single) == "a"
+                    assert card_of(single) in ("a", "b")  # whichever lock of the killed process is freed first
                     assert silent(later)
                     single.kill()
                     assert card_of(later) == "a,b"
