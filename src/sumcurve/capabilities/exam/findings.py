@@ -9,8 +9,6 @@ from sumcurve.tables.report.facts import Corpus
 from sumcurve.tables.report.findings import Finding, Titles
 from sumcurve.tables.table import listed, number
 
-SCORE = " that score above "  # in place of "above"
-
 
 def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     """The metrics that failed, first if none ranks, and those that rank without a passed validation, with reasons."""
@@ -62,13 +60,10 @@ def _fewer(corpus: Corpus, titles: dict[str, list[str]]) -> str:
 
 
 def _checks(outcomes: Iterable[str]) -> str:
-    """What the checks measure that outcomes name, with their thresholds."""
+    """State what each check that outcomes name measures, with its threshold."""
     named = set(re.findall(r"[a-z_]+", " ".join(outcomes)))
     rows = {name: rule for name, rule in thresholds().rows.items() if name in named}
     if not rows:
         return ""
-    measured = "".join(
-        f" Check {name}: {rule.value.replace(' above ', SCORE)} ({rule.threshold:g} needed)."
-        for name, rule in rows.items()
-    )
+    measured = "".join(f" Check {name}: {rule.value} ({rule.threshold:g} needed)." for name, rule in rows.items())
     return f"{measured} The number behind a check is the share of a text that it changes."

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from sumcurve.settings.base import HELD_OUT
 from sumcurve.tables.report.facts import Corpus, Record, Records, corpora_of, detectable, identical
-from sumcurve.tables.report.findings import FORECAST, SHOWN, UNSEEN, Finding, Titles, counted, unshown
+from sumcurve.tables.report.findings import ANSWERING, SHOWN, UNSEEN, Finding, Titles, counted, unshown
 from sumcurve.tables.report.leaderboard import BEST, JACKKNIFED, Brought, Entry, Printed, leaderboard
 from sumcurve.tables.results import UNREAD
 from sumcurve.tables.table import listed, number
@@ -99,10 +99,7 @@ class Contents:
         corpus = self.corpora[0]
         if not any(ranking.standings for ranking in corpus.rankings(corpus.metric).values()):
             return []
-        here = [one for one in self.findings if one.corpus == corpus.name]
-        firsts = [next((one for one in here if one.table == table), None) for table in ("answers", "comparisons")]
-        firsts += [one for one in here if one.head.startswith(FORECAST)]
-        return [one for one in firsts if one is not None]
+        return [one for one in self.findings if one.corpus == corpus.name and one.rank in ANSWERING]
 
     @property
     def headline(self) -> str:
@@ -153,7 +150,7 @@ class Contents:
 
     @property
     def commands(self) -> dict[str, str]:
-        """What to type for this study, and for a reader's own data."""
+        """Commands for this study, and for a reader's own data, each by what it is for."""
         return {
             "this study, from raw text": f"make study STUDY={self.study}",
             "your corpus": "make add CORPUS=data/mine.jsonl NAME=mine",
@@ -163,10 +160,10 @@ class Contents:
     @property
     def significance(self) -> str:
         """Note below the first findings."""
-        searches = "All methods write by one search; table own_searches has that of each paper."
-        return " ".join(
-            filter(None, (counted(self.findings), SIGNIFICANCE, searches * ("own_searches" in self.records)))
-        )
+        parts = [counted(self.findings), SIGNIFICANCE]
+        if "own_searches" in self.records:
+            parts.append("All methods write by one search; table own_searches has that of each paper.")
+        return " ".join(filter(None, parts))
 
     def board(self, corpus: Corpus, baselines: int = BEST) -> Board:
         """The leaderboard of a corpus with as many untrained `baselines`, and notes on marks and detectable effects."""

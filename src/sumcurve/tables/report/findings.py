@@ -27,7 +27,11 @@ NAMED = 4  # methods that a sentence names
 BETTER, WORSE, EQUAL, NOT_TESTED = "better", "worse", "no significant difference", "not tested"  # of a test
 NO_WINNER = "no winner"
 DOUBLED = Doubled.metrics[0].title
-FORECAST = "Forecast with twice the records"  # beginning of the finding on scores beyond the data
+ANSWERING = (
+    1.0,
+    2.0,
+    2.8,
+)  # ranks of the findings that answer a study's question: the best, the baseline, forecast scores
 LOWERED = 0.001  # of a reward, the last digit that is printed
 UNSEEN = "whole groups unseen in training"
 ELSEWHERE = 4  # addition to the rank of sentences on a corpus that is not the study's first
@@ -336,9 +340,8 @@ def _doubling(corpus: Corpus, titles: Titles) -> Said | None:
     said[1] += f", but {listed(from_more)}" if from_more else ""
     if rising and others:
         said.append(f"No gain is shown for {titles.all(others)}")
-    if single := [
-        name for name in (row["method"] for row in corpus.at(corpus.metric, corpus.largest)) if name not in dict(gains)
-    ]:
+    ranked = [row["method"] for row in corpus.at(corpus.metric, corpus.largest)]
+    if single := [name for name in ranked if name not in start]:
         said.append(f"{titles.all(single)} {_is(single)} ranked at one size alone")
     return said, []
 
@@ -441,7 +444,7 @@ def _forecast(corpus: Corpus, titles: Titles) -> Said | None:
     first, *others = [row for row in rows if row["records"] == rows[0]["records"]][:NAMED]
     score = f"{titles[first['method']]} {interval(effect(first, 'score'))} {corpus.metric}"
     behind = [f"{titles[row['method']]} {number(row['score'], 1)}" for row in others]
-    return [f"{FORECAST} ({number(first['records'])}): {listed([score, *behind])}"], []
+    return [f"Forecast with twice the records ({number(first['records'])}): {listed([score, *behind])}"], []
 
 
 def _own_searches(corpus: Corpus, titles: Titles) -> Said | None:
@@ -501,14 +504,16 @@ def _doubled(corpus: Corpus, titles: Titles) -> Said | None:
     ]
     if not rows:
         return None
-    said, what = list[str](), f"the share of summaries with {DOUBLED}"
+    said: list[str] = []
     for row in sorted(rows, key=lambda row: row["worth"] not in (BETTER, WORSE)):
-        change = effect(row, "after_minus_control")
+        stage, change = _by_stage([row], titles), effect(row, "after_minus_control")
+        what = "it" if said else f"the share of summaries with {DOUBLED}"
         points = f"{number(row['after_minus_control'], 1) if said else interval(change)} points"
-        shown = f"changes {what} by {points}"
-        not_shown = f"is not shown to change {what} ({points}{f', {SINGLE_RUN}' * (row['worth'] == SINGLE_RUN)})"
-        said.append(f"{_by_stage([row], titles)} {shown if row['worth'] in (BETTER, WORSE) else not_shown}")
-        what = "it"
+        if row["worth"] in (BETTER, WORSE):
+            said.append(f"{stage} changes {what} by {points}")
+        else:
+            why = f", {SINGLE_RUN}" if row["worth"] == SINGLE_RUN else ""
+            said.append(f"{stage} is not shown to change {what} ({points}{why})")
     return [*said, "That is against as many updates without the stage"], []
 
 
