@@ -52,7 +52,7 @@ def test_the_commands_lead_from_a_table_to_latex(checkout_of_tree) -> None:
             study.write_text(text)
     assert len((path / "summaries.jsonl").read_text().splitlines()) == len(articles)
     assert (path / "pcov" / "sumcurve.json").is_file()
-    assert (path / "results" / "tables" / "mine" / "figures" / "answers.svg").is_file()
+    assert (path / "results" / "tables" / "mine" / "pages" / "answers.svg").is_file()
     assert "TRANS" in (path / "scratch" / "tables" / "mine" / "scores.tex").read_text()
     assert {row["method"] for row in csv.DictReader((path / "results/tables/mine/scores.csv").open())} >= {
         "pcov",
