@@ -58,7 +58,7 @@ METHODS, DOCS, STUDIES = ROOT / "config" / "methods", ROOT / "docs", ROOT / "doc
 STUDY = "docstrings"  # whose results README.md shows, and whose tables a marker means that names no folder
 WHOLE = "docstrings-full"  # what the default study forecasts, measured
 AXIS = "data-axis"  # whose finding README.md shows
-RECORDED = (STUDY, "aeslc", "dialogsum", "dialogsum-salience", "acl", "debian-zh", AXIS, "aeslc-axis")  # a page each
+RECORDED = (STUDY, "aeslc", "dialogsum", "acl", "debian-zh", AXIS, "aeslc-axis")  # a page each
 ACROSS = (STUDY, "aeslc", "dialogsum", "acl")  # side by side on one page
 SIZES = (1000, 3000)  # near which that page says who is best
 MANIFEST = "manifest-????????.json"  # of a whole study's tables
@@ -287,9 +287,6 @@ def study_page(study: str) -> str:
     figure = f"{study}.svg" if write_figure(shown, titles, STUDIES, study, truth=truth) else ""
     lines = page(contents, {}, figure, [SMALL], f"../../results/tables/{study}/", DESCRIBED)
     place = lines.index("## Findings")
-    if not any(row.get("validation") for row in contents.records["scores_long"]):
-        tested = [name for name, keys in settings["corpora"].items() if name in EXAMS and keys is not None]
-        lines[place:place] = [line for name in tested for line in (validation_sentence(name), "")]
     if study == STUDY:
         lines[place:place] = ["## Forecast, and measured", "", *forecast().splitlines(), ""]
     place = lines.index("## Tables")
@@ -350,20 +347,6 @@ def readings(study: str, titles: Titles) -> list[str]:
         *table(["system", "records or examples", "good [95 %]", *outcomes], body).splitlines(),
         "",
     ]
-
-
-def validation_sentence(corpus: str) -> str:
-    """Validation of the metrics that all studies have, on a corpus whose tables rank by all of them."""
-    plain = {title: key for key, title in EXAMINED.items() if key[0] in PLAIN}
-    outcomes = {title: exam_outcome(corpus, *key) for title, key in plain.items()}
-    groups = []
-    for outcome in dict.fromkeys(outcomes.values()):
-        names = [title for title in outcomes if outcomes[title] == outcome]
-        are = "" if outcome == "failed" else "are " if len(names) > 1 else "is "
-        groups.append(f"{listed(names)} {are}{'not tested' if outcome == '–' else outcome}")
-    failed = listed([title for title in outcomes if outcomes[title] == "failed"])
-    caution = f" These tables are older than that: disregard their rankings by {failed}." if failed else ""
-    return f"In the [metric validation](../reference/metric-validation.md) on {corpus}, {'; '.join(groups)}.{caution}"
 
 
 def across_page() -> str:
@@ -505,9 +488,6 @@ EXAMINED = {  # how pages call metrics, by scorer of benchmarks/exam.py and metr
     ("bertscore", "bertscore_recall"): "BERTScore recall",
     ("apes", "apes"): "APES",
 }
-
-
-PLAIN = ("rouge", "chrf")  # scorers of EXAMINED that lines and short tables are about
 
 
 def exam_rows(corpus: str, scorer: str, metric: str) -> list[Row]:

@@ -29,7 +29,6 @@ WAITS = "waits for the record"
 STUDY = "results/tables/docstrings"
 DIALOGUES = "results/tables/dialogsum"
 PAPERS_STUDY = "config/studies/papers.yaml"
-SALIENCE = "results/tables/dialogsum-salience"
 CHINESE = "results/tables/debian-zh"
 PUBLISHED_FILES = "src/sumcurve/curves/published"
 PRINTED = "src/sumcurve/capabilities/papers/printed"
@@ -309,9 +308,9 @@ PAPERS = (
                 "Figure 4",
                 "where entity attention looks, beside where the answers stand",
                 SAME,
-                "make study STUDY=dialogsum-salience",
-                (f"{SALIENCE}/entity_attention.csv",),
-                f"by fifths of the source; in the form of the other methods: study papers, which {WAITS}",
+                "make study STUDY=papers",
+                (PAPERS_STUDY,),
+                f"by fifths of the source; {WAITS}",
             ),
             Row(
                 "Tables 1 and 2",
@@ -347,10 +346,9 @@ PAPERS = (
                 "Table 4",
                 "baseline, loss, penalty, both, and gold positions, APES beside ROUGE",
                 SAME,
-                "make study STUDY=dialogsum-salience",
-                (f"{SALIENCE}/apes.csv",),
-                "under the paper's search; the last row is a bound; in the form of the other methods: study papers, "
-                f"which {WAITS}",
+                "make study STUDY=papers",
+                (PAPERS_STUDY,),
+                f"single runs; the last row is a bound; {WAITS}",
             ),
             Row(
                 "Table 4",

@@ -571,8 +571,8 @@ def test_parts_are_exchanged_or_stay(roles):
     assert "roles" not in Split(ready="records").model_dump()
 
 
-def test_the_study_of_salience_learns_from_questions():
-    plan = Plan.read(ROOT / "config", "dialogsum-salience")
+def test_a_study_learns_where_the_answers_of_questions_stand():
+    plan = Plan.read(ROOT / "config", "papers")
     (asked,) = plan.named("annotations", "questions")
     learning = (run for run in plan.named("runs") if run.specification.get("entities") == asked.key)
     assert "ent_loss" in {run.specification["method"] for run in learning}

@@ -25,16 +25,6 @@ Records = Mapping[str, Sequence[Record]]  # of every table of a study, by its na
 TEXTS = ("corpus", "method", "first", "second")  # columns that are no numbers, whatever their cells are
 WHOLE, DECIMAL = re.compile(r"-?\d+"), re.compile(r"-?\d+\.\d{4,}")  # as tables write numbers; "35.1" is as printed
 OF_METRICS = (DESCRIBES, MEASURES_SOURCE)  # reasons of metrics by which nobody is to be ranked
-FORMER = {  # wording of tables that were recorded before version 16
-    "not passed in the exam": "not validated on this corpus",
-    "not sat": "not tested",
-    "the metric says whether a system reads its source": "the metric measures source sensitivity",
-    "it is not shown to read its source": "no significant source sensitivity",
-    "Reading gap": "source sensitivity",
-    "ROUGE-1 gap": "source sensitivity by ROUGE-1",
-    "its loss is that of the phase before": "its loss is that of the stage before",
-    "the extractive optimum": "the optimal extract",
-}
 
 
 def rows_of(tables: Mapping[str, Table]) -> dict[str, list[Record]]:
@@ -57,15 +47,7 @@ def read_tables(folder: Path) -> dict[str, list[Record]]:
     return {path.stem: _typed(read_csv(path)) for path in sorted(folder.glob("*.csv"))}
 
 
-def present(cell: str) -> str:
-    """A cell of a recorded table in the present wording."""
-    for former, wording in FORMER.items():
-        cell = cell.replace(former, wording)
-    return cell
-
-
-def _typed(recorded_rows: Sequence[Mapping[str, str]]) -> list[Record]:
-    rows = [{name: present(cell) for name, cell in row.items()} for row in recorded_rows]
+def _typed(rows: Sequence[Mapping[str, str]]) -> list[Record]:
     kinds: dict[str, type] = {}
     for name in rows[0] if rows else ():
         cells = [row[name] for row in rows if row[name]]
