@@ -1,6 +1,7 @@
 """Findings about the optimal extract, in a sentence."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sumcurve.tables.ranking import effect
 from sumcurve.tables.report.facts import Corpus
@@ -9,7 +10,10 @@ from sumcurve.tables.table import number
 
 
 def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
-    """The optimal extract under the first metric of table extracts, and the best system's share of its score."""
+    """The optimal extract under the first metric of table extracts, and the best system's share of its score.
+
+    The best system is the best method where methods are ranked by that metric, else the best baseline by it.
+    """
     rows = [row for row in corpus.rows("extracts", algorithm="exact") if row["metric"] == row["optimised"]]
     row = next((row for row in rows if row["metric_title"] == corpus.metric), rows[0] if rows else None)
     if row is None:
@@ -25,8 +29,8 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
     if best and corpus.metric == row["metric_title"]:
         name, records, score = best[0]["method"], corpus.largest, best[0]["score"]
         title = titles[name]
-    elif corpus.blind is not None and not corpus.unread:
-        name, score = corpus.blind
+    elif not corpus.unread and (blind := replace(corpus, chosen=row["metric"]).blind):
+        name, score = blind
         title = f"{titles[name]}, the best baseline,"
     if several and score is not None:
         means = corpus.rows("references", method=name, records=records)

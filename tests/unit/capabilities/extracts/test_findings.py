@@ -43,3 +43,20 @@ def corpus(articles: int, **further: list[dict[str, object]]) -> Corpus:
 def test_a_share_of_the_optimum_is_by_its_rule_for_several_references(articles, references, text) -> None:
     (finding,) = findings(corpus(articles, references=references), Titles({"abs": "ABS"}))
     assert text in finding.sentence
+
+
+def test_where_methods_are_ranked_by_another_metric_the_best_baseline_by_the_optimum_s_has_the_share() -> None:
+    """62.2 BERTScore recall of a ROUGE-1 optimum of 34.0 was printed as 183 %."""
+    lead, lexrank = ({**SCORES, "method": name, "role": "baseline", "records": None} for name in ("lead", "lexrank"))
+    tables = corpus(
+        50,
+        scores=[
+            {**SCORES, "rouge1": 39.0, "bertscore_recall": 65.0},
+            {**lead, "rouge1": 10.0, "bertscore_recall": 62.0},
+            {**lexrank, "rouge1": 20.0, "bertscore_recall": 61.0},
+        ],
+        scores_long=[LONG, {**LONG, "metric": "bertscore_recall", "title": "BERTScore recall"}],
+        answers=[{**ANSWER, "metric": "BERTScore recall", "score": 65.0}],
+    )
+    (finding,) = findings(tables, Titles({"lexrank": "LexRank"}))
+    assert finding.sentence.endswith("LexRank, the best baseline, has 20.0, 50 % of the optimum.")
