@@ -57,8 +57,9 @@ READINGS = ROOT / "benchmarks" / "readings"
 METHODS, DOCS, STUDIES = ROOT / "config" / "methods", ROOT / "docs", ROOT / "docs" / "studies"
 STUDY = "docstrings"  # whose results README.md shows, and whose tables a marker means that names no folder
 WHOLE = "docstrings-full"  # what the default study forecasts, measured
+FIVE = "papers"  # what came out of each paper is on a page of its own
 AXIS = "data-axis"  # whose finding README.md shows
-RECORDED = (STUDY, "aeslc", "dialogsum", "acl", "debian-zh", AXIS, "aeslc-axis")  # a page each
+RECORDED = (STUDY, "aeslc", "dialogsum", "acl", "debian-zh", AXIS, "aeslc-axis", FIVE)  # a page each
 ACROSS = (STUDY, "aeslc", "dialogsum", "acl")  # side by side on one page
 SIZES = (1000, 3000)  # near which that page says who is best
 MANIFEST = "manifest-????????.json"  # of a whole study's tables
@@ -289,6 +290,8 @@ def study_page(study: str) -> str:
     place = lines.index("## Findings")
     if study == STUDY:
         lines[place:place] = ["## Forecast, and measured", "", *forecast().splitlines(), ""]
+    if study == FIVE:
+        lines[place:place] = ["What came out of each paper: [five papers, table by table](../reference/papers.md).", ""]
     place = lines.index("## Tables")
     lines[place:place] = readings(study, titles)
     # What is not of this code is said before anything else.

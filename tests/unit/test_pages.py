@@ -28,7 +28,7 @@ DOCS = ROOT / "docs"
 
 
 def script(name: str) -> ModuleType:
-    specification = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
+    specification = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)

@@ -8,9 +8,11 @@ from sumcurve.tables.report.facts import Corpus
 from sumcurve.tables.report.findings import Finding, Titles, interval
 from sumcurve.tables.table import number
 
+APES = "APES"  # title of the metric
+
 
 def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
-    """Tell whether the readers beat guessing; where they do and APES ranks, name the method with most right answers."""
+    """Tell whether the readers beat guessing; where they do and APES ranks, rank the methods by right answers."""
     readers = [row for row in corpus.rows("readers") if row.get("accuracy") is not None]
     if not readers:
         return
@@ -31,8 +33,7 @@ def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
         head = f"Question answering (APES) ranks no method ({scores[0]['why']})."
         text = f"Methods answer {least} to {most} % of the questions on {scores[0]['items']} test items."
         yield Finding(corpus.name, head, text, "apes", 6.5)
-    elif rows:
-        best = max(rows, key=lambda row: row["apes"])
-        share = effect(best, "apes")
-        head = f"Summaries of {titles[best['method']]} answer most questions (APES): {interval(share)} %."
-        yield Finding(corpus.name, head, "", "apes", 6.5)
+    elif (ranking := corpus.rankings(APES).get(size)) is not None:
+        first, *others = ranking.sentences("", titles.all)
+        head = f"By questions answered ({APES}, in percent) {first}."
+        yield Finding(corpus.name, head, ". ".join([*others, ""]).strip(), "apes", 6.5)

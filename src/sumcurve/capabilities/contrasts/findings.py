@@ -11,19 +11,19 @@ CHANCE = "chance"
 
 
 def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
-    """The best method at the largest size beside the best language model without a source."""
+    """Whether a method at the largest size is above the best language model without a source, and which has most."""
     rows = [row for row in corpus.rows("contrasts") if row["dodged"] is not None]
     methods = [row for row in rows if row["records"] and row["records"] == corpus.largest]
     models = [row for row in rows if not row["records"] and not row["seeds"] and row["method"] != CHANCE]
     if not methods or not models:
         return
-    best, model = (max(group, key=lambda row: row["dodged"]) for group in (methods, models))
-    share, level = effect(best, "dodged"), model["dodged"]
-    assert share is not None
-    above = share.low is not None and share.low > level
-    head = f"{titles[best['method']]} prefers the gold summary to {interval(share)} % of its broken copies."
-    text = (
-        f"That is {'' if above else 'not significantly '}more than the {number(level, 1)} % of a {model['method']} "
-        "model that sees no source."
-    )
-    yield Finding(corpus.name, head, text, "contrasts", 8.0)
+    model = max(models, key=lambda row: row["dodged"])
+    shares = {row["method"]: share for row in methods if (share := effect(row, "dodged")) is not None}
+    shares = dict(sorted(shares.items(), key=lambda pair: -pair[1].value))
+    above = [name for name, share in shares.items() if share.low is not None and share.low > model["dodged"]]
+    who = f"{titles.all(above)} {'prefer' if len(above) > 1 else 'prefers'}" if above else "No method prefers"
+    than = f"a {model['method']} model that sees no source"
+    head = f"{who} gold summaries to their broken copies significantly more often than {than}."
+    best = next(iter(shares))
+    text = f"{titles[best]} has the largest share, {interval(shares[best])} %"
+    yield Finding(corpus.name, head, f"{text}, and the model {number(model['dodged'], 1)} %.", "contrasts", 8.0)
