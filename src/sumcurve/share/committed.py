@@ -3,7 +3,8 @@
 `studies/STUDY/results.tar.xz` holds manifests, History, summaries and values of items of all trainings of a study, once
 they are finished. Until then each finished training has a file, `studies/STUDY/trainings/RUN.tar.xz`. Another checkout
 takes them up (`restore`) and goes on from there. Folders that need the weights of several trainings (contrasts) count
-as a training, and so do outputs of prompted models; scores that need those of a run stand with the first of their runs.
+as a training, and so do trainings of outside programs and outputs of prompted models; scores that need those of a run
+stand with the first of their runs.
 
 No file holds weights, vocabularies or text of a corpus. Summaries are in it where the study says that they may be
 passed on (`corpora.NAME.committed`): scores that summaries give again are then left out. Values of items are stored as
@@ -86,7 +87,8 @@ def of_training(plan: Plan, run: str) -> list[Folder]:
 
     For the first of several runs that score outputs: also scores of outputs that no training decoded.
     """
-    first, decoded = plan.folder(run), plan.named("outputs", "decode")
+    first = plan.folder(run)
+    decoded = [one for one in plan.named("outputs") if KINDS[one.kind].committed and "run" in one.specification]
     outputs = [folder for folder in decoded if folder.specification["run"] == run]
     keys, decoded_keys = {run, *(folder.key for folder in outputs)}, {folder.key for folder in decoded}
     alike = {folder.key for folder in plan.named("runs", first.kind)}

@@ -213,6 +213,20 @@ def test_outputs_of_prompted_models_count_as_trainings():
         }
 
 
+def test_trainings_of_outside_programs_are_committed_with_their_outputs_and_scores():
+    """Where they are restored, nobody needs the program's environment to make the tables again."""
+    plan = Plan.read(ROOT / "config", "papers")
+    learned, decoded = plan.named("runs", "train_program"), plan.named("outputs", "decode_program")
+    assert {one.key for one in learned} <= {*committed.trainings(plan)}
+    for run in learned:
+        folders = {one.key for one in committed.of_training(plan, run.key)}
+        outputs = {one.key for one in decoded if one.specification["run"] == run.key}
+        assert outputs
+        assert folders == {run.key} | outputs | {
+            one.key for one in plan.named("scores") if one.specification["output"] in outputs
+        }
+
+
 def test_a_file_of_another_study_is_refused_and_a_folder_that_lacks_files_is_completed(plan, made, place, tmp_path):
     other = Plan.read(ROOT / "config", "demo")
     with pytest.raises(CommitError, match="is of study smoke, not of demo"):

@@ -5,7 +5,7 @@ from typing import Literal, NotRequired, TypedDict
 from sumcurve.corpora.store import Corpus
 from sumcurve.settings.study import Reading
 from sumcurve.store import resume
-from sumcurve.store.kind import Kind
+from sumcurve.store.kind import COMMITTED_OF_RUNS, Kind
 from sumcurve.store.records import RecordError
 from sumcurve.store.stage import Block, BuildError, Inputs, Stage, sealed
 from sumcurve.systems.family import PRETRAINED_MB
@@ -80,6 +80,8 @@ KINDS: dict[str, Kind] = {
         mem_mb=3000,
         model_mb=PRETRAINED_MB,
         gpu=True,
+        committed=COMMITTED_OF_RUNS,
+        leads_file=True,
     ),
     "decode_program": Kind(
         step="outputs",
@@ -91,5 +93,6 @@ KINDS: dict[str, Kind] = {
         mem_mb=3000,
         model_mb=PRETRAINED_MB,
         gpu=True,
+        committed=("summaries.jsonl",),
     ),
 }
