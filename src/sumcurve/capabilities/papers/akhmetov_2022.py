@@ -20,7 +20,7 @@ BEYOND = (
     Claim.beyond(
         "Tables 2, 4 and 5",
         "statistics, coefficients of variation and intervals of ROUGE-1 and ROUGE-2",
-        "the printed tables, which are not at hand; below is what they should be by the notebooks",
+        "the printed tables, which are not at hand; the command lists what they should be by the notebooks",
     ),
     Claim.beyond(
         "Table 2",

@@ -329,7 +329,9 @@ def _doubling(corpus: Corpus, titles: Titles) -> Said | None:
     least = min(start.values())
     rising = {name: gain for name, gain in gains if gain.low is None or gain.low > 0}
     others = [name for name, _ in gains if name not in rising]
-    parts = [f"{number(gain.value, 1)} for {titles[name]}" for name, gain in rising.items()]
+    seeds = {row["method"]: row["seeds"] for row in corpus.trainings if row["records"] == corpus.largest}
+    runs = {name: " (one run)" if seeds.get(name) == 1 else "" for name in rising}
+    parts = [f"{number(gain.value, 1)} for {titles[name]}{runs[name]}" for name, gain in rising.items()]
     more = listed(parts[: NAMED + 1]).replace(" for", f" {corpus.metric} for", 1)
     head = f"Twice the records add {more}" if parts else f"Twice the records are not shown to add {corpus.metric}"
     said = [head, f"The gains are means from {number(least)} to {number(corpus.largest)} records"]
