@@ -316,11 +316,14 @@ def _do(several: Sequence[object]) -> str:
 
 def _doubling(corpus: Corpus, titles: Titles) -> Said | None:
     """Gain of each method from twice the records, over its sizes."""
-    gains = [
+    seeds = {row["method"]: row["seeds"] for row in corpus.trainings if row["records"] == corpus.largest}
+    of_all = [
         (row["method"], gain)
         for row in corpus.at(corpus.metric, corpus.largest)
         if (gain := effect(row, "per_doubling")) is not None
     ]
+    several = any(seeds.get(name) != 1 for name, _ in of_all)
+    gains = [(name, gain) for name, gain in of_all if not several or seeds.get(name) != 1]
     if not gains:
         return None
     gains.sort(key=lambda pair: -pair[1].value)
@@ -329,12 +332,13 @@ def _doubling(corpus: Corpus, titles: Titles) -> Said | None:
     least = min(start.values())
     rising = {name: gain for name, gain in gains if gain.low is None or gain.low > 0}
     others = [name for name, _ in gains if name not in rising]
-    seeds = {row["method"]: row["seeds"] for row in corpus.trainings if row["records"] == corpus.largest}
-    runs = {name: " (one run)" if seeds.get(name) == 1 else "" for name in rising}
-    parts = [f"{number(gain.value, 1)} for {titles[name]}{runs[name]}" for name, gain in rising.items()]
+    parts = [f"{number(gain.value, 1)} for {titles[name]}" for name, gain in rising.items()]
     more = listed(parts[: NAMED + 1]).replace(" for", f" {corpus.metric} for", 1)
     head = f"Twice the records add {more}" if parts else f"Twice the records are not shown to add {corpus.metric}"
-    said = [head, f"The gains are means from {number(least)} to {number(corpus.largest)} records"]
+    said = [
+        head,
+        f"By pointwise intervals, the gains are means from {number(least)} to {number(corpus.largest)} records",
+    ]
     later: dict[int, list[str]] = {}
     for name in rising:
         later.setdefault(start[name], []).append(name)
@@ -342,8 +346,10 @@ def _doubling(corpus: Corpus, titles: Titles) -> Said | None:
     said[1] += f", but {listed(from_more)}" if from_more else ""
     if rising and others:
         said.append(f"No gain is shown for {titles.all(others)}")
+    if runs := [name for name, _ in of_all if name not in dict(gains)]:
+        said.append(f"{titles.all(runs)} {_is(runs)} not tested (single run{'s' if len(runs) > 1 else ''})")
     ranked = [row["method"] for row in corpus.at(corpus.metric, corpus.largest)]
-    if single := [name for name in ranked if name not in start]:
+    if single := [name for name in ranked if name not in dict(of_all)]:
         said.append(f"{titles.all(single)} {_is(single)} ranked at one size alone")
     return said, []
 
@@ -379,8 +385,10 @@ def _source(corpus: Corpus, titles: Titles) -> Said | None:
             by_sizes.setdefault((*of,), []).append(name)
     for some, methods in by_sizes.items():
         parts.append(f"{titles.all(methods)} with {listed([number(size) for size in some])} records")
-    head = f"No source sensitivity is shown (†) for {', nor for '.join(parts)}"
-    return [head, f"{'It is' if len(sizes) == 1 else 'They are'} not ranked: {unshown(corpus)}"], []
+    said = [f"No source sensitivity is shown (†) for {', nor for '.join(parts)}"]
+    said.append(f"{'It is' if len(sizes) == 1 else 'They are'} not ranked: {unshown(corpus)}")
+    unmeasured = [row["method"] for row in corpus.trainings if not row.get("reads_source")]
+    return [*said, *([f"Of {titles.all(unmeasured)} it is not measured"] if unmeasured else [])], []
 
 
 def unshown(corpus: Corpus) -> str:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sumcurve.capabilities.contrasts.evidence import (
     Preferences,
     judged_of,
 )
+from sumcurve.capabilities.contrasts.findings import findings
 from sumcurve.capabilities.contrasts.fooled import section
 from sumcurve.capabilities.contrasts.judged import Judged
 from sumcurve.capabilities.contrasts.scorer import Dodged, Escaped
@@ -201,10 +203,20 @@ def test_methods_above_the_best_language_model_are_named_with_the_largest_share(
     largest = [rows[system.cell] for system in told.largest("notes").values()]
     best, *_ = largest = sorted(largest, key=lambda row: -row["dodged"].number)
     assert f"{best['method']!s} has the largest share, {best['dodged'].number:.1f}" in text
-    assert f"and the model {model:.1f} %" in text
+    assert f"the model {model:.1f} %" in text
     above = [str(row["method"]) for row in largest if row["dodged"].low > model]
-    assert ("No method prefers gold summaries" in text) is not bool(above)
+    assert ("No method is shown to prefer gold summaries" in text) is not bool(above)
     assert f"{listed(above)} prefer" in text or not above
+
+
+def test_from_how_many_targets_a_language_model_learned_is_said_where_methods_had_fewer_records():
+    tables = facts.read_tables(Path(__file__).parents[4] / "results" / "tables" / "papers")
+    (finding,) = findings(facts.Corpus("dialogsum", tables), Titles({}))
+    assert finding.text.endswith("It learned from 10,651 targets, the methods from 3,000 at most.")
+    for row in tables["corpora"]:
+        row["records"] = {"kept": 3989}.get(row["part"], row["records"])  # 3,000, and the other two parts
+    (finding,) = findings(facts.Corpus("dialogsum", tables), Titles({}))
+    assert finding.text.endswith("The model sees no source.")
 
 
 @pytest.mark.parametrize("judged", [True, False])
