@@ -87,7 +87,7 @@ def trained() -> list[str]:
     several = {"PGRL": "pgrl", "PCOV": "pcov", "ABS": "abs", "TRANS": "trans"}
     single = {"NATS": "nats", "FASTRL": "fastrl", "ABS-NNLM": "abs_nnlm", "GLOBEN": "globen"}
     return [
-        "| method | runs | σ, % [95 %, pointwise; of one run, items alone] | ROUGE-1 by one search for all | by its paper's search |",
+        "| method | runs | σ, % [95 %, pointwise; of one run, items alone] | ROUGE-1, one search | its own |",
         "|---|---:|---:|---:|---:|",
         *(
             f"| {title} | {runs} | {thirds(method, 'sigma_percent')} | {score(method)} | {by_own(method)} |"
