@@ -11,7 +11,7 @@ CHANCE = "chance"
 
 
 def findings(corpus: Corpus, titles: Titles) -> Iterator[Finding]:
-    """Whether a method at the largest size is above the best language model without a source, and which has most."""
+    """Tell which methods at the largest size are above the best language model without a source, and which has most."""
     rows = [row for row in corpus.rows("contrasts") if row["dodged"] is not None]
     methods = [row for row in rows if row["records"] and row["records"] == corpus.largest]
     models = [row for row in rows if not row["records"] and not row["seeds"] and row["method"] != CHANCE]

@@ -27,11 +27,7 @@ NAMED = 4  # methods that a sentence names
 BETTER, WORSE, EQUAL, NOT_TESTED = "better", "worse", "no significant difference", "not tested"  # of a test
 NO_WINNER = "no winner"
 DOUBLED = Doubled.metrics[0].title
-ANSWERING = (
-    1.0,
-    2.0,
-    2.8,
-)  # ranks of the findings that answer a study's question: the best, the baseline, forecast scores
+ANSWERING = (1.0, 2.0, 2.8)  # ranks of findings that answer a study's question: best, baseline, forecast scores
 LOWERED = 0.001  # of a reward, the last digit that is printed
 UNSEEN = "whole groups unseen in training"
 ELSEWHERE = 4  # addition to the rank of sentences on a corpus that is not the study's first
